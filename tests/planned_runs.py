@@ -8,8 +8,10 @@ from functools import cache
 from pathlib import Path
 
 from bdpbench.contracts.plan import PlannedRun
+from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.runs import Identities, expand_tier, tiers_of
+from bdpbench.studies.plan import tiers_of
+from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
 
 

@@ -19,8 +19,8 @@ from polars.testing import assert_frame_equal
 
 from bdpbench.app.batch import SERIES_BIN_S
 from bdpbench.contracts.paths import repository_root, run_folder
+from bdpbench.contracts.runs import REDUCED_TABLES
 from bdpbench.metrics.packets import COLUMNS, PacketSums, sum_packets
-from bdpbench.studies.streams import REDUCED_TABLES
 from bdpbench.trace import load_table, open_trace
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]

@@ -25,10 +25,12 @@ from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import COSTS, Costs, Work, expected_work, utilization
-from bdpbench.studies.flows import ResolvedFlow, resolve_defaults, resolve_flows
+from bdpbench.studies.flows import script_flows
 from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.runs import expand_tier, tiers_of
+from bdpbench.studies.plan import tiers_of
+from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
+from bdpbench.studies.values import Sender, Values
 
 # The times of shorter runs say more about noise on the machine than about the model.
 SHORTEST_S = 0.3
@@ -44,7 +46,7 @@ class Finished:
     study: str
     scenario: str
     parameters: Parameters
-    flows: Sequence[ResolvedFlow]
+    flows: Sequence[Sender]
     outputs: Sequence[Output]
     cpu_s: float
     report: str
@@ -126,9 +128,8 @@ def finished_runs(results: Path, build: str) -> list[Finished]:
 
 def _finished(study: Study, run: PlannedRun, record: Mapping[str, Any]) -> Finished:
     key, parameters = run["scenario"], run["parameters"]
-    scenario = study.scenarios[key]
-    defaults = resolve_defaults(study, key, scenario, parameters)
-    flows = resolve_flows(study, key, scenario, parameters, defaults)
+    values = Values(study, key, parameters)
+    flows = script_flows(values, values.class_defaults())
     cpu_s, report = record["cpu_s"], record["ns2_report"]
     return Finished(study.key, key, parameters, flows, run["outputs"], cpu_s, report)
 

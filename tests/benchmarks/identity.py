@@ -26,7 +26,8 @@ from bdpbench.simulation.build import current_build_id, require_build
 from bdpbench.simulation.simulate import read_run
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study
-from bdpbench.studies.runs import Selection, expand_tier
+from bdpbench.studies.plan import Selection
+from bdpbench.studies.runs import expand_tier
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -49,8 +49,10 @@ from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
 from bdpbench.score.provenance import load_history
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared
+from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.runs import Identities, expand_tier, tiers_of
+from bdpbench.studies.plan import tiers_of
+from bdpbench.studies.runs import expand_tier
 
 MOST_S = 20
 ENTRIES = 4

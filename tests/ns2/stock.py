@@ -22,7 +22,7 @@ from pathlib import Path
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import current_build_id
-from bdpbench.studies.identity.tcl_files import tcl_digest, tcl_files
+from bdpbench.studies.identity import tcl_digest, tcl_files
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = Path(__file__).with_name("stock.sha256")

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.studies.identity.behaviour import Components, read_components
+from bdpbench.studies.behaviour import Components, read_components
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NS2 = ROOT / "ns2"
@@ -177,7 +177,7 @@ def test_defaults_in_the_patch_of_a_part_are_of_its_own_variables(components: Co
 
 def test_the_flags_are_those_of_the_build() -> None:
     """The flags read from build.sh are those that bash sees, and make_ns uses no others."""
-    from bdpbench.studies.identity.behaviour import _flags
+    from bdpbench.studies.behaviour import _flags
 
     names = ("C_FLAGS", "CXX_FLAGS", "COMMON_FLAGS", "LIBRARIES")
     script = f"source {NS2}/build.sh; printf '%s\\n' " + " ".join(f'"${name}"' for name in names)

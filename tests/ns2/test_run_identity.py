@@ -12,10 +12,11 @@ from tests.forks import Forks
 from tests.planned_runs import agents_of, loaded_study, runs_of, small
 
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.contracts.plan import PlannedRun
-from bdpbench.studies.identity import AgentUse, ns2_digest, tcl_files
+from bdpbench.contracts.plan import AgentUse, PlannedRun
+from bdpbench.studies.behaviour import ns2_digest
+from bdpbench.studies.identity import tcl_files
 from bdpbench.studies.load import study_keys
-from bdpbench.studies.runs import tiers_of
+from bdpbench.studies.plan import tiers_of
 
 _DATA = data_of(__file__)
 RECORDER = _DATA["recorder"]

@@ -38,7 +38,7 @@ from bdpbench.score import (
     score,
 )
 from bdpbench.studies.load import find_study
-from bdpbench.studies.runs import tiers_of
+from bdpbench.studies.plan import tiers_of
 from bdpbench.studies.study import Study
 
 # For the tests of the studies' own Tcl scripts.

@@ -12,7 +12,7 @@ from tests.tcl.conftest import Built
 
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.studies.runs import tiers_of
+from bdpbench.studies.plan import tiers_of
 
 STUDIES = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
 

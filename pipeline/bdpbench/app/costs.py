@@ -32,9 +32,11 @@ from bdpbench.contracts.paths import (
 from bdpbench.contracts.plan import PlannedRun, read_done
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S
 from bdpbench.studies.load import STUDY_NAME, load_study, study_keys
-from bdpbench.studies.runs import Identities, expand_tier, tiers_of
+from bdpbench.studies.plan import tiers_of
+from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
 
 FILE_NAME = "machine.txt"

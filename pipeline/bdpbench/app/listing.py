@@ -17,12 +17,12 @@ from bdpbench.contracts.plan import Identity, Parameters, PlannedRun
 from bdpbench.contracts.runs import ERROR_NAME, read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.simulate import SCRATCH_FOLDER
-from bdpbench.studies.batches import make_batches
+from bdpbench.studies.background import remarks
 from bdpbench.studies.config import load_config
+from bdpbench.studies.cost import make_batches
 from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.network import remarks
-from bdpbench.studies.runs import Selection, expand_tier, tiers_of
-from bdpbench.studies.scripts import OWN_SETTINGS
+from bdpbench.studies.plan import Selection, tiers_of
+from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import TIERS
 
 # -------------------------------------------------------------------------------- of `list`
@@ -150,7 +150,8 @@ def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
 
 def announce_scripts(view: View, prepared: Prepared, folder: Path) -> None:
     """Say what the scripts in ``folder`` do, and which scenarios they cannot run."""
-    view.tell("originals", f"  {OWN_SETTINGS}", folder=str(folder.resolve()))
+    text = "an original script sets its agents itself; settings in study.yaml do not reach it"
+    view.tell("originals", f"  {text}", folder=str(folder.resolve()))
     for scenario, reason in prepared.own_scripts.items():
         text = f"  {scenario} keeps its script: {reason}"
         view.tell("keeps_script", text, scenario=scenario, reason=reason)

@@ -39,20 +39,19 @@ from bdpbench.contracts.plan import (
     write_plan_document,
 )
 from bdpbench.contracts.runs import RUN_NAME
-from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id, find_build
 from bdpbench.simulation.declared import unknown_to_ns2
-from bdpbench.studies.batches import LEAST_S, make_batches
+from bdpbench.simulation.specs import write_specs
+from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.checks import declared_by, why_not_replaced
 from bdpbench.studies.config import load_config
-from bdpbench.studies.cost import MEASURE_S, batch_memory_mb
-from bdpbench.studies.declared import declared_by
+from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
 from bdpbench.studies.load import find_study, load_study
-from bdpbench.studies.plan import make_plan
-from bdpbench.studies.runs import Identities, Selection, expand_tier, tiers_of
-from bdpbench.studies.scripts import unfit
-from bdpbench.studies.specs import write_specs
-from bdpbench.studies.study import Study, known_or_suggest
+from bdpbench.studies.plan import Selection, make_plan, tiers_of
+from bdpbench.studies.runs import expand_tier
+from bdpbench.studies.study import Study
 
 if TYPE_CHECKING:
     from bdpbench.metrics import Definition
@@ -216,7 +215,7 @@ def _own_scripts(study: Study, runs: Sequence[PlannedRun], scripts: Path | None)
     """Scenario → why a folder of scripts has none for it."""
     planned = {run["scenario"] for run in runs}
     reasons = {
-        name: unfit(scripts.resolve(), scenario)
+        name: why_not_replaced(scripts.resolve(), scenario)
         for name, scenario in study.scenarios.items()
         if scripts is not None and name in planned
     }

@@ -24,7 +24,7 @@ from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_bac
 from bdpbench.simulation.build import current_build_id
 from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.studies.config import Config, load_config
-from bdpbench.studies.runs import Selection
+from bdpbench.studies.plan import Selection
 
 
 @dataclass(frozen=True)

@@ -32,8 +32,8 @@ from bdpbench.simulation.processes import (
     end_group,
     name_of_this_call,
 )
-from bdpbench.studies.batches import LEAST_S
 from bdpbench.studies.config import SlurmConfig
+from bdpbench.studies.cost import LEAST_S
 
 SNAKEMAKE_LOG_NAME = "snakemake.log"
 

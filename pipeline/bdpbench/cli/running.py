@@ -54,7 +54,7 @@ def run_command(
     """
     from bdpbench.app.run import RunRequest, run_study
     from bdpbench.errors import BdpbenchError
-    from bdpbench.studies.runs import Selection
+    from bdpbench.studies.plan import Selection
 
     if quiet and as_json:
         raise BdpbenchError("--quiet and --json contradict each other", hint="give one of them")
@@ -89,7 +89,7 @@ def list_command(
 ) -> None:
     """List studies, their scenarios and runs, and their expected CPU time."""
     from bdpbench.app.listing import list_runs, list_scenarios, list_studies
-    from bdpbench.studies.runs import Selection
+    from bdpbench.studies.plan import Selection
 
     selection = Selection(scenarios, protocols)
     if study is None:

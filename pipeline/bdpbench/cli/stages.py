@@ -34,7 +34,7 @@ def plan_command(
 ) -> None:
     """Write the plan of a tier of STUDY and batches of the missing runs; print its path."""
     from bdpbench.app.planning import Wanted, plan_batches
-    from bdpbench.studies.runs import Selection
+    from bdpbench.studies.plan import Selection
 
     wanted = Wanted(study, tier, Selection(scenarios, protocols), scripts=scripts)
     click.echo(str(wanted.paths().plan if where else plan_batches(wanted, jobs)))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast, get_args
 
@@ -26,6 +27,17 @@ Scalar = int | float | str
 
 Parameters = dict[str, Scalar]
 """Parameters of one run: name → value."""
+
+
+def format_value(value: Scalar) -> str:
+    """A parameter as ns-2 gets it: integers without a decimal point, floats as Python prints them.
+
+    >>> format_value(30.0), format_value(0.01), format_value("HS")
+    ('30', '0.01', 'HS')
+    """
+    if isinstance(value, float) and value.is_integer():
+        return str(int(value))
+    return str(value)
 
 
 class Output(TypedDict):
@@ -55,6 +67,40 @@ class Identity(TypedDict):
     tcl: str
     ns2: str
     streams: list[str]
+
+
+@dataclass(frozen=True)
+class Declared:
+    """A class, variable or congestion control that ns-2 has to have.
+
+    Attributes:
+        kind: a sender's or receiver's class, a variable of a sender, a congestion control of
+            TCP/Linux, a parameter of one, or a variable with a class default.
+        ns2_class: without "Agent/", except for class defaults; for a parameter, its congestion
+            control.
+        name: of the variable, the congestion control or its parameter; "" for a class.
+        location: where study.yaml names it.
+    """
+
+    kind: Literal["agent", "sink", "variable", "linux", "parameter", "default"]
+    ns2_class: str
+    name: str
+    location: tuple[str | int | float, ...]
+
+
+@dataclass(frozen=True)
+class AgentUse:
+    """A sender of a run, as far as it decides which code of ns-2 runs.
+
+    Attributes:
+        agent: ns-2's class without ``Agent/``, e.g. ``TCP/Sack1``.
+        window_option: its ``windowOption_``; None for ns-2's default.
+        linux: congestion control of ``TCP/Linux``; None for every other agent.
+    """
+
+    agent: str
+    window_option: int | None = None
+    linux: str | None = None
 
 
 class PlannedRun(TypedDict):
@@ -132,7 +178,7 @@ class Plan(TypedDict):
 
     ``folder`` is that of the study, from the checkout. ``evaluation_sha256`` covers everything that
     turns tables into a report. A batch is also a plan, of the runs that one process handles
-    (``contracts.batches``).
+    (see below).
     """
 
     schema_version: int

@@ -254,6 +254,8 @@ TABLES_FOLDER = "tables"
 MANIFEST_NAME = "manifest.json"
 MANIFEST_VERSION = 1
 
+REDUCED_TABLES = ("flows", "links", "link_flows", "flow_series", "link_series", "losses")
+"""What a packet trace is reduced to; the table of a run is called ``packet_<name>``."""
 
 TABLE_KEYS: Mapping[str, Literal["flow", "link"] | None] = types.MappingProxyType(
     {
@@ -270,15 +272,15 @@ TABLE_KEYS: Mapping[str, Literal["flow", "link"] | None] = types.MappingProxyTyp
         "pages": None,
         "facts": None,
         "packets": None,
-        "packet_flows": None,
-        "packet_links": None,
-        "packet_link_flows": None,
-        "packet_flow_series": None,
-        "packet_link_series": None,
-        "packet_losses": None,
+        **{f"packet_{name}": None for name in REDUCED_TABLES},
     }
 )
 """Every table that a run can have → the column of a row's flow or link; None: not a series."""
+
+
+def reduced_file(stream: str, name: str) -> str:
+    """File, under ``out/``, of a table that a streamed trace is reduced to."""
+    return f"{stream}.{name}.parquet"
 
 
 class TableFacts(TypedDict):

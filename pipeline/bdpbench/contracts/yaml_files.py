@@ -15,10 +15,10 @@ from collections.abc import Collection, Iterable, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 import yaml  # type: ignore[import-untyped]
-from pydantic import BaseModel, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 from ruamel.yaml import YAML
 from ruamel.yaml.error import MarkedYAMLError
 from ruamel.yaml.error import YAMLError as RuamelError
@@ -30,6 +30,38 @@ from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int | float, ...]
+
+MOST_LABEL = 80
+"""Longest label, characters: it has to fit into a legend and a column."""
+
+MOST_TITLE = 200
+"""Longest title, characters: a heading of two or three lines."""
+
+MOST_NAME = 60
+"""Longest key or file name, characters: some become parts of file names, which may have 255
+bytes."""
+
+
+def _one_line(text: str) -> str:
+    if any(character in text for character in "\t\n\r"):
+        raise ValueError("expected one line without tabs")
+    return text
+
+
+Key = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=MOST_NAME)]
+VariableName = Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_]*_$", max_length=MOST_NAME)]
+"""A variable of ns-2's classes, such as ``windowOption_``."""
+
+ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
+Label = Annotated[str, Field(max_length=MOST_LABEL), AfterValidator(_one_line)]
+Title = Annotated[str, Field(max_length=MOST_TITLE), AfterValidator(_one_line)]
+
+
+class Strict(BaseModel):
+    """A model that accepts no unknown keys, and no text for a number."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
+
 
 MOST_DEPTH = 40
 """Most levels of a file: the deepest files of studies, nested claims, have fewer than ten."""
@@ -180,6 +212,11 @@ def suggest(word: str, known: Iterable[str]) -> str:
     if close:
         return f"did you mean {close!r}?"
     return f"known: {', '.join(names)}" if names else ""
+
+
+def known_or_suggest(name: str, known: Collection[str], what: str) -> tuple[str, str] | None:
+    """None if ``name`` is known, otherwise a message and a hint."""
+    return None if name in known else (f"unknown {what} {name!r}", suggest(name, known))
 
 
 class _Loader(yaml.CSafeLoader):  # type: ignore[misc]  # no stubs

@@ -31,7 +31,8 @@ from bdpbench.interface.frames import (
 from bdpbench.pages.exports import Charts
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study, study_keys
-from bdpbench.studies.runs import Selection, expand_tier, tiers_of
+from bdpbench.studies.plan import Selection, tiers_of
+from bdpbench.studies.runs import expand_tier
 from bdpbench.trace import load_table, write_tables
 
 if TYPE_CHECKING:

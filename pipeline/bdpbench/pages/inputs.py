@@ -19,7 +19,8 @@ from bdpbench.pages.names import Captions, Names, grouped
 from bdpbench.pages.series import LoadTable, PageSeries, series_text
 from bdpbench.pages.text import assets_dir, read_asset
 from bdpbench.pages.texts import StudyPage
-from bdpbench.studies.study import Citation, ClassDefaults, Protocol
+from bdpbench.studies.parts import Protocol
+from bdpbench.studies.study import Citation, ClassDefaults
 from bdpbench.studies.vocabulary import ParameterDeclaration
 
 LoadSeries: TypeAlias = Callable[[str, int], str]

@@ -17,10 +17,10 @@ from typing import Annotated, Literal
 from pydantic import Field, model_validator
 
 from bdpbench.contracts.plan import Scalar
-from bdpbench.contracts.yaml_files import Location, YamlFile
-from bdpbench.studies.network.links import ROUNDED_BUFFERS
-from bdpbench.studies.study import Scenario, Study, known_or_suggest
-from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS, Strict
+from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
+from bdpbench.studies.plan import ROUNDED_BUFFERS
+from bdpbench.studies.study import Scenario, Study
+from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 
 MATRICES_NAME = "matrices.yaml"
 Text = Annotated[str, Field(min_length=1)]

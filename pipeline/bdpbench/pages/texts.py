@@ -12,10 +12,10 @@ from markupsafe import Markup
 from pydantic import Field, field_validator, model_validator
 
 from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.yaml_files import YamlFile
-from bdpbench.studies.labels import swept_names
-from bdpbench.studies.study import Protocol, Study, known_or_suggest
-from bdpbench.studies.vocabulary import Strict
+from bdpbench.contracts.yaml_files import Strict, YamlFile, known_or_suggest
+from bdpbench.studies.parts import Protocol
+from bdpbench.studies.plan import swept_names
+from bdpbench.studies.study import Study
 
 Text = Annotated[str, Field(min_length=1)]
 

@@ -14,9 +14,8 @@ from typing import Annotated, Literal, NamedTuple
 
 from pydantic import Field
 
-from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.contracts.yaml_files import Strict, YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.vocabulary import Strict
 
 ORIGINALS_NAME = "originals.yaml"
 

@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Literal
 
 from bdpbench.contracts.atlas import AtlasEntry, CitedStudy, Conditions, Observed, SharePoint
-from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
+from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
 from bdpbench.contracts.scorecard import (
     ClaimVerdict,
     Evidence,
@@ -23,18 +23,18 @@ from bdpbench.contracts.scorecard import (
     ScoredNumber,
     rows_of,
 )
+from bdpbench.contracts.yaml_files import known_or_suggest
 from bdpbench.score.claims import Claim
 from bdpbench.score.expectations import CLAIMS_NAME, Definition, Expectations
 from bdpbench.score.lookup import Asked, RunIndex, located
 from bdpbench.score.provenance import matches
 from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber
 from bdpbench.studies.atlas import Declared, Member, ShareMeasure, implementation_of
-from bdpbench.studies.flows import format_value
-from bdpbench.studies.labels import swept_names
-from bdpbench.studies.network.defaults import NETWORK_DEFAULTS
-from bdpbench.studies.runs import Identities, expand_tier, tiers_of
-from bdpbench.studies.study import NETWORK_SCRIPT, Study, known_or_suggest
-from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
+from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.plan import swept_names, tiers_of
+from bdpbench.studies.runs import expand_tier
+from bdpbench.studies.study import NETWORK_SCRIPT, Study
+from bdpbench.studies.vocabulary import NETWORK_DEFAULTS, PROTOCOL_PARAMETERS
 
 # A study's own conditions are those of its paper tier; other tiers have what that leaves out.
 _TIERS = ("paper", "full", "quick")

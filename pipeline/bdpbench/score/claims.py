@@ -18,12 +18,10 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BaseModel, Field, RootModel, model_validator
 
 from bdpbench.contracts.plan import Scalar
-from bdpbench.contracts.yaml_files import Location, YamlFile
+from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.lookup import Lookup, Measured, point_of
 from bdpbench.score.provenance import HINT, Origin, OriginFault, origin_of
-from bdpbench.studies.study import known_or_suggest
-from bdpbench.studies.vocabulary import Strict
 
 FEWEST_POINTS = 3
 """Runs without which a sweep shows no trend."""

@@ -15,9 +15,8 @@ from typing import Protocol
 import polars as pl
 
 from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, values_of
-from bdpbench.contracts.yaml_files import suggest
+from bdpbench.contracts.yaml_files import known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.study import known_or_suggest
 
 
 @contextmanager

@@ -19,8 +19,7 @@ from typing import Annotated, Literal, cast
 from pydantic import Field, RootModel
 
 from bdpbench.contracts.scorecard import FOUND, Change, Found, Kind
-from bdpbench.contracts.yaml_files import YamlFile, suggest
-from bdpbench.studies.vocabulary import Strict
+from bdpbench.contracts.yaml_files import Strict, YamlFile, suggest
 
 HISTORY_NAME = "history.yaml"
 HINT = (

@@ -21,7 +21,7 @@ from pydantic import Field, RootModel, model_validator
 
 from bdpbench.contracts.files import read_text
 from bdpbench.contracts.plan import Scalar
-from bdpbench.contracts.yaml_files import Location, YamlFile
+from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.lookup import located
 from bdpbench.score.provenance import (
@@ -32,8 +32,6 @@ from bdpbench.score.provenance import (
     origin_of,
     unknown_pattern,
 )
-from bdpbench.studies.study import known_or_suggest
-from bdpbench.studies.vocabulary import Strict
 
 PUBLISHED_NAME = "published.csv"
 SPREAD_NAME = "spread.yaml"

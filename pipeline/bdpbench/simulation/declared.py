@@ -9,9 +9,9 @@ from functools import lru_cache
 from pathlib import Path
 
 from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.plan import Declared
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import Ns2Build
-from bdpbench.studies.declared import Declared
 
 _NO_PARAMETER = re.compile(
     r"do not find (\S+) as a parameter for congestion control algorithm (\S+)"

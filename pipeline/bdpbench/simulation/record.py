@@ -16,7 +16,7 @@ from bdpbench.contracts.runs import (
 )
 from bdpbench.errors import visible
 from bdpbench.simulation.ns2_process import Usage
-from bdpbench.simulation.scripts import script_record
+from bdpbench.simulation.specs import script_record
 from bdpbench.units import unit_of
 
 REPORT_NAME = "report.txt"

@@ -40,8 +40,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Backend, Command
 from bdpbench.simulation.ns2_process import PROGRESS_NAME, RunNames, Usage, run_ns2
 from bdpbench.simulation.record import make_record
-from bdpbench.simulation.scripts import script_name, script_path
-from bdpbench.simulation.specs import read_own_spec
+from bdpbench.simulation.specs import read_own_spec, script_name, script_path
 from bdpbench.simulation.streams import Reducer, Streams, refuse, streams
 
 SCRATCH_FOLDER = ".scratch"

@@ -17,11 +17,11 @@ from pydantic import Field, model_validator
 
 from bdpbench.contracts.atlas import Implementation, RelationKind
 from bdpbench.contracts.paths import config_dir
-from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
+from bdpbench.contracts.yaml_files import Key, Location, Strict, YamlFile, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import STUDY_NAME, find_study, read_study, studies_dir, study_keys
-from bdpbench.studies.study import ParameterValues, Protocol, Study, known_or_suggest
-from bdpbench.studies.vocabulary import Key, Strict
+from bdpbench.studies.parts import Protocol
+from bdpbench.studies.study import ParameterValues, Study
 
 ATLAS_NAME = "atlas.yaml"
 

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.contracts.yaml_files import Location, suggest
-from bdpbench.studies.limits import MOST_RUNS
-from bdpbench.studies.parts import QueueDeclaration
+from bdpbench.contracts.plan import Declared
+from bdpbench.contracts.yaml_files import Location, Strict, suggest
+from bdpbench.studies.parts import Output, Protocol
 from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.study import (
     DATADIR_ARGUMENT,
@@ -19,13 +20,12 @@ from bdpbench.studies.study import (
     NETWORK_SCRIPT,
     WEB_SCRIPT,
     ClassDefaults,
-    Flow,
-    Output,
+    QueueDeclaration,
     Scenario,
     Study,
-    known_or_suggest,
 )
-from bdpbench.studies.vocabulary import COMMON, Strict, wrong_unit
+from bdpbench.studies.vocabulary import COMMON, wrong_unit
+from bdpbench.units import MOST_RUNS
 
 _COMPUTED = {
     DURATION_ARGUMENT: "each tier sets how long its runs are simulated",
@@ -35,6 +35,7 @@ _COLUMN_OF_TABLE = {
     **dict.fromkeys(("cwnd", "ssthresh", "sequence", "acknowledged", "throughput"), "flow"),
     **dict.fromkeys(("queue", "utilization", "red"), "link"),
 }
+_ARGUMENT = re.compile(r"\[lindex \$argv (\d+)\]")
 _FLOW_OF_EVERY_SCRIPT = {"protocol", "count", "start_s", "stagger_s", "access_delay_ms"}
 
 
@@ -45,16 +46,15 @@ def check_study(study: Study) -> None:
         BdpbenchError: naming file, line and key of what is wrong.
     """
     _check_declarations(study)
-    _check_defaults(study, ("defaults",), study.defaults)
+    _check_references(study, ("defaults",), study.defaults)
     for name, topology in study.topologies.items():
         _check_values(study, ("topologies", name, "parameters"), topology.parameters)
-        _check_part(study, ("topologies", name, "bottlenecks"), topology.bottlenecks)
+        _check_references(study, ("topologies", name, "bottlenecks"), topology.bottlenecks)
     for name, protocol in study.protocols.items():
+        location = ("protocols", name, "linux_parameters")
         if protocol.linux_parameters and protocol.linux is None:
-            location = ("protocols", name, "linux_parameters")
             raise study.error(location, "these belong to a congestion control: name it with linux:")
-        for parameter, value in protocol.linux_parameters.items():
-            _check_reference(study, ("protocols", name, "linux_parameters", parameter), value)
+        _check_references(study, location, protocol.linux_parameters)
     for name, queue in study.queues.items():
         _check_queue(study, ("queues", name), queue)
     for name, outputs in study.output_sets.items():
@@ -62,6 +62,23 @@ def check_study(study: Study) -> None:
     for name, scenario in study.scenarios.items():
         _check_scenario(study, ("scenarios", name), scenario)
     _check_size(study)
+
+
+def why_not_replaced(folder: Path, scenario: Scenario) -> str | None:
+    """Why no script of ``folder`` can replace that of a scenario; None if one can."""
+    original = scenario.original
+    if original is None:
+        return "the scenario has no original: that says how a script could replace its own"
+    if not folder.is_dir():
+        return f"no such folder: {folder}"
+    path = folder / original.script
+    if not path.is_file():
+        return f"no script {path}"
+    text = path.read_text(encoding="utf-8", errors="replace")
+    taken = 1 + max((int(index) for index in _ARGUMENT.findall(text)), default=-1)
+    for argument in original.arguments[taken:]:
+        return f"{path} takes no argument {argument}"
+    return None
 
 
 def script_path(study: Study, script: str) -> Path | None:
@@ -72,14 +89,6 @@ def script_path(study: Study, script: str) -> Path | None:
     return None
 
 
-def _require(
-    study: Study, location: Location, name: str, known: Collection[str], what: str
-) -> None:
-    unknown = known_or_suggest(name, known, what)
-    if unknown:
-        raise study.error(location, unknown[0], hint=unknown[1])
-
-
 # ---------------------------------------------------------------- parameters
 
 
@@ -87,18 +96,14 @@ def _check_declarations(study: Study) -> None:
     for name, declaration in study.parameters.items():
         location = ("parameters", name)
         if name in COMMON or name in _COMPUTED:
-            raise study.error(
-                location,
-                "all studies have this parameter: it needs no declaration",
-                hint=_COMPUTED.get(name, f"it is: {COMMON[name].description}")
-                if name in COMMON
-                else _COMPUTED[name],
-            )
+            known = f"it is: {COMMON[name].description}" if name in COMMON else _COMPUTED[name]
+            message = "all studies have this parameter: it needs no declaration"
+            raise study.error(location, message, hint=known)
         contradiction = wrong_unit(name, declaration)
         if contradiction:
             raise study.error((*location, "unit"), contradiction)
         for protocol in declaration.sets:
-            _require(study, (*location, "sets", protocol), protocol, study.protocols, "protocol")
+            study.require((*location, "sets", protocol), protocol, study.protocols, "protocol")
 
 
 def _check_values(study: Study, base: Location, values: Mapping[str, Any]) -> None:
@@ -122,10 +127,8 @@ def _check_grid(study: Study, base: Location, grid: Mapping[str, Sequence[Any]])
 def _check_name(study: Study, location: Location, name: str) -> None:
     if name in _COMPUTED:
         raise study.error(location, "is not given here", hint=_COMPUTED[name])
-    unknown = known_or_suggest(name, study.vocabulary, "parameter")
-    if unknown:
-        hint = f"{unknown[1]}; a parameter of your own is declared under parameters:"
-        raise study.error(location, unknown[0], hint=hint)
+    also = "; a parameter of your own is declared under parameters:"
+    study.require(location, name, study.vocabulary, "parameter", also=also)
 
 
 def _check_value(study: Study, location: Location, name: str, value: Any) -> None:
@@ -134,41 +137,29 @@ def _check_value(study: Study, location: Location, name: str, value: Any) -> Non
     if problem:
         raise study.error(location, f"{name}: {problem} (got {value!r})")
     if declaration.type == "protocol":
-        _require(study, location, value, study.protocols, "protocol")
+        study.require(location, value, study.protocols, "protocol")
     if declaration.type == "queue":
-        _require(study, location, value, {**study.queues, **QUEUE_KINDS}, "queue")
+        study.require(location, value, {**study.queues, **QUEUE_KINDS}, "queue")
 
 
 def _check_queue(study: Study, base: Location, queue: QueueDeclaration) -> None:
-    _require(study, (*base, "kind"), queue.kind, QUEUE_KINDS, "kind of queue")
+    study.require((*base, "kind"), queue.kind, QUEUE_KINDS, "kind of queue")
     known = QUEUE_KINDS[queue.kind].parameters
-    for name, value in queue.settings.items():
-        _require(study, (*base, "settings", name), name, known, f"setting of {queue.kind}")
-        _check_reference(study, (*base, "settings", name), value)
+    for name in queue.settings:
+        study.require((*base, "settings", name), name, known, f"setting of {queue.kind}")
+    _check_references(study, (*base, "settings"), queue.settings)
 
 
-def _check_part(study: Study, location: Location, part: object) -> None:
+def _check_references(study: Study, location: Location, part: object) -> None:
     """Find the references to parameters in a part of the study."""
     if isinstance(part, Strict):
-        for field in part.model_fields_set:
-            _check_part(study, (*location, field), getattr(part, field))
-    elif isinstance(part, list):
-        for index, each in enumerate(part):
-            _check_part(study, (*location, index), each)
-    else:
-        _check_reference(study, location, part)
-
-
-def _check_reference(study: Study, location: Location, value: object) -> None:
-    if isinstance(value, str) and value.startswith("$"):
+        part = {name: getattr(part, name) for name in type(part).model_fields}
+    if isinstance(part, (dict, list)):
+        for name, each in part.items() if isinstance(part, dict) else enumerate(part):
+            _check_references(study, (*location, name), each)
+    elif isinstance(part, str) and part.startswith("$"):
         known = [*study.vocabulary, DURATION_ARGUMENT]
-        _require(study, location, value[1:], known, "parameter")
-
-
-def _check_defaults(study: Study, base: Location, defaults: ClassDefaults) -> None:
-    for name, variables in defaults.items():
-        for variable, value in variables.items():
-            _check_reference(study, (*base, name, variable), value)
+        study.require(location, part[1:], known, "parameter")
 
 
 # ---------------------------------------------------------------- outputs
@@ -204,28 +195,23 @@ def _check_column(study: Study, location: Location, output: Output) -> None:
 
 
 def _check_scenario(study: Study, base: Location, scenario: Scenario) -> None:
-    _require(study, (*base, "topology"), scenario.topology, study.topologies, "topology")
+    study.require((*base, "topology"), scenario.topology, study.topologies, "topology")
     if scenario.outputs is not None:
-        _require(study, (*base, "outputs"), scenario.outputs, study.output_sets, "output set")
+        study.require((*base, "outputs"), scenario.outputs, study.output_sets, "output set")
     _check_values(study, (*base, "parameters"), scenario.parameters)
-    _check_defaults(study, (*base, "defaults"), scenario.defaults)
+    _check_references(study, (*base, "defaults"), scenario.defaults)
     _check_grid(study, (*base, "sweep"), scenario.sweep)
     for index, case in enumerate(scenario.cases):
         _check_values(study, (*base, "cases", index), case)
+    for part in ("flows", "background", "changes"):
+        _check_references(study, (*base, part), getattr(scenario, part))
     for index, flow in enumerate(scenario.flows):
-        _check_flow(study, (*base, "flows", index), flow)
-    _check_part(study, (*base, "background"), scenario.background)
-    _check_part(study, (*base, "changes"), scenario.changes)
+        if flow.protocol is not None and not flow.protocol.startswith("$"):
+            location = (*base, "flows", index, "protocol")
+            study.require(location, flow.protocol, study.protocols, "protocol")
     _check_script(study, base, scenario)
     _check_original(study, base, scenario)
     _check_tiers(study, base, scenario)
-
-
-def _check_flow(study: Study, base: Location, flow: Flow) -> None:
-    for field in type(flow).model_fields:
-        _check_reference(study, (*base, field), getattr(flow, field))
-    if flow.protocol is not None and not flow.protocol.startswith("$"):
-        _require(study, (*base, "protocol"), flow.protocol, study.protocols, "protocol")
 
 
 def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
@@ -295,7 +281,7 @@ def _check_original(study: Study, base: Location, scenario: Scenario) -> None:
     known = (*study.vocabulary, DURATION_ARGUMENT, DATADIR_ARGUMENT, *study.protocols)
     for index, argument in enumerate(original.arguments):
         if isinstance(argument, str):
-            _require(study, (*base, "original", "arguments", index), argument, known, "parameter")
+            study.require((*base, "original", "arguments", index), argument, known, "parameter")
 
 
 def _check_tiers(study: Study, base: Location, scenario: Scenario) -> None:
@@ -304,7 +290,7 @@ def _check_tiers(study: Study, base: Location, scenario: Scenario) -> None:
         for index, entry in enumerate(entries):
             for parameter, values in entry.only.items():
                 location = (*base, "tiers", tier, index, "only", parameter)
-                _require(study, location, parameter, swept, "swept parameter")
+                study.require(location, parameter, swept, "swept parameter")
                 known = _swept(scenario, parameter)
                 if not values or any(each not in known for each in values):
                     raise study.error(
@@ -336,3 +322,62 @@ def _swept(scenario: Scenario, parameter: str) -> list[Any]:
     found = [*scenario.sweep.get(parameter, [])]
     found += [case[parameter] for case in scenario.cases if parameter in case]
     return list(dict.fromkeys(found))
+
+
+# ---------------------------------------------------------------- names of ns-2
+
+
+def declared_by(study: Study) -> list[Declared]:
+    """Everything of ns-2 that a study names, in the order of its file."""
+    return [
+        *_of_defaults(("defaults",), study.defaults),
+        *(
+            each
+            for key, protocol in study.protocols.items()
+            for each in _of_protocol(("protocols", key), protocol)
+        ),
+        *_set_by_parameters(study),
+        *_of_queues(study),
+        *(
+            each
+            for key, scenario in study.scenarios.items()
+            for each in _of_defaults(("scenarios", key, "defaults"), scenario.defaults)
+        ),
+    ]
+
+
+def _of_defaults(base: Location, defaults: ClassDefaults) -> Iterator[Declared]:
+    for ns2_class, variables in defaults.items():
+        for name in variables:
+            yield Declared("default", ns2_class, name, (*base, ns2_class, name))
+
+
+def _of_protocol(base: Location, protocol: Protocol) -> Iterator[Declared]:
+    yield Declared("agent", protocol.agent, "", (*base, "agent"))
+    yield Declared("sink", protocol.sink, "", (*base, "sink"))
+    if protocol.linux is not None:
+        yield Declared("linux", protocol.agent, protocol.linux, (*base, "linux"))
+        for name in protocol.linux_parameters:
+            place = (*base, "linux_parameters", name)
+            yield Declared("parameter", protocol.linux, name, place)
+    for name in protocol.settings:
+        yield Declared("variable", protocol.agent, name, (*base, "settings", name))
+    for index, name in enumerate(protocol.record):
+        yield Declared("variable", protocol.agent, name, (*base, "record", index))
+
+
+def _of_queues(study: Study) -> Iterator[Declared]:
+    for key, queue in study.queues.items():
+        kind = QUEUE_KINDS[queue.kind]
+        for parameter in kind.parameters.values():
+            ns2_class = f"Queue/{kind.ns2_class}"
+            yield Declared("default", ns2_class, parameter.variable, ("queues", key, "kind"))
+
+
+def _set_by_parameters(study: Study) -> Iterator[Declared]:
+    for key, parameter in study.parameters.items():
+        protocols: Mapping[str, list[str]] = parameter.sets or {}
+        for protocol, names in protocols.items():
+            for index, name in enumerate(names):
+                location = ("parameters", key, "sets", protocol, index)
+                yield Declared("variable", study.protocols[protocol].agent, name, location)

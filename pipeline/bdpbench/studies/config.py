@@ -7,9 +7,8 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bdpbench.contracts.paths import config_dir
-from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.contracts.yaml_files import Strict, YamlFile
 from bdpbench.studies.study import TierName
-from bdpbench.studies.vocabulary import Strict
 
 BackendName = Literal["auto", "docker", "native"]
 VariantName = Literal["fast", "fast-pgo", "stock"]

@@ -1,4 +1,4 @@
-"""Predicted cost of a simulation, for ``list``, the progress and the batches.
+"""Predicted cost of a simulation, for ``list`` and the progress, and batches of about equal cost.
 
 The CPU time of ns-2 is the sum over the packets that the bottleneck carries, the lines of a packet
 trace, and the samples that Tcl takes of the flows. ``tests/benchmarks/cost_model.py`` fits the
@@ -9,13 +9,12 @@ machine has a factor of its own (``bdpbench.app.costs``).
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from bdpbench.contracts.plan import Output, Parameters, PlannedRun
-from bdpbench.studies.flows import ResolvedFlow
-from bdpbench.studies.network import NETWORK_DEFAULTS
-from bdpbench.studies.streams import is_traced
+from bdpbench.studies.values import Sender
+from bdpbench.studies.vocabulary import NETWORK_DEFAULTS, is_traced
 
 _HEADER_BYTES = 50
 _FLOW_TABLES = ("cwnd", "ssthresh", "sequence", "acknowledged")
@@ -37,6 +36,16 @@ _HALVING_AGENTS = {"TCP", "TCP/Reno", "TCP/Newreno", "TCP/Sack1", "TCP/SackTS"}
 _LAW_OF_AGENT = {"TCP/Fast": "fast"}
 # windowOption_ of Agent/TCP.
 _LAW_OF_WINDOW_OPTION = {9: "scalable", 12: "bic", 13: "cubic", -10: "htcp"}
+# ns-2 computes the routes between all nodes before it begins: 1,000 nodes take 8.6 s.
+_NODE_PAIR_S = 8.6e-6
+# Web connections are set up in Tcl: 1.4 ms per object of PagePool, 1.0 ms per object of PackMime.
+_CONNECTION_S = 1.2e-3
+# Additional time per packet if the queue maintains an average of its length.
+_AVERAGING = 1.2
+# Mean cwnd in packets at loss rate p: 1.22 / p^0.5 (Mathis et al. 1997), or for high-speed laws
+# 0.12 / p^0.835 (RFC 3649) where that is larger.
+_STANDARD_RESPONSE = (1.22, 0.5)
+_HIGH_SPEED_RESPONSE = (0.12, 0.835)
 # FAST keeps alpha packets in the queue. If the buffer is smaller, it loses packets every round trip
 # and uses next to nothing.
 _STARVED_USE = 0.06
@@ -150,7 +159,7 @@ class Work:
 
 def estimate_cpu_s(
     parameters: Parameters,
-    flows: Sequence[ResolvedFlow],
+    flows: Sequence[Sender],
     outputs: Sequence[Output],
     variant: str = "fast",
 ) -> float:
@@ -159,7 +168,7 @@ def estimate_cpu_s(
 
 
 def expected_work(
-    parameters: Parameters, flows: Sequence[ResolvedFlow], outputs: Sequence[Output]
+    parameters: Parameters, flows: Sequence[Sender], outputs: Sequence[Output]
 ) -> Work:
     """The work of a run with these parameters, flows and files.
 
@@ -179,6 +188,42 @@ def expected_work(
     )
 
 
+@dataclass(frozen=True)
+class NetworkLoad:
+    """What bounds the work of a run of ``tcl/network.tcl``, beyond what its bottleneck carries.
+
+    Attributes:
+        most_packets: packets that its traffic can send: finite flows, background traffic, and flows
+            behind slow access links or random losses send no more than they have to or can.
+        links: bottlenecks; a packet costs the same on each.
+        averages: whether a queue maintains an average of its length.
+        queued_pkts: packets that may queue at access links.
+        nodes: nodes of the network.
+        web_setup_s: CPU time before web traffic is steady, s.
+        connections: TCP connections of web traffic.
+    """
+
+    most_packets: float
+    links: int
+    averages: bool
+    queued_pkts: float
+    nodes: int
+    web_setup_s: float
+    connections: float
+
+    def cpu_s(self, work: Work, *, traced: bool) -> float:
+        """Predicted CPU time of a run with this work for one bottleneck, s."""
+        packets = min(work.packets, self.most_packets) * self.links
+        found = replace(
+            work,
+            packets=packets * (_AVERAGING if self.averages else 1.0),
+            lines=packets * _LINES_PER_PACKET if traced else 0.0,
+            under_way_pkts=work.under_way_pkts + self.queued_pkts,
+        )
+        web_s = self.web_setup_s + self.connections * _CONNECTION_S
+        return found.cpu_s(COSTS["fast"]) + _NODE_PAIR_S * self.nodes**2 + web_s
+
+
 def _under_way_pkts(parameters: Parameters) -> float:
     """Packets that the path holds, and as many of the buffer: longer queues are rare."""
     bdp_pkts = float(parameters.get("bdp_pkts") or 0.0)
@@ -195,7 +240,7 @@ def _samples(parameters: Parameters, table: str, duration_s: float) -> float:
     return duration_s / float(interval_s)
 
 
-def utilization(parameters: Parameters, flows: Sequence[ResolvedFlow]) -> float:
+def utilization(parameters: Parameters, flows: Sequence[Sender]) -> float:
     """Utilization of the bottleneck, 0 … 1, once its flows have filled it.
 
     For several flows it is the geometric mean of what each would use alone.
@@ -206,7 +251,7 @@ def utilization(parameters: Parameters, flows: Sequence[ResolvedFlow]) -> float:
     return float(math.prod(alone) ** (1 / len(alone)))
 
 
-def _law(flow: ResolvedFlow) -> str:
+def _law(flow: Sender) -> str:
     """The law of a flow's cwnd, as named in the tables above; "" for one that they lack."""
     use = flow.use
     if use.linux is not None:
@@ -218,12 +263,16 @@ def _law(flow: ResolvedFlow) -> str:
     return _LAW_OF_WINDOW_OPTION.get(use.window_option or 1, "")
 
 
-def halves(flow: ResolvedFlow) -> bool:
-    """Whether a flow halves cwnd at a loss and adds a packet per round trip, as standard TCP."""
-    return _law(flow) == _HALVING
+def cwnd_at(loss: float, flow: Sender) -> float:
+    """Mean cwnd of a flow, packets, at a loss rate."""
+    standard, high_speed = (
+        factor / math.pow(loss, power)
+        for factor, power in (_STANDARD_RESPONSE, _HIGH_SPEED_RESPONSE)
+    )
+    return standard if _law(flow) == _HALVING else max(standard, high_speed)
 
 
-def _use_alone(flow: ResolvedFlow, parameters: Parameters) -> float:
+def _use_alone(flow: Sender, parameters: Parameters) -> float:
     law = _law(flow)
     buffer_pkts = float(parameters["buffer_pkts"])
     buffer_share = buffer_pkts / float(parameters["bdp_pkts"])
@@ -235,9 +284,7 @@ def _use_alone(flow: ResolvedFlow, parameters: Parameters) -> float:
     return 1.0 / (1.0 + (_HALF_USE.get(law, _HALF_USE_OTHERS) / buffer_share) ** 2)
 
 
-def _filled_share(
-    parameters: Parameters, flows: Sequence[ResolvedFlow], duration_s: float
-) -> float:
+def _filled_share(parameters: Parameters, flows: Sequence[Sender], duration_s: float) -> float:
     """Share of the capacity that is used, given the time that flows need to fill the path."""
     if not parameters.get("rtt_ms") or not parameters.get("bdp_pkts"):
         return 1.0
@@ -247,3 +294,42 @@ def _filled_share(
     if duration_s < filling_s:
         return float(duration_s / (2 * filling_s))
     return float(1 - filling_s / (2 * duration_s))
+
+
+# ---------------------------------------------------------------- batches
+
+LEAST_S = 8.0
+"""In a shorter batch, starting its process would take a fifth of the time or more."""
+
+MOST_S = 600.0
+"""A longer batch would keep others waiting at the end, and lose much work if it fails."""
+
+MOST_RUNS = 1000
+"""Most runs of a batch, because its plan is read at once."""
+
+
+def make_batches(
+    costs_s: Mapping[str, float], cores: int, *, least_s: float = LEAST_S
+) -> Sequence[Sequence[str]]:
+    """Divide runs into batches that shrink towards the end, the longest runs and batches first.
+
+    Each batch takes half of an equal share of the remaining work, within bounds, so that the last
+    batches even out errors of the estimates (guided self-scheduling: Polychronopoulos and Kuck,
+    IEEE Transactions on Computers C-36(12), 1987).
+
+    Args:
+        costs_s: run id → expected CPU time, s.
+        cores: number of batches that run at once.
+        least_s: CPU time below which another run is added to a batch, s.
+    """
+    batches: list[list[str]] = []
+    left_s, share_s, taken_s = sum(costs_s.values()), 0.0, 0.0
+    for run_id in sorted(costs_s, key=lambda each: -costs_s[each]):
+        cost_s = costs_s[run_id]
+        if not batches or taken_s + cost_s > share_s or len(batches[-1]) >= MOST_RUNS:
+            batches.append([])
+            share_s, taken_s = min(MOST_S, max(least_s, left_s / (2 * cores))), 0.0
+        batches[-1].append(run_id)
+        taken_s += cost_s
+        left_s -= cost_s
+    return batches

@@ -1,249 +1,293 @@
-"""The flows of a run: those of its scenario, with the values of the run's parameters."""
+"""The flows of a run: protocols, delays, starts, ends, sizes, and paths over its bottlenecks."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 
-from bdpbench.contracts.plan import Parameters, Scalar
+from bdpbench.contracts.plan import Output, Parameters, Scalar
 from bdpbench.contracts.yaml_files import Location
-from bdpbench.studies.identity import AgentUse
-from bdpbench.studies.limits import MOST_FLOWS, MOST_VARIABLE
-from bdpbench.studies.study import Flow, Protocol, Scenario, Study, known_or_suggest
-from bdpbench.studies.vocabulary import ParameterDeclaration
+from bdpbench.studies.parts import Flow
+from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values
+from bdpbench.units import MOST_FLOWS
 
-WINDOW_OPTION = "windowOption_"
+_EPSILON_MS = 1e-9
+_MEANINGS = {
+    "access_mbps": "the access rate",
+    "receiver_delay_ms": "the access delay of the receivers",
+}
 
 
 @dataclass(frozen=True)
-class ResolvedFlow:
-    """One flow.
+class NetworkFlow(Sender):
+    """A flow of a scenario without a script of its own.
 
     Attributes:
-        key: key of its protocol, from which agent, sink, linux and record come.
-        settings: variables of its agent, including those that parameters set.
-        defaults: class defaults of the run, by ns-2 class.
-        start_s: s.
-        access_delay_ms: one way, ms; None if only the script knows it.
+        route: its path over the bottlenecks.
+        rtt_ms: RTT without queues, ms.
+        access_mbps: rate of its access links, Mbit/s.
+        group: its group of flows; "" for none.
+        size_pkts: packets that it transfers; None if it is endless.
+        recorded: whether its time series are written.
+        more: further keys of the script's arguments, and their values.
     """
 
-    key: str
-    protocol: Protocol
-    settings: Mapping[str, float]
-    defaults: Mapping[str, Mapping[str, float]]
-    start_s: float
-    access_delay_ms: float | None
+    route: Route
+    rtt_ms: float
+    access_mbps: float
+    group: str
+    size_pkts: int | None
+    recorded: bool
+    more: Sequence[tuple[str, Scalar]]
 
-    @cached_property
-    def use(self) -> AgentUse:
-        """The sender of this flow, as far as it decides which code of ns-2 runs."""
-        option = self.variable(WINDOW_OPTION)
-        return AgentUse(
-            self.protocol.agent, None if option is None else int(option), self.protocol.linux
-        )
-
-    def variable(self, name: str) -> float | None:
-        """Value of a variable of its agent; None for ns-2's own default."""
-        if name in self.settings:
-            return self.settings[name]
-        # An agent's class inherits from the classes whose names are prefixes of its own:
-        # Agent/TCP/Sack1.
-        parts = f"Agent/{self.protocol.agent}".split("/")
-        for length in range(len(parts), 0, -1):
-            variables = self.defaults.get("/".join(parts[:length]), {})
-            if name in variables:
-                return variables[name]
-        return None
+    def outputs(self, index: int) -> Iterator[Output]:
+        """Time series of the flow; its cwnd file has the variables that its protocol records."""
+        if not self.recorded:
+            return
+        file, names = f"cwnd_hstcp{index}.out", list(self.protocol.record)
+        if names:
+            yield {"file": file, "table": "cwnd", "flow": index, "names": names}
+            yield {"file": file, "table": "recorded", "flow": index, "names": names}
+        else:
+            yield {"file": file, "table": "cwnd", "flow": index}
+        yield {"file": f"tput_hstcp{index}.out", "table": "throughput", "flow": index}
 
 
-def format_value(value: Scalar) -> str:
-    """A parameter as ns-2 gets it: integers without a decimal point, floats as Python prints them.
-
-    >>> format_value(30.0), format_value(0.01), format_value("HS")
-    ('30', '0.01', 'HS')
-    """
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
-
-
-def referenced(value: object) -> str | None:
-    """Name of the parameter that ``$name`` refers to; None for a literal value."""
-    return value[1:] if isinstance(value, str) and value.startswith("$") else None
-
-
-def value_of(study: Study, value: Scalar, parameters: Parameters, location: Location) -> Scalar:
-    """A value, or that of the parameter that it refers to.
-
-    Raises:
-        BdpbenchError: when the run has no such parameter.
-    """
-    name = referenced(value)
-    if name is None:
-        return value
-    if name not in parameters:
-        raise study.error(
-            location,
-            f"{name} has no value",
-            hint="set it under parameters, sweep or cases, or in the topology",
-        )
-    return parameters[name]
+def flow_arguments(index: int, flow: Sender) -> Iterator[tuple[str, Scalar]]:
+    """Keys of the script's arguments for a flow, and their values."""
+    prefix = f"flow.{index}"
+    yield f"{prefix}.agent", flow.protocol.agent
+    yield f"{prefix}.sink", flow.protocol.sink
+    yield f"{prefix}.start_s", flow.start_s
+    if flow.access_delay_ms is not None:
+        yield f"{prefix}.access_delay_ms", flow.access_delay_ms
+    if flow.protocol.linux is not None:
+        yield f"{prefix}.linux", flow.protocol.linux
+    network = flow if isinstance(flow, NetworkFlow) else None
+    if flow.protocol.record and (network is None or network.recorded):
+        yield f"{prefix}.record", " ".join(flow.protocol.record)
+    for name, value in network.more if network else ():
+        yield f"{prefix}.{name}", value
+    for variable, number in flow.settings.items():
+        yield f"{prefix}.set.{variable}", number
 
 
-def resolve_defaults(
-    study: Study, key: str, scenario: Scenario, parameters: Parameters
-) -> dict[str, dict[str, float]]:
-    """Class defaults of a run: those of the study, overridden by those of its scenario."""
-    resolved: dict[str, dict[str, float]] = {}
-    for name, variables in study.defaults_of(scenario).items():
-        for variable, value in variables.items():
-            own = variable in scenario.defaults.get(name, {})
-            base = ("scenarios", key, "defaults") if own else ("defaults",)
-            number = _setting(study, (*base, name, variable), value, parameters)
-            resolved.setdefault(name, {})[variable] = number
-    return resolved
-
-
-def resolve_flows(
-    study: Study,
-    key: str,
-    scenario: Scenario,
-    parameters: Parameters,
-    defaults: Mapping[str, Mapping[str, float]],
-) -> list[ResolvedFlow]:
-    """The flows of a run in their order.
+def script_flows(values: Values, defaults: ClassVariables) -> list[Sender]:
+    """The flows that a study's own script makes, in the order of study.yaml.
 
     Raises:
         BdpbenchError: naming file and line, when a flow lacks a protocol or a parameter, or starts
             after the end of the run.
     """
-    flows: list[ResolvedFlow] = []
-    for index, group in enumerate(scenario.flows):
-        base = ("scenarios", key, "flows", index)
-        flows += _resolve(study, base, group, parameters, defaults)
-        if len(flows) > MOST_FLOWS:
-            raise study.error(base, f"a run would have more than {MOST_FLOWS} flows")
-    return flows
-
-
-def _resolve(
-    study: Study,
-    base: Location,
-    group: Flow,
-    parameters: Parameters,
-    defaults: Mapping[str, Mapping[str, float]],
-) -> Iterator[ResolvedFlow]:
-    name = _protocol_of(study, base, group, parameters)
-    delay = group.access_delay_ms
-    if delay is None:
-        delay_ms = _optional(parameters.get("access_delay_ms"))
-    else:
-        delay_ms = _number(study, (*base, "access_delay_ms"), delay, parameters)
-    start_s = _number(study, (*base, "start_s"), group.start_s, parameters)
-    stagger_s = _number(study, (*base, "stagger_s"), group.stagger_s, parameters)
-    settings = {**study.protocols[name].settings, **set_by_parameters(study, name, parameters)}
-    for number in range(_count(study, (*base, "count"), group.count, parameters)):
-        starts_s = start_s + number * stagger_s
-        if starts_s >= float(parameters["duration_s"]):
-            raise study.error(
-                (*base, "start_s"),
-                f"a flow starts at {starts_s:g} s, and a run ends after "
-                f"{float(parameters['duration_s']):g} s",
-            )
-        yield ResolvedFlow(name, study.protocols[name], settings, defaults, starts_s, delay_ms)
-
-
-def _protocol_of(study: Study, base: Location, group: Flow, parameters: Parameters) -> str:
-    if group.protocol is None and "protocol" not in parameters:
-        raise study.error(
-            base,
-            "a flow names no protocol and the run has none",
-            hint="set flows[].protocol, parameters.protocol or a sweep of protocol",
-        )
-    location = (*base, "protocol")
-    name = str(value_of(study, group.protocol or "$protocol", parameters, location))
-    check_protocol(study, location, name)
-    return name
-
-
-def check_protocol(study: Study, location: Location, name: str) -> None:
-    """Refuse a protocol that the study does not have.
-
-    Raises:
-        BdpbenchError: with a suggestion.
-    """
-    unknown = known_or_suggest(name, study.protocols, "protocol")
-    if unknown:
-        raise study.error(location, unknown[0], hint=unknown[1])
-
-
-def _signed(study: Study, location: Location, value: Scalar, parameters: Parameters) -> float:
-    found = value_of(study, value, parameters, location)
-    if isinstance(found, str):
-        raise study.error(location, f"expected a number, got {found!r}")
-    return float(found)
-
-
-def _setting(study: Study, location: Location, value: Scalar, parameters: Parameters) -> float:
-    number = _signed(study, location, value, parameters)
-    if abs(number) > MOST_VARIABLE:
-        raise study.error(location, f"expected {MOST_VARIABLE} at most, got {number:g}")
-    return number
-
-
-def _number(study: Study, location: Location, value: Scalar, parameters: Parameters) -> float:
-    found = _signed(study, location, value, parameters)
-    if found < 0:
-        raise study.error(location, f"expected a number that is not negative, got {found:g}")
+    found: list[Sender] = []
+    for said, location in _kinds(values):
+        key = _protocol_key(values, said, location)
+        access_ms = said.access_delay_ms
+        delay_ms = values.optional("access_delay_ms") if access_ms is None else float(access_ms)
+        protocol, settings = values.study.protocols[key], values.settings_of(key)
+        found += [
+            Sender(key, protocol, settings, defaults, start_s, delay_ms)
+            for start_s in _starts(values, said, location)
+        ]
     return found
 
 
-def _count(study: Study, location: Location, value: Scalar, parameters: Parameters) -> int:
-    found = _number(study, location, value, parameters)
-    if not 1 <= found <= MOST_FLOWS or not found.is_integer():
-        raise study.error(location, f"expected 1 to {MOST_FLOWS} flows, got {found:g}")
-    return int(found)
+def network_flows(
+    values: Values, delays_ms: Sequence[float], defaults: ClassVariables
+) -> list[NetworkFlow]:
+    """All flows of a run of ``tcl/network.tcl``, in the order of study.yaml.
+
+    Args:
+        values: parameters of the run.
+        delays_ms: one-way delays of the bottlenecks, ms.
+        defaults: class defaults of the run.
+
+    Raises:
+        BdpbenchError: naming file and line, for settings that no flow can have.
+    """
+    return [
+        flow
+        for said, location in _kinds(values)
+        for flow in _network_flows(values, said, location, delays_ms, defaults)
+    ]
 
 
-def _optional(value: Scalar | None) -> float | None:
-    return None if value is None else float(value)
+def _kinds(values: Values) -> Iterator[tuple[Flow, Location]]:
+    """The kinds of flows of a scenario with the values of the run, and where they are."""
+    total = 0
+    for index, part in enumerate(values.scenario.flows):
+        location = (*values.base, "flows", index)
+        if part.stagger_s and part.count == 1:
+            raise values.error(
+                (*location, "stagger_s"),
+                "this would have no effect: there is one flow",
+                hint="write start_s, or count: how many there are",
+            )
+        said = values.settled(part, location)
+        total += int(said.count)
+        if total > MOST_FLOWS:
+            raise values.error(location, f"a run would have more than {MOST_FLOWS} flows")
+        yield said, location
 
 
-def setting_parameters(
-    vocabulary: Mapping[str, ParameterDeclaration], protocol: str, parameters: Parameters
-) -> dict[str, list[str]]:
-    """Parameter of a run → the variables of a protocol's agents that it sets."""
-    return {
-        name: vocabulary[name].sets[protocol]
-        for name in parameters
-        if name in vocabulary and protocol in vocabulary[name].sets
-    }
+def _starts(values: Values, said: Flow, location: Location) -> Iterator[float]:
+    """When the flows of one kind start, s."""
+    for number in range(int(said.count)):
+        start_s = float(said.start_s) + number * float(said.stagger_s)
+        values.check_times(said, location, start_s, "a flow")
+        yield start_s
 
 
-def set_by_parameters(study: Study, protocol: str, parameters: Parameters) -> dict[str, float]:
-    """The variables of a protocol's agents that parameters set, and their values."""
-    return {
-        variable: _setting(study, ("parameters", name), parameters[name], parameters)
-        for name, variables in setting_parameters(study.vocabulary, protocol, parameters).items()
-        for variable in variables
-    }
+def _protocol_key(values: Values, said: Flow, location: Location) -> str:
+    key = said.protocol or values.get("protocol")
+    if key is None:
+        raise values.error(
+            location,
+            "a flow names no protocol and the run has none",
+            hint="set flows[].protocol, parameters.protocol or a sweep of protocol",
+        )
+    values.protocol(str(key), (*location, "protocol"))
+    return str(key)
 
 
-def flow_arguments(flows: Sequence[ResolvedFlow]) -> Iterator[tuple[str, Scalar]]:
-    """Keys of the script's arguments for its flows, and their values; none without flows."""
-    if flows:
-        yield "flows", len(flows)
-    for index, flow in enumerate(flows):
-        prefix = f"flow.{index}"
-        yield f"{prefix}.agent", flow.protocol.agent
-        yield f"{prefix}.sink", flow.protocol.sink
-        yield f"{prefix}.start_s", flow.start_s
-        if flow.access_delay_ms is not None:
-            yield f"{prefix}.access_delay_ms", flow.access_delay_ms
-        if flow.protocol.linux is not None:
-            yield f"{prefix}.linux", flow.protocol.linux
-        if flow.protocol.record:
-            yield f"{prefix}.record", " ".join(flow.protocol.record)
-        for variable, value in flow.settings.items():
-            yield f"{prefix}.set.{variable}", value
+def _network_flows(
+    values: Values,
+    said: Flow,
+    location: Location,
+    delays_ms: Sequence[float],
+    defaults: ClassVariables,
+) -> Iterator[NetworkFlow]:
+    """The flows of one kind."""
+    route = values.route_of(said, location, len(delays_ms))
+    receiver_ms = _own(values, said, "receiver_delay_ms")
+    path_ms = sum(delays_ms[route.first : route.last + 1]) + receiver_ms
+    access_ms, rtt_ms = _delays(values, said, location, path_ms)
+    key = _protocol_key(values, said, location)
+    protocol = values.study.protocols[key]
+    sink = values.sink_of(said.delayed_acks, protocol.sink, location)
+    if sink != protocol.sink:
+        protocol = protocol.model_copy(update={"sink": sink})
+    size = _size(values, said, location)
+    access_mbps = _own(values, said, "access_mbps")
+    own = said.access_buffer_pkts
+    buffer = values.get("access_buffer_pkts") if own is None else own
+    within_s = float(said.start_within_s)
+    optional = (("access_buffer_pkts", buffer), ("stop_s", said.stop_s), ("packets", size))
+    more: Pairs = [
+        ("access_mbps", access_mbps),
+        ("receiver_delay_ms", receiver_ms),
+        *((name, value) for name, value in optional if value is not None),
+        *([("within_s", within_s)] if within_s else []),
+        *([] if said.recorded else [("recorded", 0)]),
+        *route.arguments(len(delays_ms)),
+        *_linux_parameters(values, key),
+    ]
+    settings = values.settings_of(key)
+    for start_s in _starts(values, said, location):
+        yield NetworkFlow(
+            key,
+            protocol,
+            settings,
+            defaults,
+            start_s,
+            access_ms,
+            route,
+            rtt_ms,
+            access_mbps,
+            said.group or "",
+            size,
+            said.recorded,
+            more,
+        )
+
+
+def _own(values: Values, said: Flow, name: str) -> float:
+    """A flow's value of a key, or else the run's parameter of the same name."""
+    own = getattr(said, name)
+    return values.number(name, _MEANINGS[name]) if own is None else float(own)
+
+
+def _delays(values: Values, said: Flow, location: Location, path_ms: float) -> tuple[float, float]:
+    """One-way delay of the sender's link, and the RTT without queues, ms.
+
+    ``path_ms``: one-way delay of the rest of the path.
+    """
+    own = said.access_delay_ms
+    if said.rtt_ms is not None and own is not None:
+        raise values.error(
+            (*location, "rtt_ms"),
+            "access_delay_ms is given as well, but each of them follows from the other",
+            hint="leave out one of them",
+        )
+    if said.rtt_ms is not None:
+        return _access_delay(values, (*location, "rtt_ms"), float(said.rtt_ms), path_ms)
+    if own is None and values.has("rtt_ms") and not values.has("access_delay_ms"):
+        return _access_delay(values, location, values.number("rtt_ms", ""), path_ms)
+    meaning = "the access delay of the senders"
+    access_ms = values.number("access_delay_ms", meaning) if own is None else float(own)
+    return access_ms, 2 * (access_ms + path_ms)
+
+
+def _access_delay(
+    values: Values, location: Location, rtt_ms: float, path_ms: float
+) -> tuple[float, float]:
+    access_ms = round(rtt_ms / 2 - path_ms, 9)
+    if access_ms < -_EPSILON_MS:
+        raise values.error(
+            location,
+            f"an RTT of {rtt_ms:g} ms, but the path alone has {2 * path_ms:g} ms",
+            hint="expected at least twice the delays of the bottlenecks and of the receiver",
+        )
+    return max(0.0, access_ms), rtt_ms
+
+
+def _size(values: Values, said: Flow, location: Location) -> int | None:
+    """Number of packets that a flow transfers."""
+    if said.size_pkts is not None and said.size_bytes is not None:
+        raise values.error((*location, "size_bytes"), "size_pkts is given as well")
+    if said.stop_s is not None and (said.size_pkts or said.size_bytes):
+        raise values.error(
+            (*location, "stop_s"),
+            "a transfer of a given size ends when it is complete: remove one of them",
+        )
+    if said.size_bytes is not None:
+        return math.ceil(int(said.size_bytes) / int(values.number("packet_bytes", "")))
+    return None if said.size_pkts is None else int(said.size_pkts)
+
+
+def _linux_parameters(values: Values, key: str) -> Iterator[tuple[str, Scalar]]:
+    for name, value in values.study.protocols[key].linux_parameters.items():
+        location = ("protocols", key, "linux_parameters", name)
+        found = values.of(value, location)
+        if isinstance(found, str) or not float(found).is_integer():
+            raise values.error(location, f"expected a whole number (got {found!r})")
+        yield f"linux.{name}", int(found)
+
+
+def flow_parameters(flows: Sequence[NetworkFlow], links: int) -> Parameters:
+    """What metrics and labels read of flows: groups, sizes, paths, access rates.
+
+    Those of a single flow contain its number, counted from 1: ``access_2_mbps``. If more than two
+    flows have different protocols, each has a parameter: ``flow_protocol_3``.
+    """
+    found: Parameters = {}
+    keys = [flow.key for flow in flows]
+    if len(keys) > 2 and len(set(keys)) > 1:
+        found |= {f"flow_protocol_{i}": key for i, key in enumerate(keys, start=1)}
+    if len({flow.access_mbps for flow in flows}) == 1:
+        found["access_mbps"] = flows[0].access_mbps
+    else:
+        found |= {f"access_{i}_mbps": flow.access_mbps for i, flow in enumerate(flows, start=1)}
+    for i, flow in enumerate(flows, start=1):
+        if flow.group:
+            found[f"group_{i}"] = flow.group
+        if flow.size_pkts is not None:
+            found[f"size_{i}_pkts"] = flow.size_pkts
+        if flow.route.first > 0:
+            found[f"enters_{i}"] = flow.route.first + 1
+        if flow.route.last < links - 1:
+            found[f"leaves_{i}"] = flow.route.last + 1
+        if flow.route.reverse:
+            found[f"direction_{i}"] = "reverse"
+    return found

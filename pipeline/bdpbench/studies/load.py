@@ -9,8 +9,7 @@ from pathlib import Path
 from bdpbench.contracts.paths import config_dir, expanded
 from bdpbench.contracts.yaml_files import YamlFile, meant, suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.checks import check_study
-from bdpbench.studies.scripts import unfit
+from bdpbench.studies.checks import check_study, why_not_replaced
 from bdpbench.studies.study import Study
 
 STUDY_NAME = "study.yaml"
@@ -107,7 +106,7 @@ def _with_own_scripts(study: Study) -> Study:
     for name, scenario in study.scenarios.items():
         if scenario.scripts is not None:
             folder = (study.folder / expanded(Path(scenario.scripts))).resolve()
-            reason = unfit(folder, scenario)
+            reason = why_not_replaced(folder, scenario)
             if reason:
                 raise study.error(("scenarios", name, "scripts"), reason, hint=_RECOVER_HINT)
             folders[name] = folder
@@ -116,7 +115,9 @@ def _with_own_scripts(study: Study) -> Study:
 
 def _with_scripts_of(study: Study, folder: Path) -> Study:
     """The study with the scripts of one folder in all scenarios that those scripts can run."""
-    reasons = {name: unfit(folder, scenario) for name, scenario in study.scenarios.items()}
+    reasons = {
+        name: why_not_replaced(folder, scenario) for name, scenario in study.scenarios.items()
+    }
     fit = {name: folder for name, reason in reasons.items() if reason is None}
     if not fit:
         reason = next(iter(reasons.values()))

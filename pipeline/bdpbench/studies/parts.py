@@ -1,16 +1,19 @@
-"""Parts of a scenario that ``tcl/network.tcl`` simulates, as written in ``study.yaml``.
+"""Parts of ``study.yaml``: protocols, flows, bottlenecks, background traffic, changes, outputs.
 
-These are queues, the bottlenecks of a chain, background traffic and changes over time. Every number
-may be replaced by ``$name``, the value of a parameter of the run, which can be swept.
+A number of a flow, a bottleneck, background traffic or a change may be replaced by ``$name``, the
+value of a parameter of the run, which can be swept.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
-from pydantic import Discriminator, Field, Tag, WithJsonSchema, model_validator
+from pydantic import Discriminator, Field, GetCoreSchemaHandler, Tag, model_validator
+from pydantic_core import CoreSchema
 
-from bdpbench.studies.limits import (
+from bdpbench.contracts.yaml_files import MOST_NAME, Key, Label, Strict, VariableName
+from bdpbench.units import (
     LEAST_MBPS,
     LEAST_POSITIVE,
     LEAST_SAMPLE_S,
@@ -18,122 +21,163 @@ from bdpbench.studies.limits import (
     MOST_DELAY_MS,
     MOST_FLOWS,
     MOST_MBPS,
-    MOST_NAME,
     MOST_NUMBER,
     MOST_PACKET_BYTES,
     MOST_SOURCES,
     MOST_TIME_S,
     MOST_VARIABLE,
 )
-from bdpbench.studies.queues import QUEUE_KINDS
-from bdpbench.studies.vocabulary import Key, Label, Strict
 
 Reference = Annotated[str, Field(pattern=r"^\$[a-z][a-z0-9_]*$")]
 """``$name``: the value of a parameter of the run."""
 
 
-_VALUE, _REFERENCE = Tag("[value]"), Tag("[reference]")
-
-
 def _tag_of(value: object) -> str:
-    """Which of the two types a value is meant to be, so that errors mention only that one."""
+    """Which of the two a value is meant to be, so that errors mention only that one."""
     return "[reference]" if isinstance(value, str) and value.startswith("$") else "[value]"
 
 
-_EITHER = Discriminator(_tag_of)
+@dataclass(frozen=True)
+class _Settable:
+    """Makes a type of values from ``least`` to ``most`` accept ``$name`` as well."""
 
-Number = Annotated[
-    Annotated[float, Field(ge=-MOST_NUMBER, le=MOST_NUMBER, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-Rate = Annotated[
-    Annotated[float, Field(ge=LEAST_MBPS, le=MOST_MBPS, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-Delay = Annotated[
-    Annotated[float, Field(ge=0, le=MOST_DELAY_MS, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-Rtt = Annotated[
-    Annotated[float, Field(ge=LEAST_POSITIVE, le=6 * MOST_DELAY_MS, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-Time = Annotated[
-    Annotated[float, Field(ge=0, le=MOST_TIME_S, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-Interval = Annotated[
-    Annotated[float, Field(ge=LEAST_POSITIVE, le=MOST_TIME_S, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-Share = Annotated[
-    Annotated[float, Field(ge=0, lt=1, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-Positive = Annotated[
-    Annotated[float, Field(ge=LEAST_POSITIVE, le=MOST_NUMBER, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-Count = Annotated[
-    Annotated[int, Field(ge=1, le=MOST_COUNT), _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
-]
-SourceCount = Annotated[
-    Annotated[int, Field(ge=1, le=MOST_SOURCES), _VALUE] | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-FlowCount = Annotated[
-    Annotated[int, Field(ge=1, le=MOST_FLOWS), _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
-]
-Variable = Annotated[
-    Annotated[float, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-PacketBytes = Annotated[
-    Annotated[int, Field(ge=1, le=MOST_PACKET_BYTES), _VALUE] | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-LinuxValue = Annotated[
-    Annotated[int, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-OnOff = Annotated[
-    Annotated[Literal["on", "off"], _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
-]
-Direction = Annotated[
-    Annotated[Literal["forward", "reverse"], _VALUE] | Annotated[Reference, _REFERENCE], _EITHER
-]
+    kind: object = float
+    least: float | None = None
+    most: float | None = None
+    below: float | None = None
 
+    def __get_pydantic_core_schema__(
+        self, source: object, handler: GetCoreSchemaHandler
+    ) -> CoreSchema:
+        finite = False if self.kind is float else None
+        bounds = Field(ge=self.least, le=self.most, lt=self.below, allow_inf_nan=finite)
+        value = Annotated[self.kind, bounds, Tag("[value]")]  # type: ignore[name-defined]
+        reference = Annotated[Reference, Tag("[reference]")]
+        return handler.generate_schema(Annotated[value | reference, Discriminator(_tag_of)])
+
+
+Number = Annotated[float | str, _Settable(float, -MOST_NUMBER, MOST_NUMBER)]
+Rate = Annotated[float | str, _Settable(float, LEAST_MBPS, MOST_MBPS)]
+Delay = Annotated[float | str, _Settable(float, 0, MOST_DELAY_MS)]
+Rtt = Annotated[float | str, _Settable(float, LEAST_POSITIVE, 6 * MOST_DELAY_MS)]
+Time = Annotated[float | str, _Settable(float, 0, MOST_TIME_S)]
+Interval = Annotated[float | str, _Settable(float, LEAST_POSITIVE, MOST_TIME_S)]
+Share = Annotated[float | str, _Settable(float, 0, below=1)]
+Probability = Annotated[float | str, _Settable(float, 0, 1)]
+Positive = Annotated[float | str, _Settable(float, LEAST_POSITIVE, MOST_NUMBER)]
+PerSecond = Annotated[float | str, _Settable(float, LEAST_POSITIVE, 1 / LEAST_SAMPLE_S)]
+Variable = Annotated[float | str, _Settable(float, -MOST_VARIABLE, MOST_VARIABLE)]
+Count = Annotated[int | str, _Settable(int, 1, MOST_COUNT)]
+SourceCount = Annotated[int | str, _Settable(int, 1, MOST_SOURCES)]
+FlowCount = Annotated[int | str, _Settable(int, 1, MOST_FLOWS)]
+PacketBytes = Annotated[int | str, _Settable(int, 1, MOST_PACKET_BYTES)]
+LinuxValue = Annotated[int | str, _Settable(int, -MOST_VARIABLE, MOST_VARIABLE)]
+OnOff = Annotated[str, _Settable(Literal["on", "off"])]
+Direction = Annotated[str, _Settable(Literal["forward", "reverse"])]
+Arrivals = Annotated[str, _Settable(Literal["packmime", "exponential", "constant"])]
+FullTcp = Annotated[str, _Settable(Literal["reno", "tahoe", "newreno", "sack"])]
+
+Setting = Annotated[float, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE, allow_inf_nan=False)]
 QueueName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=MOST_NAME)]
-ParameterOfQueue = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
-
-_SETTINGS = {
-    name: {"type": ["number", "string"], "description": parameter.text}
-    for kind in QUEUE_KINDS.values()
-    for name, parameter in kind.parameters.items()
-}
+ClassName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9/]*$", max_length=MOST_NAME)]
+LinuxName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
 
 
-class QueueDeclaration(Strict):
-    """A queue of a bottleneck: its kind, and settings that differ from the kind's defaults."""
+class Protocol(Strict):
+    """One congestion control variant, and how a script creates its agents."""
 
-    kind: Annotated[str, WithJsonSchema({"type": "string", "enum": list(QUEUE_KINDS)})] = Field(
-        description="Kind of queue"
+    label: Label = Field(description="Name in tables and plots, e.g. HS-TCP")
+    colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$", description="Colour in every plot, #rrggbb")
+    agent: ClassName = Field("TCP/Sack1", description="ns-2 agent class, without 'Agent/'")
+    sink: ClassName = Field("TCPSink/Sack1", description="ns-2 sink class, without 'Agent/'")
+    linux: LinuxName | None = Field(
+        None, description="Congestion control of Agent/TCP/Linux, e.g. cubic or naive_reno"
     )
-    label: Label = Field("", description="Name in tables and plots; its key if absent")
-    settings: Annotated[
-        dict[ParameterOfQueue, Number],
-        WithJsonSchema({"type": "object", "properties": _SETTINGS, "additionalProperties": False}),
-    ] = Field(default_factory=dict, description="Parameter of its kind → value")
+    linux_parameters: dict[LinuxName, LinuxValue] = Field(
+        default_factory=dict,
+        description="Parameters of that congestion control, whole numbers, e.g. beta: 717; of "
+        "scenarios without a script of their own",
+    )
+    settings: dict[VariableName, Setting] = Field(
+        default_factory=dict,
+        description="Variables of its agents in addition to the defaults, e.g. windowOption_: 8",
+    )
+    record: list[VariableName] = Field(
+        default_factory=list,
+        description="Further variables of the agent, written after cwnd into its cwnd file",
+    )
+
+
+class Flow(Strict):
+    """One kind of flow of a scenario; ``$name`` stands for a parameter of the run."""
+
+    protocol: Key | Reference | None = Field(
+        None, description="Protocol; that of the run if absent"
+    )
+    count: FlowCount = Field(1, description="Number of such flows")
+    start_s: Time = Field(0.0, description="Start of the first flow, s")
+    stagger_s: Time = Field(0.0, description="Delay between the starts of consecutive flows, s")
+    access_delay_ms: Delay | None = Field(
+        None, description="One-way delay to the first router, ms; that of the run if absent"
+    )
+    rtt_ms: Rtt | None = Field(
+        None, description="RTT without queues, ms, from which the delay to the first router follows"
+    )
+    receiver_delay_ms: Delay | None = Field(
+        None, description="One-way delay of the receiver's link, ms; that of the run if absent"
+    )
+    access_mbps: Rate | None = Field(
+        None, description="Rate of its access links, Mbit/s; that of the run if absent"
+    )
+    access_buffer_pkts: Count | None = Field(
+        None, description="Size of its sender's queue, packets; a whole window if absent"
+    )
+    start_within_s: Time = Field(
+        0.0, description="It starts at a random time within this interval after its start, s"
+    )
+    stop_s: Interval | None = Field(None, description="When it stops sending new data, s")
+    size_pkts: Count | None = Field(
+        None, description="Packets that it transfers; endless if absent"
+    )
+    size_bytes: Count | None = Field(
+        None, description="Bytes that it transfers, rounded up to whole packets"
+    )
+    direction: Direction = Field(
+        "forward", description="forward, or reverse for the opposite direction"
+    )
+    enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
+    leaves: Count | None = Field(
+        None, description="Last bottleneck of its path; the last of the chain if absent"
+    )
+    delayed_acks: OnOff | None = Field(
+        None, description="Whether its receiver delays ACKs; that of the run if absent"
+    )
+    group: Key | None = Field(None, description="Name of a group of flows, for metrics of groups")
+    recorded: bool = Field(
+        True, description="Whether its cwnd and throughput are written over time"
+    )
+
+
+class Output(Strict):
+    """A file that a script writes, and the table that it becomes."""
+
+    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=MOST_NAME)]
+    table: Literal[
+        "cwnd",
+        "ssthresh",
+        "sequence",
+        "acknowledged",
+        "throughput",
+        "queue",
+        "utilization",
+        "packets",
+        "red",
+        "transfers",
+        "pages",
+        "facts",
+    ]
+    flow: Annotated[int, Field(ge=0)] | None = None
+    link: Annotated[str, Field(max_length=MOST_NAME)] | None = None
 
 
 class Bottleneck(Strict):
@@ -182,27 +226,6 @@ class Quantity(Strict):
     mean: Positive = Field(description="Mean, in the unit of the quantity")
     shape: Positive | None = Field(None, description="Shape of a Pareto distribution, above 1")
 
-
-Probability = Annotated[
-    Annotated[float, Field(ge=0, le=1, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-PerSecond = Annotated[
-    Annotated[float, Field(ge=LEAST_POSITIVE, le=1 / LEAST_SAMPLE_S, allow_inf_nan=False), _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-Arrivals = Annotated[
-    Annotated[Literal["packmime", "exponential", "constant"], _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
-FullTcp = Annotated[
-    Annotated[Literal["reno", "tahoe", "newreno", "sack"], _VALUE]
-    | Annotated[Reference, _REFERENCE],
-    _EITHER,
-]
 
 BackgroundKind = Literal["cbr", "exponential", "pareto", "web", "packmime"]
 

@@ -1,15 +1,196 @@
-"""The plan: which runs a tier of a study has, written once for all later stages."""
+"""What a tier consists of: its grid of parameters, labels of runs, and the plan of all stages."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import itertools
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
 
 from bdpbench.contracts.paths import relative
-from bdpbench.contracts.plan import PLAN_VERSION, ParameterText, Plan, PlannedRun, ScenarioText
-from bdpbench.studies.labels import swept_names
+from bdpbench.contracts.plan import (
+    PLAN_VERSION,
+    Parameters,
+    ParameterText,
+    Plan,
+    PlannedRun,
+    Scalar,
+    ScenarioText,
+    format_value,
+)
+from bdpbench.contracts.yaml_files import meant, suggest
+from bdpbench.errors import BdpbenchError
 from bdpbench.studies.study import Scenario, Study
-from bdpbench.studies.vocabulary import ParameterDeclaration
+from bdpbench.studies.values import Values
+from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS, ParameterDeclaration
 from bdpbench.units import unit_of
+
+ROUNDED_BUFFERS = ("buffer_ms", "buffer_bdp")
+"""Parameters that are rounded to whole packets, so several values may give the same buffer."""
+
+
+@dataclass(frozen=True)
+class Selection:
+    """Which runs of a tier are wanted; an empty tuple selects all."""
+
+    scenarios: tuple[str, ...] = ()
+    protocols: tuple[str, ...] = ()
+
+    def in_study(self, study: Study) -> Selection:
+        """The selection with the study's own spelling of the names.
+
+        Raises:
+            BdpbenchError: for a name that the study does not have, with a suggestion.
+        """
+
+        def own(option: str, name: str, known: Collection[str]) -> str:
+            found = meant(name, known)
+            if found is None:
+                said = f"study {study.key} has no {option} {name!r}"
+                raise BdpbenchError(said, where=f"--{option}", hint=suggest(name, known))
+            return found
+
+        return Selection(
+            tuple(own("scenario", each, study.scenarios) for each in self.scenarios),
+            tuple(own("protocol", each, study.protocols) for each in self.protocols),
+        )
+
+    def wants(self, run: PlannedRun) -> bool:
+        """Whether the run is selected."""
+        scenario_wanted = not self.scenarios or run["scenario"] in self.scenarios
+        protocol_wanted = not self.protocols or bool(set(self.protocols) & set(run["protocols"]))
+        return scenario_wanted and protocol_wanted
+
+
+def tiers_of(study: Study) -> list[str]:
+    """Tiers in which a study has runs, sorted."""
+    return sorted({tier for scenario in study.scenarios.values() for tier in scenario.tiers})
+
+
+def parameter_grid(study: Study, key: str, tier: str) -> Iterator[Parameters]:
+    """Parameters of the runs of a scenario in a tier, as the study gives them."""
+    scenario, vocabulary = study.scenarios[key], study.vocabulary
+    base = {**study.topologies[scenario.topology].parameters, **scenario.parameters}
+    for entry in scenario.tiers.get(tier, []):  # type: ignore[call-overload]
+        for values in itertools.product(*scenario.swept_values(entry)):
+            grid = dict(zip(scenario.sweep, values, strict=True))
+            for case in scenario.cases or [{}]:
+                given = {**base, **grid, **case}
+                if all(given.get(name) in kept for name, kept in entry.only.items()):
+                    plain = {name: vocabulary[name].plain(value) for name, value in given.items()}
+                    yield {**plain, "duration_s": float(entry.duration_s)}
+
+
+def note_equal(study: Study, known: PlannedRun, run: PlannedRun) -> None:
+    """Note a buffer, as a share of the BDP or a time, that equals another run's in packets.
+
+    Raises:
+        BdpbenchError: for two runs that are equal for ns-2 but differ in anything else.
+    """
+    both = {**known["parameters"], **run["parameters"]}
+    names = [
+        name
+        for name in both
+        if known["parameters"].get(name) != run["parameters"].get(name) and name != "bdp_pkts"
+    ]
+    if len(names) == 1 and names[0] in ROUNDED_BUFFERS:
+        value = run["parameters"][names[0]]
+        alike = known.setdefault("alike", {}).setdefault(names[0], [])
+        if value not in alike:
+            alike.append(value)
+    elif names:
+        raise study.error(
+            Values(study, run["scenario"], run["parameters"]).place_of(names[0]),
+            f"two runs have the same arguments: {known['label']!r} and {run['label']!r} differ in "
+            f"{', '.join(names)} alone, which ns-2 does not get",
+            hint="also vary a parameter that the script takes, or leave out one of the values",
+        )
+
+
+# ---------------------------------------------------------------- labels
+
+# A sweep of the RTT also varies the delays that add up to it, and the buffer follows the BDP.
+_TOLD_BY_RTT = ("buffer_pkts", "bottleneck_delay_ms")
+
+
+def swept_names(scenario: Scenario) -> list[str]:
+    """Parameters in which runs of a scenario differ, in the order of ``study.yaml``."""
+    return list(
+        dict.fromkeys([*scenario.sweep, *(name for case in scenario.cases for name in case)])
+    )
+
+
+def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
+    """Protocols, RTTs and the swept parameters that have a label, duration."""
+    protocols = [
+        study.protocols[str(parameters[each])].label
+        for each in PROTOCOL_PARAMETERS
+        # Two groups with the same protocol also have it as the one of all flows.
+        if each in parameters and not (each == "protocol" and "protocol_1" in parameters)
+    ]
+    parts = [" and ".join(protocols)] if protocols else [scenario.title]
+    if "rtt_2_ms" in parameters and "rtt_3_ms" not in parameters:
+        # A first flow without an RTT of its own has that of the run, or else that of the second
+        # flow.
+        first = parameters.get("rtt_1_ms", parameters.get("rtt_ms", parameters["rtt_2_ms"]))
+        second = parameters["rtt_2_ms"]
+        parts.append(f"RTT {format_value(first)}:{format_value(second)} ms")
+    parts += [
+        _told(study, name, parameters[name])
+        for name in _shown(study, swept_names(scenario))
+        if name in parameters
+    ]
+    return ", ".join([*parts, f"{format_value(parameters['duration_s'])} s"])
+
+
+def tell_apart(study: Study, runs: Sequence[PlannedRun]) -> None:
+    """Extend equal labels of a scenario's runs, in place, by what differs between these runs."""
+    alike: dict[tuple[str, str], list[PlannedRun]] = {}
+    for run in runs:
+        alike.setdefault((run["scenario"], run["label"]), []).append(run)
+    for (key, _), group in alike.items():
+        names = [
+            name
+            for name in swept_names(study.scenarios[key])
+            if len({run["parameters"].get(name) for run in group}) > 1
+        ]
+        for run in group if len(group) > 1 else ():
+            own = [name for name in names if name in run["parameters"]]
+            told = [_told_exactly(study, name, run["parameters"][name]) for name in own]
+            run["label"] = ", ".join([run["label"], *told])
+
+
+def _told(study: Study, name: str, value: Scalar) -> str:
+    """The value of a parameter in a label."""
+    declaration = study.vocabulary[name]
+    if declaration.type == "queue" and value in study.queues:
+        return study.queues[str(value)].label or str(value)
+    if declaration.label:
+        return declaration.label.replace("{}", format_value(value))
+    return f"{name} {format_value(value)}"
+
+
+def _told_exactly(study: Study, name: str, value: Scalar) -> str:
+    """The same, followed by the key for a queue or protocol whose label another one shares."""
+    told = _told(study, name, value)
+    named = study.vocabulary[name].type in ("queue", "protocol")
+    return f"{told} ({value})" if named and told != value else told
+
+
+def _shown(study: Study, swept: Sequence[str]) -> list[str]:
+    told = _TOLD_BY_RTT if "rtt_ms" in swept else ()
+    return [
+        name
+        for name in swept
+        if name not in told and (study.vocabulary[name].label or _own(study, name))
+    ]
+
+
+def _own(study: Study, name: str) -> bool:
+    """Whether a parameter is one of the study's own that ns-2 gets."""
+    return name in study.parameters and not study.parameters[name].nominal
+
+
+# ---------------------------------------------------------------- plan.json
 
 
 def make_plan(

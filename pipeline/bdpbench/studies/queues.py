@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from bdpbench.studies.limits import (
+from bdpbench.units import (
     LEAST_SAMPLE_S,
     MOST_COUNT,
     MOST_PACKET_BYTES,

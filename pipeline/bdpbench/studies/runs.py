@@ -1,94 +1,49 @@
-"""Scenarios → runs: expanded sweeps, script arguments, and ids that identify their bytes."""
+"""Scenarios → runs: each point of a tier's grid, resolved, checked, and identified by its bytes."""
 
 from __future__ import annotations
 
-import itertools
-import json
+import math
 import re
-import sys
-from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
 from bdpbench.contracts.paths import relative, tcl_dir
-from bdpbench.contracts.plan import Identity, Output, Parameters, PlannedRun, Scalar
-from bdpbench.contracts.runs import OUTPUT_FOLDER
-from bdpbench.contracts.yaml_files import meant, suggest
+from bdpbench.contracts.plan import Output, Parameters, PlannedRun, Scalar
+from bdpbench.contracts.runs import OUTPUT_FOLDER, REDUCED_TABLES, reduced_file
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.arguments import argument_words, script_arguments
+from bdpbench.studies.background import Source, source_arguments, sources_of
+from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.checks import script_path
-from bdpbench.studies.cost import estimate_cpu_s
-from bdpbench.studies.flows import ResolvedFlow, format_value, resolve_defaults, resolve_flows
-from bdpbench.studies.identity import (
-    AgentUse,
-    ns2_digest,
-    queue_classes,
-    queues_named,
-    run_id,
-    tcl_digest,
-    tcl_files,
+from bdpbench.studies.cost import NetworkLoad, cwnd_at, estimate_cpu_s, expected_work
+from bdpbench.studies.flows import (
+    NetworkFlow,
+    flow_arguments,
+    flow_parameters,
+    network_flows,
+    script_flows,
 )
-from bdpbench.studies.labels import label_of, tell_apart
-from bdpbench.studies.linux import check_samples
-from bdpbench.studies.magnitudes import check_magnitudes
-from bdpbench.studies.network import network
-from bdpbench.studies.network.cost import network_cpu_s
-from bdpbench.studies.network.links import ROUNDED_BUFFERS
-from bdpbench.studies.reach import check_reach, check_segment, check_used, place_of
-from bdpbench.studies.scripts import original_arguments, original_files
-from bdpbench.studies.streams import is_traced, outputs_of_trace, streams_of
-from bdpbench.studies.study import NETWORK_SCRIPT, Scenario, Study
-from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
+from bdpbench.studies.identity import original_files, run_id
+from bdpbench.studies.links import (
+    Link,
+    change_arguments,
+    changes_of,
+    check_bursts,
+    link_parameters,
+    links_of,
+    wires_of,
+)
+from bdpbench.studies.plan import label_of, note_equal, parameter_grid, tell_apart, tiers_of
+from bdpbench.studies.queues import HEADER_BYTES
+from bdpbench.studies.reach import check_network, check_run
+from bdpbench.studies.scripts import original_arguments
+from bdpbench.studies.study import DURATION_ARGUMENT, NETWORK_SCRIPT, WEB_SCRIPT, Original, Study
+from bdpbench.studies.values import ClassVariables, Pairs, Resolved, Values, argument_words
+from bdpbench.studies.vocabulary import NETWORK_DEFAULTS, PROTOCOL_PARAMETERS, is_traced
 from bdpbench.units import bdp_packets
 
-__all__ = [
-    "OUTPUT_FOLDER",
-    "Identities",
-    "Selection",
-    "expand_tier",
-    "format_value",
-    "plan_run",
-    "tiers_of",
-]
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Which runs of a tier are wanted; an empty tuple selects all."""
-
-    scenarios: tuple[str, ...] = ()
-    protocols: tuple[str, ...] = ()
-
-    def in_study(self, study: Study) -> Selection:
-        """The selection with the study's own spelling of the names.
-
-        Raises:
-            BdpbenchError: for a name that the study does not have, with a suggestion.
-        """
-
-        def own(option: str, name: str, known: Collection[str]) -> str:
-            found = meant(name, known)
-            if found is None:
-                said = f"study {study.key} has no {option} {name!r}"
-                raise BdpbenchError(said, where=f"--{option}", hint=suggest(name, known))
-            return found
-
-        return Selection(
-            tuple(own("scenario", each, study.scenarios) for each in self.scenarios),
-            tuple(own("protocol", each, study.protocols) for each in self.protocols),
-        )
-
-    def wants(self, run: PlannedRun) -> bool:
-        """Whether the run is selected."""
-        scenario_wanted = not self.scenarios or run["scenario"] in self.scenarios
-        protocol_wanted = not self.protocols or bool(set(self.protocols) & set(run["protocols"]))
-        return scenario_wanted and protocol_wanted
-
-
-def tiers_of(study: Study) -> list[str]:
-    """Tiers in which a study has runs, sorted."""
-    return sorted({tier for scenario in study.scenarios.values() for tier in scenario.tiers})
+_LEAST_WINDOW_PKTS = 10_000
+_EPSILON_MS = 1e-6
 
 
 def expand_tier(study: Study, tier: str, identities: Identities | None = None) -> list[PlannedRun]:
@@ -109,12 +64,12 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
     """
     runs: dict[tuple[str, str], PlannedRun] = {}
     identities = identities or Identities()
-    for key, scenario in study.scenarios.items():
-        for parameters in _grid(study, scenario, tier):
+    for key in study.scenarios:
+        for parameters in parameter_grid(study, key, tier):
             run = plan_run(study, key, parameters, identities)
             known = runs.setdefault((key, run["run_id"]), run)
             if known is not run:
-                _note_equal(study, known, run)
+                note_equal(study, known, run)
     if not runs:
         raise BdpbenchError(
             f"study {study.key} has no runs in tier {tier!r}",
@@ -123,108 +78,6 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
     planned = list(runs.values())
     tell_apart(study, planned)
     return planned
-
-
-def _grid(study: Study, scenario: Scenario, tier: str) -> Iterator[Parameters]:
-    """Parameters of the runs of a tier, as the study gives them."""
-    base = {**study.topologies[scenario.topology].parameters, **scenario.parameters}
-    vocabulary = study.vocabulary
-    for entry in scenario.tiers.get(tier, []):  # type: ignore[call-overload]
-        for values in itertools.product(*scenario.swept_values(entry)):
-            grid = dict(zip(scenario.sweep, values, strict=True))
-            for case in scenario.cases or [{}]:
-                parameters = {**base, **grid, **case}
-                if all(parameters.get(name) in kept for name, kept in entry.only.items()):
-                    plain = {
-                        name: vocabulary[name].plain(value) for name, value in parameters.items()
-                    }
-                    yield {**plain, "duration_s": float(entry.duration_s)}
-
-
-def _note_equal(study: Study, known: PlannedRun, run: PlannedRun) -> None:
-    """Note a buffer, as a share of the BDP or a time, that equals another run's in packets.
-
-    Raises:
-        BdpbenchError: for two runs that are equal for ns-2 but differ in anything else.
-    """
-    both = {**known["parameters"], **run["parameters"]}
-    names = [
-        name
-        for name in both
-        if known["parameters"].get(name) != run["parameters"].get(name) and name != "bdp_pkts"
-    ]
-    if len(names) == 1 and names[0] in ROUNDED_BUFFERS:
-        value = run["parameters"][names[0]]
-        alike = known.setdefault("alike", {}).setdefault(names[0], [])
-        if value not in alike:
-            alike.append(value)
-    elif names:
-        _refuse_equal(study, known, run, names)
-
-
-def _refuse_equal(study: Study, known: PlannedRun, run: PlannedRun, names: Sequence[str]) -> None:
-    raise study.error(
-        place_of(study, run["scenario"], names[0]),
-        f"two runs have the same arguments: {known['label']!r} and {run['label']!r} differ in "
-        f"{', '.join(names)} alone, which ns-2 does not get",
-        hint="also vary a parameter that the script takes, or leave out one of the values",
-    )
-
-
-class Identities:
-    """Makes the identities of many runs; each script and each set of agents is examined once."""
-
-    def __init__(self) -> None:
-        self._scripts: dict[Path, tuple[str, frozenset[str]]] = {}
-        self._places: dict[tuple[Path, str], tuple[str, Path]] = {}
-        self._behaviours: dict[tuple[frozenset[AgentUse] | None, frozenset[str]], str] = {}
-        self._outputs: dict[str, list[Output]] = {}
-        self._queue_classes: frozenset[str] | None = None
-
-    def shared(self, outputs: list[Output]) -> list[Output]:
-        """The same list for equal outputs: among tens of thousands of runs few differ."""
-        return self._outputs.setdefault(json.dumps(outputs), outputs)
-
-    def _queues_in(self, argv: Sequence[str]) -> frozenset[str]:
-        """Classes of queues with files of their own that the arguments name."""
-        if self._queue_classes is None:
-            self._queue_classes = queue_classes()
-        text = "\0".join(argv)
-        return frozenset(each for each in self._queue_classes if each in text)
-
-    def script(self, study: Study, script: str) -> tuple[str, Path]:
-        """A script of a study as named in a plan, and its path; each is looked up once.
-
-        Raises:
-            BdpbenchError: when it does not exist.
-        """
-        place = (study.folder, script)
-        if place not in self._places:
-            self._places[place] = _script(study, script)
-        return self._places[place]
-
-    def of(
-        self,
-        script: Path,
-        files: Sequence[Path],
-        argv: Sequence[str],
-        flows: Sequence[ResolvedFlow],
-        outputs: Sequence[Output],
-    ) -> Identity:
-        """Identity of a run; ``files``: the Tcl files of a script whose sources are not known."""
-        if script not in self._scripts:
-            read = files or tcl_files(script)
-            self._scripts[script] = (tcl_digest(read), queues_named((), read))
-        tcl, queues = self._scripts[script]
-        uses = (frozenset(flow.use for flow in flows) or None, queues | self._queues_in(argv))
-        if uses not in self._behaviours:
-            self._behaviours[uses] = ns2_digest(*uses)
-        return {
-            "argv": [sys.intern(word) for word in argv],  # most of many runs share them
-            "tcl": tcl,
-            "ns2": self._behaviours[uses],
-            "streams": streams_of(outputs),
-        }
 
 
 def plan_run(study: Study, key: str, given: Parameters, identities: Identities) -> PlannedRun:
@@ -239,73 +92,69 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
     Raises:
         BdpbenchError: naming file and line, see ``expand_tier``.
     """
-    scenario = study.scenarios[key]
-    if scenario.script == NETWORK_SCRIPT:
-        return _network_run(study, key, given, identities)
-    defaults = resolve_defaults(study, key, scenario, given)
-    flows = resolve_flows(study, key, scenario, given, defaults)
-    _check_flow_count(study, key, given, flows)
-    check_samples(study, flows)
-    outputs = identities.shared(_outputs(study, key, given, len(flows)))
-    if scenario.scripts is None or scenario.original is None:
-        check_reach(study, key, given, flows, outputs)
-        argv = script_arguments(study, key, given, defaults, flows)
-        script, path = identities.script(study, scenario.script)
-        identity = identities.of(path, (), argv, flows, outputs)
-    else:
-        argv = original_arguments(study, key, given)
-        script = scenario.original.script
-        files = original_files(Path(scenario.scripts), script)
-        # Its agents are unknown, because the script creates them itself.
-        identity = identities.of(Path(scenario.scripts) / script, files, argv, (), outputs)
-    parameters = _with_derived(given)
-    check_magnitudes(study, key, parameters, flows)
-    cpu_s = estimate_cpu_s(parameters, flows, outputs)
-    return _planned(study, key, script, identity, parameters, flows, outputs, cpu_s)
-
-
-def _network_run(study: Study, key: str, given: Parameters, identities: Identities) -> PlannedRun:
-    """A run of the script that takes a scenario as study.yaml describes it."""
-    resolved = network(study, key, given)
-    _check_flow_count(study, key, given, [flow.flow for flow in resolved.flows])
-    check_samples(study, resolved.senders)
-    check_used(study, key, given, resolved.used)
-    check_segment(study, key, {**resolved.derived, **given}, resolved.senders)
-    outputs = outputs_of_trace(resolved.outputs(), given)
-    argv = argument_words(resolved.arguments())
-    script, path = identities.script(study, resolved.script)
-    identity = identities.of(path, (), argv, resolved.senders, outputs)
-    flows = [flow.flow for flow in resolved.flows]
-    parameters = _with_derived({**resolved.derived, **_protocols_of(flows), **given})
-    check_magnitudes(study, key, parameters, resolved.senders)
-    cpu_s = network_cpu_s(resolved, parameters, outputs)
-    return _planned(study, key, script, identity, parameters, flows, outputs, cpu_s)
-
-
-def _planned(
-    study: Study,
-    key: str,
-    script: str,
-    identity: Identity,
-    parameters: Parameters,
-    flows: Sequence[ResolvedFlow],
-    outputs: list[Output],
-    cpu_s: float,
-) -> PlannedRun:
-    scenario = study.scenarios[key]
+    values = Values(study, key, given)
+    run = _resolved(values)
+    parameters = _with_path({**run.derived, **given})
+    check_run(values, parameters, run.flows, run.flows if run.senders is None else run.senders)
+    outputs = identities.shared(_reduced(run.outputs, given))
+    streams = list(dict.fromkeys(each["stream"] for each in outputs if "stream" in each))
+    uses = {sender.use for sender in run.senders or ()} or None
+    identity = identities.of(run.path, run.argv, uses, streams, files=run.files)
+    named = [str(parameters[each]) for each in PROTOCOL_PARAMETERS if each in parameters]
+    scripts = values.scenario.scripts
     return {
         "run_id": run_id(identity),
         "identity": identity,
         "scenario": key,
-        "label": label_of(study, scenario, parameters),
-        "script": script,
+        "label": label_of(study, values.scenario, parameters),
+        "script": run.script,
         "argv": identity["argv"],
         "parameters": parameters,
         "outputs": outputs,
-        "protocols": _protocols(parameters, flows),
-        "estimated_cpu_s": round(cpu_s, 2),
-        "scripts": scenario.scripts and relative(Path(scenario.scripts)),
+        "protocols": list(dict.fromkeys([flow.key for flow in run.flows] or named)),
+        "estimated_cpu_s": round(run.cpu_s(parameters), 2),
+        "scripts": scripts and relative(Path(scripts)),
     }
+
+
+def _resolved(values: Values) -> Resolved:
+    """A run, by the script that its scenario has."""
+    scenario = values.scenario
+    if scenario.script == NETWORK_SCRIPT:
+        return _network(values)
+    defaults = values.class_defaults()
+    flows = script_flows(values, defaults)
+    outputs = _script_outputs(values, len(flows))
+    values.used |= {*scenario.arguments}
+    if any(each["table"] == "packets" for each in outputs):
+        values.used.add("trace")
+    if values.is_original:
+        folder, original = Path(str(scenario.scripts)), cast("Original", scenario.original)
+        argv = original_arguments(values, original)
+        script, path = original.script, folder / original.script
+        files, senders = original_files(folder, script), None
+    else:
+        pairs: Pairs = [
+            (DURATION_ARGUMENT, values.parameters[DURATION_ARGUMENT]),
+            *_script_parameters(values),
+            *_default_arguments(defaults),
+            *([("flows", len(flows))] if flows else []),
+            *(pair for i, flow in enumerate(flows) for pair in flow_arguments(i, flow)),
+            ("datadir", OUTPUT_FOLDER),
+        ]
+        argv, files, senders = argument_words(pairs), [], flows
+        script, path = _script(values.study, scenario.script)
+    return Resolved(
+        script,
+        path,
+        files,
+        argv,
+        outputs,
+        flows,
+        senders,
+        {},
+        lambda parameters: estimate_cpu_s(parameters, flows, outputs),
+    )
 
 
 def _script(study: Study, script: str) -> tuple[str, Path]:
@@ -316,57 +165,258 @@ def _script(study: Study, script: str) -> tuple[str, Path]:
     return relative(path, tcl_dir()), path
 
 
-def _check_flow_count(
-    study: Study, key: str, given: Parameters, flows: Sequence[ResolvedFlow]
-) -> None:
-    if "flows" in given and given["flows"] != len(flows):
-        raise study.error(
-            place_of(study, key, "flows"),
-            f"flows is {given['flows']}, but the scenario makes {len(flows)}",
-            hint="write count: $flows at a flow, or leave out flows, which is then counted",
+def _reduced(outputs: list[Output], parameters: Parameters) -> list[Output]:
+    """The outputs of a run, with its packet trace as the parameter ``trace`` asks.
+
+    If the trace is streamed, it is replaced by the files that it is reduced to, whose ``stream`` is
+    the name under which the script writes the trace.
+    """
+    if parameters.get("trace") != "stream":
+        return outputs
+    kept: list[Output] = []
+    for output in outputs:
+        file = output["file"]
+        kept += (
+            [
+                {"file": reduced_file(file, name), "table": f"packet_{name}", "stream": file}
+                for name in REDUCED_TABLES
+            ]
+            if output["table"] == "packets"
+            else [output]
+        )
+    return kept
+
+
+# ---------------------------------------------------------------- scripts of a study
+
+
+def _script_parameters(values: Values) -> Iterator[tuple[str, Scalar]]:
+    """The parameters that a study's script takes, and their values."""
+    for index, name in enumerate(values.scenario.arguments):
+        if name not in values.parameters and name != "trace":
+            raise values.error(
+                (*values.base, "arguments", index),
+                f"{name}, which {values.scenario.script} takes, has no value",
+                hint="set it under parameters, sweep or cases, or in the topology",
+            )
+        yield (
+            name,
+            int(is_traced(values.parameters)) if name == "trace" else values.parameters[name],
         )
 
 
-def _outputs(study: Study, key: str, parameters: Parameters, flows: int) -> list[Output]:
-    scenario = study.scenarios[key]
+def _default_arguments(defaults: ClassVariables) -> Iterator[tuple[str, Scalar]]:
+    for name, variables in defaults.items():
+        for variable, value in variables.items():
+            yield f"default.{name}.{variable}", value
+
+
+def _script_outputs(values: Values, flows: int) -> list[Output]:
+    """The files that a study's script writes, and the tables that they become."""
+    scenario, name = values.scenario, str(values.scenario.outputs)
     outputs: list[Output] = []
-    for index, each in enumerate(study.output_sets[str(scenario.outputs)]):
+    for index, each in enumerate(values.study.output_sets[name]):
         if each.flow is not None and scenario.flows and each.flow >= flows:
-            raise study.error(
-                ("output_sets", str(scenario.outputs), index, "flow"),
-                f"{each.file} is of flow {each.flow}, and a run of {key} has {flows}",
+            raise values.error(
+                ("output_sets", name, index, "flow"),
+                f"{each.file} is of flow {each.flow}, and a run of {values.key} has {flows}",
                 hint="flows are counted from 0",
             )
-        if each.table != "packets" or _writes_trace(study, key, parameters):
+        if each.table != "packets" or _writes_trace(values):
             outputs.append(cast("Output", each.model_dump(exclude_none=True)))
-    if is_traced(parameters) and not any(each["table"] == "packets" for each in outputs):
-        raise study.error(
-            place_of(study, key, "trace"),
-            f"trace: {parameters['trace']}, but the script writes no packet trace",
-            hint=f"give output_sets.{scenario.outputs} a file with table: packets",
+    if is_traced(values.parameters) and not any(each["table"] == "packets" for each in outputs):
+        raise values.error(
+            values.place_of("trace"),
+            f"trace: {values.parameters['trace']}, but the script writes no packet trace",
+            hint=f"give output_sets.{name} a file with table: packets",
         )
-    return outputs_of_trace(outputs, parameters)
+    return outputs
 
 
-def _writes_trace(study: Study, key: str, parameters: Parameters) -> bool:
+def _writes_trace(values: Values) -> bool:
     """Whether a script whose outputs include a packet trace writes it in this run."""
-    if "trace" in study.scenarios[key].arguments:
-        return is_traced(parameters)
-    if parameters.get("trace") == "none":
-        raise study.error(
-            place_of(study, key, "trace"),
+    if "trace" in values.scenario.arguments:
+        return is_traced(values.parameters)
+    if values.parameters.get("trace") == "none":
+        raise values.error(
+            values.place_of("trace"),
             "trace: none would have no effect: the script always writes its packet trace",
             hint="list trace under arguments: if the script takes it",
         )
     return True
 
 
-def _protocols(parameters: Parameters, flows: Sequence[ResolvedFlow]) -> list[str]:
-    named = [str(parameters[each]) for each in PROTOCOL_PARAMETERS if each in parameters]
-    return list(dict.fromkeys([flow.key for flow in flows] or named))
+# ---------------------------------------------------------------- tcl/network.tcl
 
 
-def _with_derived(given: Parameters) -> Parameters:
+def _network(values: Values) -> Resolved:
+    """A run of the script that takes a scenario as study.yaml describes it."""
+    values.fallbacks = NETWORK_DEFAULTS
+    values.used |= {"sample_s", "queue_sample_s", "substream", "trace"}
+    packet_bytes = int(values.number("packet_bytes", "the segment size"))
+    defaults = values.class_defaults()
+    wires = wires_of(values)
+    flows = network_flows(values, [wire.delay_ms for wire in wires], defaults)
+    sources = sources_of(values, len(wires), defaults)
+    rtt_ms = _nominal_rtt(values, flows)
+    links = links_of(values, wires, rtt_ms, packet_bytes)
+    changes = changes_of(values, links)
+    senders = [*flows, *(source.sender for source in sources if source.sender is not None)]
+    check_bursts(values, links, changes)
+    check_network(values, defaults, senders, marks=any(link.kind.ecn for link in links))
+    if senders:
+        defaults["Agent/TCP"] = {
+            "packetSize_": float(packet_bytes),
+            "window_": _ample_window(links, flows, packet_bytes),
+            **({"ecn_": 1.0} if values.get("ecn") == "on" else {}),
+            **defaults.get("Agent/TCP", {}),
+        }
+    pairs: Pairs = [
+        (DURATION_ARGUMENT, values.parameters[DURATION_ARGUMENT]),
+        *_samples(values),
+        ("links", len(links)),
+        *(pair for i, link in enumerate(links) for pair in link.arguments(i)),
+        *_default_arguments(defaults),
+        ("flows", len(flows)),
+        *(pair for i, flow in enumerate(flows) for pair in flow_arguments(i, flow)),
+        *source_arguments(sources),
+        *change_arguments(changes),
+        ("datadir", OUTPUT_FOLDER),
+    ]
+    with_web = any(source.kind == "packmime" or source.pages for source in sources)
+    script, path = _script(values.study, WEB_SCRIPT if with_web else NETWORK_SCRIPT)
+    outputs = list(_network_outputs(values, links, flows, sources))
+    derived: Parameters = {
+        "flows": len(flows),
+        "packet_bytes": packet_bytes,
+        **({} if rtt_ms is None else {"rtt_ms": rtt_ms}),
+        **_flow_rtts(flows, rtt_ms),
+        **flow_parameters(flows, len(links)),
+        **link_parameters(links, changes),
+        **_protocols(flows),
+    }
+    return Resolved(
+        script,
+        path,
+        [],
+        argument_words(pairs),
+        outputs,
+        flows,
+        senders,
+        derived,
+        lambda parameters: _load(links, flows, sources, parameters).cpu_s(
+            expected_work(parameters, flows, outputs), traced=is_traced(parameters)
+        ),
+    )
+
+
+def _samples(values: Values) -> Iterator[tuple[str, Scalar]]:
+    given = {**NETWORK_DEFAULTS, **values.parameters}
+    yield "sample_s", given["sample_s"]
+    yield "queue_sample_s", given.get("queue_sample_s", given["sample_s"])
+    yield "trace", int(is_traced(values.parameters))
+    yield "substream", given["substream"]
+
+
+def _network_outputs(
+    values: Values, links: Sequence[Link], flows: Sequence[NetworkFlow], sources: Sequence[Source]
+) -> Iterator[Output]:
+    """Files that the script writes, and the tables that they become."""
+    for index, flow in enumerate(flows):
+        yield from flow.outputs(index)
+    for index, link in enumerate(links):
+        yield from link.outputs(index)
+    if any(flow.size_pkts is not None for flow in flows) or any(each.sender for each in sources):
+        yield {"file": "transfers.out", "table": "transfers"}
+    if any(source.pages for source in sources):
+        yield {"file": "pages.out", "table": "pages"}
+    yield {"file": "report.txt", "table": "facts"}
+    if is_traced(values.parameters):
+        yield {"file": "pckts.trq", "table": "packets"}
+
+
+def _nominal_rtt(values: Values, flows: Sequence[NetworkFlow]) -> float | None:
+    """RTT of the run as a whole, ms; None if its flows have different RTTs.
+
+    If the run gives an RTT although its flows have their own, it only serves to compute shares of
+    the BDP, and has no effect without them.
+    """
+    if values.has("rtt_ms"):
+        if values.has("buffer_bdp"):
+            values.get("rtt_ms")
+        return float(values.parameters["rtt_ms"])
+    found = {round(flow.rtt_ms, 6) for flow in flows}
+    return found.pop() if len(found) == 1 else None
+
+
+def _ample_window(links: Sequence[Link], flows: Sequence[NetworkFlow], packet_bytes: int) -> float:
+    """A window that never limits a flow, packets: several times what path and buffers can hold."""
+    fastest_mbps = max(link.wire.mbps for link in links)
+    rtt_ms = max((flow.rtt_ms for flow in flows), default=0.0)
+    held = sum(link.holds_pkts for link in links)
+    path_pkts = bdp_packets(fastest_mbps, rtt_ms, packet_bytes)
+    return float(max(_LEAST_WINDOW_PKTS, int(4 * (path_pkts + held))))
+
+
+def _flow_rtts(flows: Sequence[NetworkFlow], nominal_ms: float | None) -> Parameters:
+    """RTTs of the flows, if any differs from that of the run."""
+    if all(abs(flow.rtt_ms - (nominal_ms or 0)) <= _EPSILON_MS for flow in flows):
+        return {}
+    return {f"rtt_{i}_ms": flow.rtt_ms for i, flow in enumerate(flows, start=1)}
+
+
+def _protocols(flows: Sequence[NetworkFlow]) -> Parameters:
+    """Parameters that name the protocols, as scenarios with a script of their own have them."""
+    keys = [flow.key for flow in flows]
+    if len(set(keys)) == 1:
+        return {"protocol": keys[0]}
+    return {"protocol_1": keys[0], "protocol_2": keys[1]} if len(keys) == 2 else {}
+
+
+def _load(
+    links: Sequence[Link],
+    flows: Sequence[NetworkFlow],
+    sources: Sequence[Source],
+    parameters: Parameters,
+) -> NetworkLoad:
+    """What bounds the work of a run."""
+    duration_s = float(parameters["duration_s"])
+    packet_bits = 8 * (int(parameters["packet_bytes"]) + HEADER_BYTES)
+    offered = sum(source.mbps for source in sources) * 1e6 / packet_bits * duration_s
+    slowest_mbps = min(link.wire.mbps for link in links)
+    carried = sum(_most_pkts(links, flow, packet_bits, duration_s) for flow in flows)
+    return NetworkLoad(
+        most_packets=offered + carried,
+        links=len(links),
+        averages=any(link.kind.has_average for link in links),
+        queued_pkts=sum(
+            float(dict(flow.more).get("access_buffer_pkts", 0))
+            for flow in flows
+            if flow.access_mbps < slowest_mbps
+        ),
+        nodes=1 + len(links) + 2 * len(flows) + sum(source.hosts for source in sources),
+        web_setup_s=sum(source.setup_s for source in sources),
+        connections=sum(source.connections_per_s for source in sources) * duration_s,
+    )
+
+
+def _most_pkts(
+    links: Sequence[Link], flow: NetworkFlow, packet_bits: float, duration_s: float
+) -> float:
+    """Most packets that a flow can send, given its size, its access links and its losses."""
+    pkts_per_s = [flow.access_mbps * 1e6 / packet_bits]
+    path = links[flow.route.first : flow.route.last + 1]
+    kept = math.prod(1 - link.loss_rate for link in path)
+    if kept < 1 and flow.rtt_ms > 0:
+        pkts_per_s.append(cwnd_at(1 - kept, flow) / flow.rtt_ms * 1000)
+    sent = min(pkts_per_s) * max(0.0, duration_s - flow.start_s)
+    return sent if flow.size_pkts is None else min(sent, flow.size_pkts)
+
+
+# ---------------------------------------------------------------- computed parameters
+
+
+def _with_path(given: Parameters) -> Parameters:
     """Parameters with the nominal RTT and BDP added, if the scenario leaves them to be computed."""
     parameters = dict(given)
     delays = ("access_delay_ms", "bottleneck_delay_ms", "receiver_delay_ms")
@@ -383,13 +433,3 @@ def _with_derived(given: Parameters) -> Parameters:
 
 def _no_rtt(name: str, value: Scalar) -> bool:
     return value == 0 and re.fullmatch(r"rtt_([0-9]+_)?ms", name) is not None
-
-
-def _protocols_of(flows: Sequence[ResolvedFlow]) -> Parameters:
-    """Parameters that name the protocols of flows in scenarios with a script of their own."""
-    keys = [flow.key for flow in flows]
-    if len(set(keys)) == 1:
-        return {"protocol": keys[0]}
-    if len(keys) == 2:
-        return {"protocol_1": keys[0], "protocol_2": keys[1]}
-    return {}

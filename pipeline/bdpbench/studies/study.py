@@ -1,55 +1,47 @@
-"""A study: protocols, topologies, scenarios, sweeps and tiers, as in ``study.yaml``.
+"""A study as in ``study.yaml``.
 
-The classes below are the only definition of that file: they validate it and generate
-``workflow/schemas/study.schema.json``, and editors show their descriptions.
+The models, with those of ``parts`` and ``vocabulary``, are the only definition of that file: they
+validate it and generate ``workflow/schemas/study.schema.json``, and editors show their
+descriptions.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
 
-from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
-from bdpbench.errors import BdpbenchError
-from bdpbench.studies.limits import (
-    LEAST_DURATION_S,
+from bdpbench.contracts.plan import Scalar
+from bdpbench.contracts.yaml_files import (
     MOST_NAME,
-    MOST_TIME_S,
-    MOST_VARIABLE,
-)
-from bdpbench.studies.parts import (
-    Background,
-    Bottleneck,
-    Change,
-    Delay,
-    Direction,
-    FlowCount,
-    LinuxValue,
-    OnOff,
-    QueueDeclaration,
-    QueueName,
-    Rate,
-    Reference,
-    Rtt,
-    Time,
-    Variable,
-)
-from bdpbench.studies.parts import Count as Place
-from bdpbench.studies.parts import Interval as End
-from bdpbench.studies.vocabulary import (
-    COMMON,
     Key,
     Label,
-    ParameterDeclaration,
+    Location,
     ParameterName,
     Strict,
     Title,
     VariableName,
+    YamlFile,
+    known_or_suggest,
 )
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.parts import (
+    Background,
+    Bottleneck,
+    Change,
+    Flow,
+    Number,
+    Output,
+    Protocol,
+    QueueName,
+    Variable,
+)
+from bdpbench.studies.queues import QUEUE_KINDS
+from bdpbench.studies.vocabulary import COMMON, ParameterDeclaration
+from bdpbench.units import LEAST_DURATION_S, MOST_TIME_S
 
 Part = TypeVar("Part", bound=Strict)
 TierName = Literal["quick", "paper", "full"]
@@ -60,15 +52,31 @@ WEB_SCRIPT = "network_web.tcl"
 DATADIR_ARGUMENT = "DATADIR"
 DURATION_ARGUMENT = "duration_s"
 
-Scalar = int | float | str
 Duration = Annotated[float, Field(ge=LEAST_DURATION_S, le=MOST_TIME_S, allow_inf_nan=False)]
-Setting = Annotated[float, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE, allow_inf_nan=False)]
-ClassName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9/]*$", max_length=MOST_NAME)]
 OtclClass = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_/]*$", max_length=MOST_NAME)]
-LinuxName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
 
 ClassDefaults = dict[OtclClass, dict[VariableName, Variable]]
 """ns-2 class → variable → number, or the parameter whose value it gets."""
+
+
+_SETTINGS = {
+    name: {"type": ["number", "string"], "description": parameter.text}
+    for kind in QUEUE_KINDS.values()
+    for name, parameter in kind.parameters.items()
+}
+
+
+class QueueDeclaration(Strict):
+    """A queue of a bottleneck: its kind, and settings that differ from the kind's defaults."""
+
+    kind: Annotated[str, WithJsonSchema({"type": "string", "enum": list(QUEUE_KINDS)})] = Field(
+        description="Kind of queue"
+    )
+    label: Label = Field("", description="Name in tables and plots; its key if absent")
+    settings: Annotated[
+        dict[ParameterName, Number],
+        WithJsonSchema({"type": "object", "properties": _SETTINGS, "additionalProperties": False}),
+    ] = Field(default_factory=dict, description="Parameter of its kind → value")
 
 
 def _schema_of_value(declaration: ParameterDeclaration) -> dict[str, Any]:
@@ -88,7 +96,7 @@ def _schema_of_value(declaration: ParameterDeclaration) -> dict[str, Any]:
 
 
 _SCALAR = {"type": ["integer", "number", "string"]}
-_VALUES = {"type": "array", "items": _SCALAR}
+_LIST = {"type": "array", "items": _SCALAR}
 
 ParameterValues = Annotated[
     dict[ParameterName, Scalar],
@@ -108,38 +116,13 @@ ParameterGrid = Annotated[
         {
             "type": "object",
             "properties": {
-                name: {**_VALUES, "description": each.description} for name, each in COMMON.items()
+                name: {**_LIST, "description": each.description} for name, each in COMMON.items()
             },
-            "additionalProperties": _VALUES,
+            "additionalProperties": _LIST,
         }
     ),
 ]
 """Parameter → values, all of them declared."""
-
-
-class Protocol(Strict):
-    """One congestion control variant, and how a script creates its agents."""
-
-    label: Label = Field(description="Name in tables and plots, e.g. HS-TCP")
-    colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$", description="Colour in every plot, #rrggbb")
-    agent: ClassName = Field("TCP/Sack1", description="ns-2 agent class, without 'Agent/'")
-    sink: ClassName = Field("TCPSink/Sack1", description="ns-2 sink class, without 'Agent/'")
-    linux: LinuxName | None = Field(
-        None, description="Congestion control of Agent/TCP/Linux, e.g. cubic or naive_reno"
-    )
-    linux_parameters: dict[LinuxName, LinuxValue] = Field(
-        default_factory=dict,
-        description="Parameters of that congestion control, whole numbers, e.g. beta: 717; of "
-        "scenarios without a script of their own",
-    )
-    settings: dict[VariableName, Setting] = Field(
-        default_factory=dict,
-        description="Variables of its agents in addition to the defaults, e.g. windowOption_: 8",
-    )
-    record: list[VariableName] = Field(
-        default_factory=list,
-        description="Further variables of the agent, written after cwnd into its cwnd file",
-    )
 
 
 class Topology(Strict):
@@ -155,78 +138,6 @@ class Topology(Strict):
         description="The bottlenecks of a chain, in order; if absent, one bottleneck with the "
         "values of the parameters",
     )
-
-
-class Flow(Strict):
-    """One kind of flow of a scenario; ``$name`` stands for a parameter of the run."""
-
-    protocol: Key | Reference | None = Field(
-        None, description="Protocol; that of the run if absent"
-    )
-    count: FlowCount = Field(1, description="Number of such flows")
-    start_s: Time = Field(0.0, description="Start of the first flow, s")
-    stagger_s: Time = Field(0.0, description="Delay between the starts of consecutive flows, s")
-    access_delay_ms: Delay | None = Field(
-        None, description="One-way delay to the first router, ms; that of the run if absent"
-    )
-    rtt_ms: Rtt | None = Field(
-        None, description="RTT without queues, ms, from which the delay to the first router follows"
-    )
-    receiver_delay_ms: Delay | None = Field(
-        None, description="One-way delay of the receiver's link, ms; that of the run if absent"
-    )
-    access_mbps: Rate | None = Field(
-        None, description="Rate of its access links, Mbit/s; that of the run if absent"
-    )
-    access_buffer_pkts: Place | None = Field(
-        None, description="Size of its sender's queue, packets; a whole window if absent"
-    )
-    start_within_s: Time = Field(
-        0.0, description="It starts at a random time within this interval after its start, s"
-    )
-    stop_s: End | None = Field(None, description="When it stops sending new data, s")
-    size_pkts: Place | None = Field(
-        None, description="Packets that it transfers; endless if absent"
-    )
-    size_bytes: Place | None = Field(
-        None, description="Bytes that it transfers, rounded up to whole packets"
-    )
-    direction: Direction = Field(
-        "forward", description="forward, or reverse for the opposite direction"
-    )
-    enters: Place = Field(1, description="First bottleneck of its path, counted from 1")
-    leaves: Place | None = Field(
-        None, description="Last bottleneck of its path; the last of the chain if absent"
-    )
-    delayed_acks: OnOff | None = Field(
-        None, description="Whether its receiver delays ACKs; that of the run if absent"
-    )
-    group: Key | None = Field(None, description="Name of a group of flows, for metrics of groups")
-    recorded: bool = Field(
-        True, description="Whether its cwnd and throughput are written over time"
-    )
-
-
-class Output(Strict):
-    """A file that a script writes, and the table that it becomes."""
-
-    file: Annotated[str, Field(pattern=r"^[A-Za-z0-9_][A-Za-z0-9_.-]*$", max_length=MOST_NAME)]
-    table: Literal[
-        "cwnd",
-        "ssthresh",
-        "sequence",
-        "acknowledged",
-        "throughput",
-        "queue",
-        "utilization",
-        "packets",
-        "red",
-        "transfers",
-        "pages",
-        "facts",
-    ]
-    flow: Annotated[int, Field(ge=0)] | None = None
-    link: Annotated[str, Field(max_length=MOST_NAME)] | None = None
 
 
 class TierEntry(Strict):
@@ -399,16 +310,21 @@ class Study(Strict):
         """The error to raise about the value at ``location`` of study.yaml."""
         return self._source.error(location, message, hint=hint)
 
+    def require(
+        self, location: Location, name: str, known: Collection[str], what: str, *, also: str = ""
+    ) -> None:
+        """Refuse an unknown name, with a suggestion and what else may help.
+
+        Raises:
+            BdpbenchError: naming the location.
+        """
+        unknown = known_or_suggest(name, known, what)
+        if unknown:
+            raise self.error(location, unknown[0], hint=unknown[1] + also)
+
     def defaults_of(self, scenario: Scenario) -> ClassDefaults:
         """Class defaults of the study, overridden by those of a scenario."""
         merged = {name: dict(variables) for name, variables in self.defaults.items()}
         for name, variables in scenario.defaults.items():
             merged[name] = {**merged.get(name, {}), **variables}
         return merged
-
-
-def known_or_suggest(name: str, known: Any, what: str) -> tuple[str, str] | None:
-    """None if ``name`` is known, otherwise a message and a hint."""
-    if name in known:
-        return None
-    return f"unknown {what} {name!r}", suggest(name, known)

@@ -12,50 +12,28 @@ import math
 from collections.abc import Mapping
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import Field, model_validator
 
-from bdpbench.contracts.plan import Scalar
-from bdpbench.studies.limits import (
+from bdpbench.contracts.plan import Parameters, Scalar
+from bdpbench.contracts.yaml_files import Key, Label, Strict, VariableName
+from bdpbench.units import (
     LEAST_MBPS,
     LEAST_SAMPLE_S,
     MOST_COUNT,
     MOST_DELAY_MS,
     MOST_FLOWS,
-    MOST_LABEL,
     MOST_MBPS,
-    MOST_NAME,
     MOST_NUMBER,
     MOST_PACKET_BYTES,
     MOST_SUBSTREAM,
     MOST_TIME_S,
-    MOST_TITLE,
+    unit_of,
 )
-from bdpbench.units import unit_of
 
 PROTOCOL_PARAMETERS = ("protocol", "protocol_1", "protocol_2")
 """Parameters whose value is the key of a protocol."""
 
-VARIABLE_PATTERN = r"^[a-z][A-Za-z0-9_]*_$"
-Key = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=MOST_NAME)]
-VariableName = Annotated[str, Field(pattern=VARIABLE_PATTERN, max_length=MOST_NAME)]
-ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
-
-
-def _one_line(text: str) -> str:
-    if any(character in text for character in "\t\n\r"):
-        raise ValueError("expected one line without tabs")
-    return text
-
-
-Label = Annotated[str, Field(max_length=MOST_LABEL), AfterValidator(_one_line)]
-Title = Annotated[str, Field(max_length=MOST_TITLE), AfterValidator(_one_line)]
 Bound = Annotated[float, Field(allow_inf_nan=False)]
-
-
-class Strict(BaseModel):
-    """A model that accepts no unknown keys, and no text for a number."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class ParameterDeclaration(Strict):
@@ -185,6 +163,12 @@ def _protocol(description: str) -> ParameterDeclaration:
 
 _RTT = "it is the sum of the delays of the path, rounded as the study names it"
 
+
+def is_traced(parameters: Parameters) -> bool:
+    """Whether the script of a run writes a packet trace, to a file or a pipe."""
+    return parameters.get("trace") in ("packets", "stream")
+
+
 COMMON: Mapping[str, ParameterDeclaration] = {
     "protocol": _protocol("Protocol of every flow that does not name one"),
     "protocol_1": _protocol("Protocol of the flow that starts first"),
@@ -273,3 +257,16 @@ COMMON: Mapping[str, ParameterDeclaration] = {
     ),
 }
 """The parameters that every study may use; units of their values as their names say."""
+
+NETWORK_DEFAULTS: Parameters = {
+    "sample_s": 0.1,
+    "queue": "DropTail",
+    "substream": 1,
+    "receiver_delay_ms": 0.0,
+    "packet_bytes": 1000,
+    "loss_rate": 0.0,
+}
+"""Parameter → its value in scenarios without a script of their own that do not set it.
+
+The default of queue_sample_s is the value of sample_s.
+"""

@@ -9,9 +9,8 @@ from typing import Literal
 
 import polars as pl
 
-from bdpbench.contracts.runs import TABLE_KEYS
+from bdpbench.contracts.runs import REDUCED_TABLES, TABLE_KEYS
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.streams import REDUCED_TABLES
 
 BIC_DELAY_FIELDS = ("delay_min", "delay_avg", "delay_max", "low_utilization_indication")
 """What the monitor of BIC writes after cwnd on each line; accepted, but not kept."""

@@ -27,7 +27,8 @@ from bdpbench.pages.report import build_report
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import series_text
 from bdpbench.pages.texts import ProtocolText, Statement, StudyPage
-from bdpbench.studies.study import Citation, Protocol
+from bdpbench.studies.parts import Protocol
+from bdpbench.studies.study import Citation
 
 SPIKE_PACKETS = 9876.0
 BUILD_ID = "0123456789abcdef"

@@ -15,7 +15,7 @@ from bdpbench.metrics import definitions_for
 from bdpbench.pages.text import assets_dir
 from bdpbench.pages.texts import Equation, data_of, load_page, read_protocols
 from bdpbench.studies.load import find_study, load_study, study_keys
-from bdpbench.studies.study import Protocol
+from bdpbench.studies.parts import Protocol
 
 NS2 = repository_root() / "ns2"
 KNOWN = read_protocols()

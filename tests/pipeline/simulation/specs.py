@@ -10,7 +10,8 @@ from bdpbench.contracts.paths import run_folder, tcl_dir
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.contracts.runs import SPEC_NAME, SPEC_VERSION, Spec
 from bdpbench.simulation.build import current_build_id
-from bdpbench.studies.identity import make_identity, run_id
+from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.identity import run_id
 
 
 def write_spec(
@@ -23,7 +24,7 @@ def write_spec(
 ) -> Path:
     """Write a spec as planning does; returns the folder of the run."""
     streams = list(dict.fromkeys(each["stream"] for each in outputs if "stream" in each))
-    identity = make_identity(tcl_dir() / script, argv, None, streams)
+    identity = Identities().of(tcl_dir() / script, argv, None, streams)
     run_dir = run_folder(runs, run_id(identity))
     spec: Spec = {
         "schema_version": SPEC_VERSION,

@@ -11,7 +11,7 @@ from bdpbench.app.planning import Wanted, prepare
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import Ns2Build, current_build_id, find_build
 from bdpbench.simulation.declared import unknown_to_ns2
-from bdpbench.studies.declared import declared_by
+from bdpbench.studies.checks import declared_by
 from bdpbench.studies.load import load_study, study_keys
 
 STUDY = """\

@@ -7,7 +7,7 @@ import math
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bdpbench.studies.batches import LEAST_S, MOST_RUNS, MOST_S, make_batches
+from bdpbench.studies.cost import LEAST_S, MOST_RUNS, MOST_S, make_batches
 
 costs = st.dictionaries(st.integers(0, 10**6).map(str), st.floats(0.01, 3000), max_size=200)
 

@@ -14,8 +14,8 @@ from bdpbench.studies.cost import (
     expected_work,
     utilization,
 )
-from bdpbench.studies.flows import ResolvedFlow
-from bdpbench.studies.study import Protocol
+from bdpbench.studies.parts import Protocol
+from bdpbench.studies.values import Sender
 
 # 8.4 Mbit/s are 1,000 packets of 1,050 bytes per second.
 PATH: Parameters = {
@@ -32,9 +32,9 @@ OUTPUTS: list[Output] = [
 ]
 
 
-def _flow(agent: str = "TCP/Sack1", linux: str | None = None, **variables: float) -> ResolvedFlow:
+def _flow(agent: str = "TCP/Sack1", linux: str | None = None, **variables: float) -> Sender:
     protocol = Protocol(label="x", colour="#000000", agent=agent, linux=linux)
-    return ResolvedFlow("x", protocol, variables, {}, 0.0, 1.0)
+    return Sender("x", protocol, variables, {}, 0.0, 1.0)
 
 
 FAST = _flow("TCP/Fast", alpha_=312)

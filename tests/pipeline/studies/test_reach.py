@@ -12,8 +12,9 @@ from tests.planned_runs import all_runs
 
 from bdpbench.contracts.plan import Parameters, PlannedRun
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.load import load_study
-from bdpbench.studies.runs import Identities, expand_tier, plan_run
+from bdpbench.studies.runs import expand_tier, plan_run
 from bdpbench.studies.study import Study
 
 WriteStudy = Callable[[str, str], Path]

@@ -9,7 +9,8 @@ import pytest
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study
-from bdpbench.studies.runs import Selection, expand_tier
+from bdpbench.studies.plan import Selection
+from bdpbench.studies.runs import expand_tier
 from bdpbench.units import bdp_packets, unit_of
 
 

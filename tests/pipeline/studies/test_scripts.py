@@ -11,9 +11,9 @@ import pytest
 from bdpbench.contracts.paths import relative, run_folder, tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.specs import write_specs
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
-from bdpbench.studies.specs import write_specs
 
 BUILD = "0123456789abcdef"
 FIXED = (

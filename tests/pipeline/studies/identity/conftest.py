@@ -10,7 +10,9 @@ from pathlib import Path
 import pytest
 import yaml  # type: ignore[import-untyped]
 
-from bdpbench.studies.identity import AgentUse, make_identity, ns2_digest, run_id
+from bdpbench.contracts.plan import AgentUse
+from bdpbench.studies.behaviour import Identities, ns2_digest
+from bdpbench.studies.identity import run_id
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -98,7 +100,7 @@ def ids_of(tree: Path) -> Ids:
     digests = {use: ns2_digest([use]) for use in set(senders().values())}
     found = {}
     for path in scripts(tree):
-        identity = make_identity(path, ["-duration_s", "10"], [], [])
+        identity = Identities().of(path, ["-duration_s", "10"], [], [])
         name = path.relative_to(tree / "tcl").as_posix()
         of_use = {use: run_id({**identity, "ns2": digest}) for use, digest in digests.items()}
         for key, use in senders().items():

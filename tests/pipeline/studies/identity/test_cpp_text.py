@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.identity.cpp_text import Change, changes_of, strip_cpp
+from bdpbench.studies.behaviour import Change, changes_of, strip_cpp
 
 ROOT = Path(__file__).resolve().parents[4]
 

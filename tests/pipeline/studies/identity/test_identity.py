@@ -8,15 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from bdpbench.contracts.plan import AgentUse
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.identity import (
-    AgentUse,
-    make_identity,
-    ns2_digest,
-    run_id,
-    tcl_digest,
-    tcl_files,
-)
+from bdpbench.studies.behaviour import Identities, ns2_digest
+from bdpbench.studies.identity import run_id, tcl_digest, tcl_files
 
 Found = dict[tuple[str, str, str], str]
 Ids = Callable[[], Found]
@@ -264,7 +259,7 @@ def test_a_queue_counts_for_the_runs_that_name_it(tree: Path) -> None:
 
     def ids() -> dict[str, str]:
         uses = [AgentUse("TCP/Sack1")]
-        return {key: run_id(make_identity(*run, uses, [])) for key, run in runs.items()}
+        return {key: run_id(Identities().of(*run, uses, [])) for key, run in runs.items()}
 
     before = ids()
     replace(tree / "ns2/laws/gared.cc", "TARGET_MARGIN = 0.4", "TARGET_MARGIN = 0.3")
@@ -334,12 +329,12 @@ def test_each_part_of_an_identity_changes_the_id(tree: Path) -> None:
     script, other = tree / "tcl" / "network.tcl", tree / "tcl" / "lib" / "args.tcl"
     uses = [AgentUse("TCP/Sack1")]
     ids = {
-        run_id(make_identity(script, ["1"], uses, [])),
-        run_id(make_identity(script, ["2"], uses, [])),
-        run_id(make_identity(script, ["1", ""], uses, [])),
-        run_id(make_identity(other, ["1"], uses, [])),
-        run_id(make_identity(script, ["1"], [AgentUse("TCP/Fast")], [])),
-        run_id(make_identity(script, ["1"], uses, ["pckts.trq"])),
+        run_id(Identities().of(script, ["1"], uses, [])),
+        run_id(Identities().of(script, ["2"], uses, [])),
+        run_id(Identities().of(script, ["1", ""], uses, [])),
+        run_id(Identities().of(other, ["1"], uses, [])),
+        run_id(Identities().of(script, ["1"], [AgentUse("TCP/Fast")], [])),
+        run_id(Identities().of(script, ["1"], uses, ["pckts.trq"])),
     }
     assert len(ids) == 6
     assert all(re.fullmatch(r"[0-9a-f]{16}", each) for each in ids)
@@ -360,7 +355,7 @@ def test_paths_are_no_part_of_it(tree: Path, tmp_path: Path) -> None:
 def test_given_files_take_the_place_of_those_that_are_found(tree: Path) -> None:
     script = tree / "tcl" / "original.tcl"
     files = [script, tree / "tcl" / "lib" / "utils.tcl"]
-    identity = make_identity(script, [], None, [], files=files)
+    identity = Identities().of(script, [], None, [], files=files)
     assert identity["tcl"] == tcl_digest(files)
 
 

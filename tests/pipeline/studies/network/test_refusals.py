@@ -11,18 +11,18 @@ from tests.pipeline.studies.network.conftest import Planned, study_of
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.background import remarks
 from bdpbench.studies.load import read_study
-from bdpbench.studies.network import remarks
 from bdpbench.studies.parts import (
     COMMON_OF_BACKGROUND,
     KEYS_OF_BACKGROUND,
     Background,
     Bottleneck,
     Change,
+    Flow,
 )
 from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.runs import expand_tier
-from bdpbench.studies.study import Flow
 
 CBR = {"kind": "cbr", "rate_mbps": 1, "packet_bytes": 500}
 RED = {"Mine": {"kind": "RED", "settings": {"min_th_pkts": 5}}}

@@ -1,8 +1,15 @@
-"""Which Tcl files a script sources, found without running it, and what they contain."""
+"""The id of a run: a hash of everything that determines the bytes ns-2 writes, and nothing else.
+
+ns-2 gets arguments, reads Tcl files, and treats this run's agents as its source, patches and laws
+define. The id is made of these three, and of the names of the traces that ns-2 writes into pipes.
+Parameters, labels, tables, paths, comments and the build id are not part of it: a run keeps its id,
+and so its results, when its descriptions change or other runs are added.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -12,8 +19,14 @@ from typing import TypeAlias
 
 from bdpbench.contracts.files import utf8_text
 from bdpbench.contracts.paths import tcl_dir
+from bdpbench.contracts.plan import Identity
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.identity.tcl_text import TclSyntaxError, commands_of, strip_tcl
+from bdpbench.studies.tcl_text import TclSyntaxError, commands_of, strip_tcl
+
+RUN_ID_DIGITS = 16
+UTILS_NAME = "utils.tcl"
+ORIGINAL_RUNNER = "original.tcl"
+"""Runs a script of a study's authors, which reads ``utils.tcl`` in its working directory."""
 
 _LITERAL = re.compile(
     r"(?:::)?source \[file join (?P<from>\[file dirname \[info script\]\]|\$::env\(BDPBENCH_TCL\))"
@@ -35,6 +48,12 @@ _FORMS = (
 )
 
 
+def run_id(identity: Identity) -> str:
+    """The id of a run: 16 hex digits that stand for its identity."""
+    canonical = json.dumps(identity, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode()).hexdigest()[:RUN_ID_DIGITS]
+
+
 def tcl_files(script: Path) -> list[Path]:
     """The script and all files that it sources, each once, in the order of sourcing.
 
@@ -49,6 +68,17 @@ def tcl_files(script: Path) -> list[Path]:
         _follow(script, files, tcl_dir(), where="")
         known = _FOLLOWED[script] = _states(files)
     return [path for path, *_ in known]
+
+
+def outside_files(folder: Path, script: str) -> dict[str, Path]:
+    """File name → path, for files that a script of the authors needs in its working directory."""
+    name = Path(script).name
+    return {name: folder / name, UTILS_NAME: tcl_dir() / "lib" / UTILS_NAME}
+
+
+def original_files(folder: Path, script: str) -> list[Path]:
+    """All Tcl files that a run of a script of the authors reads."""
+    return [*tcl_files(tcl_dir() / ORIGINAL_RUNNER), *outside_files(folder, script).values()]
 
 
 def tcl_digest(files: Sequence[Path]) -> str:

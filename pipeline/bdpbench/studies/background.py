@@ -1,0 +1,429 @@
+"""Background traffic of a run: UDP sources, web pages (PagePool/WebTraf), PackMimeHTTP.
+
+``remarks`` tells which runs of ``tcl/network.tcl`` do not differ between repetitions.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from bdpbench.contracts.plan import PlannedRun, Scalar
+from bdpbench.contracts.yaml_files import Location
+from bdpbench.studies.parts import (
+    COMMON_OF_BACKGROUND,
+    KEYS_OF_BACKGROUND,
+    PERSISTENT_KEYS,
+    Background,
+    Protocol,
+    Quantity,
+)
+from bdpbench.studies.queues import QUEUE_KINDS
+from bdpbench.studies.study import NETWORK_SCRIPT, WEB_SCRIPT
+from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values
+from bdpbench.units import MOST_SOURCES
+
+MOST_HOSTS = 5000
+"""Most servers and clients of a web source: ns-2 computes the routes between all nodes."""
+
+MOST_PAIRS = 10
+"""Most client nodes, and most server nodes, of ns-2's PackMimeHTTP."""
+
+LEAST_RATE_PER_S = 0.1
+"""Below this rate, PackMime's interarrival times vary so much that thousands of connections begin
+at once."""
+
+# A session's first agents, which are created each time, s; PackMime first draws thousands of sizes.
+_WEB_SETUP_S, _PACKMIME_SETUP_S = 0.015, 0.3
+# Mean of 20,000 draws from PackMime's own distribution of responses, bytes.
+_RESPONSE_BYTES = 8000.0
+_DEFAULT_TCP = "reno"
+_VERSIONS = (1.0, 1.1)
+_LINKS_OF_HOSTS = ("server_mbps", "server_delay_ms", "client_mbps", "client_delay_ms")
+_QUANTITIES = {
+    "page_pause_s": ("page_pause", "_mean_s"),
+    "page_objects": ("page_objects", "_mean"),
+    "object_pause_s": ("object_pause", "_mean_s"),
+    "object_bytes": ("object_size", "_mean_bytes"),
+    "request_bytes": ("request_size", "_mean_bytes"),
+    "response_bytes": ("response_size", "_mean_bytes"),
+    "server_pause_s": ("server_pause", "_mean_s"),
+    "connection_pages": ("connection_pages", "_mean"),
+}
+"""Key of study.yaml → key of the script's arguments, and the suffix of the mean's key."""
+
+_WEB = ("page_pause_s", "page_objects", "object_pause_s", "object_bytes")
+_PACKMIME = (
+    "request_bytes", "response_bytes", "server_pause_s", "connection_pages", "page_objects",
+    "page_pause_s", "object_pause_s",
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Source:
+    """One source of background traffic.
+
+    Attributes:
+        kind: its kind.
+        mbps: mean rate that it offers, Mbit/s.
+        sender: the sender that its connections count as for ns-2's behaviour; None for UDP.
+        arguments: keys of the script's arguments after the prefix, and their values.
+        hosts: number of nodes that it adds to the network.
+        pages: whether the pages of the web are recorded.
+        connections_per_s: TCP connections per second.
+        setup_s: additional CPU time before its traffic is steady, s.
+    """
+
+    kind: str
+    mbps: float
+    sender: Sender | None
+    arguments: Sequence[tuple[str, Scalar]]
+    hosts: int = 2
+    pages: bool = False
+    connections_per_s: float = 0.0
+    setup_s: float = 0.0
+
+
+def source_arguments(sources: Sequence[Source]) -> Iterator[tuple[str, Scalar]]:
+    """Keys of the script's arguments for background traffic, and their values."""
+    if sources:
+        yield "backgrounds", len(sources)
+    for index, source in enumerate(sources):
+        for name, value in source.arguments:
+            yield f"background.{index}.{name}", value
+
+
+def sources_of(values: Values, links: int, defaults: ClassVariables) -> list[Source]:
+    """All background sources of a run.
+
+    Raises:
+        BdpbenchError: naming file and line, for keys that a kind lacks or does not have.
+    """
+    found: list[Source] = []
+    for index, part in enumerate(values.scenario.background):
+        location = (*values.base, "background", index)
+        said = values.settled(part, location)
+        _check_keys(values, said, location)
+        values.check_times(said, location, float(said.start_s), "it")
+        more = _common(values, said, values.route_of(said, location, links), links)
+        if said.kind == "web":
+            source = _web(values, said, location, more, defaults)
+        elif said.kind == "packmime":
+            source = _packmime(values, said, location, more, defaults)
+        else:
+            source = _udp(said, more)
+        found += [source] * int(said.count)
+        if len(found) > MOST_SOURCES:
+            raise values.error(location, f"more than {MOST_SOURCES} sources of background")
+    return found
+
+
+def _check_keys(values: Values, said: Background, location: Location) -> None:
+    needed, optional = KEYS_OF_BACKGROUND[said.kind]
+    for name in needed:
+        if getattr(said, name) is None:
+            raise values.error((*location, name), f"background of kind {said.kind} needs it")
+    for name in said.model_fields_set:
+        if name not in (*COMMON_OF_BACKGROUND, *needed, *optional):
+            kinds = [kind for kind, keys in KEYS_OF_BACKGROUND.items() if name in sum(keys, ())]
+            raise values.error(
+                (*location, name),
+                f"background of kind {said.kind} has no {name}",
+                hint=f"{name} is of {', '.join(kinds)}",
+            )
+    if said.shape is not None and float(said.shape) <= 1:
+        message = "expected more than 1: otherwise there is no mean"
+        raise values.error((*location, "shape"), message)
+
+
+def _common(values: Values, said: Background, route: Route, links: int) -> Pairs:
+    """Arguments of all kinds of sources."""
+    own = said.access_mbps
+    return [
+        ("kind", said.kind),
+        ("start_s", float(said.start_s)),
+        ("access_mbps", values.number("access_mbps", "the access rate") if own is None else own),
+        ("access_delay_ms", float(said.access_delay_ms)),
+        *([("within_s", float(said.start_within_s))] if said.start_within_s else []),
+        *([] if said.stop_s is None else [("stop_s", float(said.stop_s))]),
+        *route.arguments(links),
+    ]
+
+
+def _given(said: Background, *names: str) -> Iterator[tuple[str, Scalar]]:
+    """Keys that a source has, and their values."""
+    for name in names:
+        value = getattr(said, name)
+        if value is not None:
+            yield name, value
+
+
+def _udp(said: Background, more: Pairs) -> Source:
+    burst_s, idle_s = float(said.burst_s or 1), float(said.idle_s or 0)
+    mbps = float(said.rate_mbps or 0) * burst_s / (burst_s + idle_s)
+    more += _given(said, "rate_mbps", "packet_bytes", "burst_s", "idle_s", "shape")
+    more += [("jitter", 1)] if said.jitter == "on" else []
+    return Source(said.kind, mbps, None, more)
+
+
+# ---------------------------------------------------------------- web
+
+
+def _web(
+    values: Values, said: Background, location: Location, more: Pairs, defaults: ClassVariables
+) -> Source:
+    segment_bytes = int(said.packet_bytes or values.number("packet_bytes", ""))
+    sender = _web_sender(values, said, location, defaults)
+    hosts = int(said.servers or 0) + int(said.clients or 0)
+    if hosts > MOST_HOSTS:
+        raise values.error(
+            (*location, "clients"),
+            f"expected {MOST_HOSTS} servers and clients at most, got {hosts}",
+        )
+    more += [*_given(said, "servers", "clients", "sessions", "pages")]
+    more += [("segment_bytes", segment_bytes)]
+    more += _hosts(values, said, location)
+    more += _quantities(values, said, location, _WEB)
+    more += [("agent", sender.protocol.agent), ("sink", sender.protocol.sink)]
+    more += [(f"set.{name}", value) for name, value in sender.settings.items()]
+    pages = said.record_pages == "on"
+    more += [("record_pages", 1)] if pages else []
+    per_s = _objects_per_s(said)
+    return Source(
+        said.kind,
+        per_s * 8 * _mean(said.object_bytes) / 1e6,
+        sender,
+        more,
+        hosts=hosts + 2,
+        pages=pages,
+        connections_per_s=per_s,
+        setup_s=_WEB_SETUP_S * int(said.sessions or 0),
+    )
+
+
+def _web_sender(
+    values: Values, said: Background, location: Location, defaults: ClassVariables
+) -> Sender:
+    """The sender of the connections."""
+    place, key = (*location, "protocol"), str(said.protocol)
+    protocol = values.protocol(key, place)
+    if protocol.linux is not None:
+        raise values.error(place, "web connections cannot be TCP/Linux: expected another protocol")
+    sink = values.sink_of(None, protocol.sink, location)
+    protocol = protocol.model_copy(update={"sink": sink})
+    return Sender(key, protocol, values.settings_of(key), defaults, 0.0, None)
+
+
+def _mean(quantity: Quantity | None) -> float:
+    return float(quantity.mean) if quantity else 0.0
+
+
+def _objects_per_s(said: Background) -> float:
+    """Objects that all sessions together request per second if connections take no time."""
+    objects = _mean(said.page_objects)
+    page_s = _mean(said.page_pause_s) + objects * _mean(said.object_pause_s)
+    return int(said.sessions or 0) * objects / page_s
+
+
+# ---------------------------------------------------------------- PackMime
+
+
+def _packmime(
+    values: Values, said: Background, location: Location, more: Pairs, defaults: ClassVariables
+) -> Source:
+    version = _version(values, said, location)
+    _check_packmime(values, said, location)
+    tcp = said.tcp or _DEFAULT_TCP
+    segment_bytes = int(said.packet_bytes or values.number("packet_bytes", ""))
+    more += _given(said, "rate_per_s", "servers", "clients")
+    more += [("segment_bytes", segment_bytes), ("http", f"{version:.1f}"), ("tcp", tcp)]
+    more += _given(said, "arrivals")
+    more += [("delayed_acks", 1)] if values.get("delayed_acks") == "on" else []
+    more += _hosts(values, said, location)
+    more += _quantities(values, said, location, _PACKMIME)
+    more += _given(said, "persistent_share", "single_share")
+    # The sender that the ends of the connections count as for ns-2's behaviour.
+    agent = "TCP/FullTcp" if tcp == _DEFAULT_TCP else f"TCP/FullTcp/{tcp.title()}"
+    protocol = Protocol(label=tcp, colour="#000000", agent=agent, sink=agent)
+    # Only one response of a persistent connection is counted.
+    mean = _mean(said.response_bytes) if said.response_bytes else _RESPONSE_BYTES
+    per_s = float(said.rate_per_s or 0)
+    return Source(
+        said.kind,
+        per_s * 8 * mean / 1e6,
+        Sender(tcp, protocol, {}, defaults, 0.0, None),
+        more,
+        hosts=int(said.servers or 0) + int(said.clients or 0) + 2,
+        connections_per_s=per_s,
+        setup_s=_PACKMIME_SETUP_S,
+    )
+
+
+def _version(values: Values, said: Background, location: Location) -> float:
+    """The HTTP version; keys that only 1.1 has are refused with 1.0."""
+    version = 1.0 if said.http_version is None else float(said.http_version)
+    if version not in _VERSIONS:
+        raise values.error((*location, "http_version"), f"expected 1.0 or 1.1 (got {version:g})")
+    for name in PERSISTENT_KEYS:
+        if version == _VERSIONS[0] and getattr(said, name) is not None:
+            raise values.error(
+                (*location, name),
+                f"{name} would have no effect: with HTTP 1.0 no connection is persistent",
+                hint="write http_version: 1.1",
+            )
+    return version
+
+
+def _check_packmime(values: Values, said: Background, location: Location) -> None:
+    servers, clients = int(said.servers or 0), int(said.clients or 0)
+    if servers != clients or servers > MOST_PAIRS:
+        raise values.error(
+            (*location, "clients"),
+            f"expected as many clients as servers, {MOST_PAIRS} of each at most "
+            f"(got {clients} and {servers})",
+            hint="a node represents many hosts: PackMime's connections use pairs of nodes in turn",
+        )
+    rate = float(said.rate_per_s or 0)
+    if said.arrivals in (None, "packmime") and rate < LEAST_RATE_PER_S:
+        raise values.error(
+            (*location, "rate_per_s"),
+            f"PackMime's arrivals need {LEAST_RATE_PER_S:g} connections per second at "
+            f"least (got {rate:g})",
+            hint="write arrivals: exponential for fewer",
+        )
+
+
+# ---------------------------------------------------------------- both
+
+
+def _hosts(values: Values, said: Background, location: Location) -> Iterator[tuple[str, Scalar]]:
+    """Arguments for the smallest and largest values of the links of servers and clients."""
+    for name in _LINKS_OF_HOSTS:
+        given = getattr(said, name)
+        bounds = given if isinstance(given, list) else [given, given]
+        if len(bounds) != 2 or float(bounds[0]) > float(bounds[1]):
+            message = f"expected a number or [least, most] (got {given!r})"
+            raise values.error((*location, name), message)
+        yield name, bounds[0]
+        yield _most(name), bounds[1]
+
+
+def _most(name: str) -> str:
+    """Key for the largest value of a link of hosts: ``server_most_mbps``."""
+    return name.replace("_", "_most_", 1)
+
+
+def _quantities(
+    values: Values, said: Background, location: Location, names: Sequence[str]
+) -> Iterator[tuple[str, Scalar]]:
+    """Arguments for distribution, mean and shape of each quantity that is given."""
+    for name in names:
+        quantity: Quantity | None = getattr(said, name)
+        if quantity is None:
+            continue
+        pareto = quantity.distribution.startswith("pareto")
+        place = (*location, name, "shape")
+        if pareto and (quantity.shape is None or float(quantity.shape) <= 1):
+            raise values.error(place, f"{quantity.distribution} needs a shape above 1")
+        if not pareto and quantity.shape is not None:
+            raise values.error(place, f"{quantity.distribution} has no shape")
+        key, suffix = _QUANTITIES[name]
+        yield key, quantity.distribution
+        yield f"{key}{suffix}", quantity.mean
+        if quantity.shape is not None:
+            yield f"{key}_shape", quantity.shape
+
+
+# ---------------------------------------------------------------- randomness
+
+_RANDOM_QUEUES = {kind.ns2_class for kind in QUEUE_KINDS.values() if kind.random}
+_ABOVE_NOUGHT = re.compile(r"(\.loss_rate|\.within_s|\.jitter|[._]overhead_)$")
+_QUEUE = re.compile(r"link\.\d+\.queue$")
+_OF_SOURCE = re.compile(r"-background\.(\d+)\.(.+)")
+
+_OF_WEB = ("page_pause", "page_objects", "object_pause", "object_size")
+_OF_PACKMIME = ("request_size", "response_size", "server_pause")
+_OF_PERSISTENT = ("connection_pages", "page_objects", "page_pause", "object_pause")
+
+
+def draws(argv: Sequence[str]) -> bool:
+    """Whether a run with these arguments draws random numbers that affect its packets.
+
+    In any case ns-2 draws the phase of each TCP sender's coarse clock, which affects timeouts only.
+    """
+    sources: dict[str, dict[str, str]] = {}
+    for name, value in zip(argv[::2], argv[1::2], strict=True):
+        if _is_random(name, value):
+            return True
+        found = _OF_SOURCE.fullmatch(name)
+        if found:
+            sources.setdefault(found[1], {})[found[2]] = value
+    return any(map(_source_draws, sources.values()))
+
+
+def _is_random(name: str, value: str) -> bool:
+    if _QUEUE.search(name):
+        return value in _RANDOM_QUEUES
+    return bool(_ABOVE_NOUGHT.search(name)) and float(value) > 0
+
+
+def _source_draws(source: Mapping[str, str]) -> bool:
+    """Whether a background source draws more than its start and its jitter."""
+    kind = source["kind"]
+    if kind == "web":
+        # The server of a page and the client of a session are drawn.
+        several = source["servers"] != "1" or source["clients"] != "1"
+        return several or _vary(source, _OF_WEB) or _links_vary(source)
+    if kind == "packmime":
+        return _packmime_draws(source)
+    return kind != "cbr"
+
+
+def _packmime_draws(source: Mapping[str, str]) -> bool:
+    share = 0.0
+    if source["http"] == "1.1":
+        share = float(source.get("persistent_share", "0.5"))  # PackMime's own is between 0 and 1
+    return (
+        source.get("arrivals") != "constant"
+        or _vary(source, _OF_PACKMIME)
+        or 0 < share < 1
+        or (share == 1 and (_vary(source, _OF_PERSISTENT) or _pages_vary(source)))
+        or _links_vary(source)
+    )
+
+
+def _pages_vary(source: Mapping[str, str]) -> bool:
+    """Whether it is random which pages have a single object."""
+    alone = float(source["connection_pages_mean"]) <= 1
+    return not alone and float(source.get("single_share", "0.5")) not in (0, 1)
+
+
+def _vary(source: Mapping[str, str], quantities: Iterable[str]) -> bool:
+    """Whether one of these quantities is random; ns-2's own distributions are."""
+    return any(source.get(name) != "constant" for name in quantities)
+
+
+def _links_vary(source: Mapping[str, str]) -> bool:
+    return any(source[name] != source[_most(name)] for name in _LINKS_OF_HOSTS)
+
+
+def remarks(runs: Iterable[PlannedRun]) -> list[str]:
+    """Remarks on repetitions that do not differ, one sentence per scenario."""
+    scenarios: dict[str, list[tuple[bool, object]]] = {}
+    for run in runs:
+        if run["script"] in (NETWORK_SCRIPT, WEB_SCRIPT):
+            facts = (draws(run["argv"]), run["parameters"].get("substream"))
+            scenarios.setdefault(run["scenario"], []).append(facts)
+    return [remark for each in scenarios.items() for remark in _remarks(*each)]
+
+
+def _remarks(scenario: str, runs: Sequence[tuple[bool, object]]) -> Iterator[str]:
+    """A remark on the runs of a scenario, each given by whether it draws and its substream."""
+    equal = [substream for drawing, substream in runs if not drawing]
+    if len(set(equal)) > 1:
+        which = "its runs" if len(equal) == len(runs) else f"{len(equal)} of its {len(runs)} runs"
+        yield (
+            f"{scenario}: nothing in {which} is random, so {len(set(equal))} substreams give the "
+            "same packets; give flows start_within_s, or overhead_, for repetitions that differ"
+        )

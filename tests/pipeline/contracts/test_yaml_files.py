@@ -15,7 +15,7 @@ from bdpbench.errors import BdpbenchError
 ROOT = repository_root()
 FILES = [
     path
-    for folder in ("config", "reports", "ns2", "tests")
+    for folder in ("config", "reports", "ns2", "tests/data")
     for path in sorted((ROOT / folder).rglob("*.yaml"))
 ]
 # YAML 1.2: "no" and "12:30" are strings, a leading 0 is decimal, 1e-7 is a number.

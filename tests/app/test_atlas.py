@@ -12,8 +12,8 @@ import yaml
 from tests.pipeline.pages.conftest import Page
 
 from bdpbench.app.atlas import make_atlas, write_atlas
-from bdpbench.contracts.atlas import Atlas
 from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.scorecard import Atlas
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.atlas import atlas_page
 from bdpbench.studies.atlas import load_declared

@@ -15,7 +15,7 @@ from bdpbench.app.stages import read_metrics, report_inputs
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import run_folders
 from bdpbench.contracts.plan import read_plan
-from bdpbench.contracts.scorecard import read_scorecard
+from bdpbench.contracts.reports import read_scorecard
 from bdpbench.errors import BdpbenchError
 
 TIER = Path("dumbbell", "quick")

@@ -17,7 +17,7 @@ from pathlib import Path
 from bdpbench.app.stages import read_metrics, report_plan
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import read_plan
-from bdpbench.contracts.scorecard import read_scorecard
+from bdpbench.contracts.reports import read_scorecard
 
 TIMES = ("started", "wall_s", "cpu_s", "max_rss_kib")
 """What `run.json` says of a run that another simulation of it need not repeat."""

@@ -25,8 +25,8 @@ from bdpbench.app.stages import measure_plan, read_metrics, score_plan, write_me
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.contracts.plan import read_plan
+from bdpbench.contracts.reports import read_scorecard
 from bdpbench.contracts.runs import RUN_VERSION, read_light, read_manifest, read_run, read_spec
-from bdpbench.contracts.scorecard import read_scorecard
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import tcl_files
 

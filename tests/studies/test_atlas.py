@@ -14,8 +14,8 @@ from tests.pipeline.pages.conftest import Page
 from tests.planned_runs import runs_of
 
 from bdpbench.app.atlas import make_atlas
-from bdpbench.contracts.atlas import Atlas
 from bdpbench.contracts.paths import config_dir, repository_root
+from bdpbench.contracts.scorecard import Atlas
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.atlas import atlas_page

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bdpbench.app.planning import Paths
-from bdpbench.contracts.atlas import Atlas
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import repository_root, results_dir
-from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
+from bdpbench.contracts.reports import read_scorecard
+from bdpbench.contracts.scorecard import SCORECARD_NAME, Atlas
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
 from bdpbench.score import load_expectations

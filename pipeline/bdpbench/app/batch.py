@@ -27,8 +27,7 @@ from bdpbench.contracts.plan import (
 from bdpbench.contracts.runs import ERROR_NAME, read_run, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend
-from bdpbench.simulation.simulate import simulate
-from bdpbench.simulation.specs import write_specs
+from bdpbench.simulation.simulate import simulate, write_specs
 
 SERIES_BIN_S = 1.0
 """Width of the bins of the series kept of a streamed trace, s: that of a run's throughputs."""

@@ -20,7 +20,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
 
-from bdpbench.contracts.files import cached, keep, read_kept, sha256_of, write_text_atomically
+from bdpbench.contracts.documents import cached, keep, read_kept
+from bdpbench.contracts.files import sha256_of, write_text_atomically
 from bdpbench.contracts.paths import (
     config_dir,
     package_dir,

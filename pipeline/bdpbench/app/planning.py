@@ -41,9 +41,8 @@ from bdpbench.contracts.plan import (
 from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import current_build_id, find_build
-from bdpbench.simulation.declared import unknown_to_ns2
-from bdpbench.simulation.specs import write_specs
+from bdpbench.simulation.build import current_build_id, find_build, unknown_to_ns2
+from bdpbench.simulation.simulate import write_specs
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.checks import declared_by, why_not_replaced
 from bdpbench.studies.config import load_config

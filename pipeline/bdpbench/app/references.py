@@ -9,12 +9,15 @@ from pathlib import Path
 from typing import TypeAlias, cast
 
 import click
+from pydantic import BaseModel
 
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.runs import Definition
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
-from bdpbench.studies.schema import schema_texts
+from bdpbench.studies.atlas import Catalogue, Membership
+from bdpbench.studies.config import Config
+from bdpbench.studies.study import Study
 
 _Node: TypeAlias = "Mapping[str, object]"
 
@@ -239,3 +242,29 @@ def _command(command: click.Command, name: str, parent: click.Context, level: st
             below = command.get_command(context, each)
             if below is not None:
                 yield from _command(below, each, context, level + "#")
+
+
+# ---------------------------------------------------------------- JSON Schemas
+
+
+def schema_texts() -> dict[str, str]:
+    """File name → JSON Schema of every YAML file, for editors; generated from the models."""
+    models: dict[str, type[BaseModel]] = {
+        "study.schema.json": Study,
+        "config.schema.json": Config,
+        "atlas.schema.json": Catalogue,
+        "study-atlas.schema.json": Membership,
+    }
+    return {
+        name: json.dumps(model.model_json_schema(), indent=2, sort_keys=True) + "\n"
+        for name, model in models.items()
+    }
+
+
+def write_schemas(folder: Path) -> list[Path]:
+    """Write the schemas into ``folder`` and return their paths."""
+    paths = []
+    for name, text in schema_texts().items():
+        write_text_atomically(folder / name, text)
+        paths.append(folder / name)
+    return paths

@@ -17,8 +17,8 @@ from bdpbench.app.scheduling import Execution, Workflow, find_profile
 from bdpbench.app.stages import downstream
 from bdpbench.app.totals import totals_lines
 from bdpbench.contracts.plan import write_plan_document
-from bdpbench.contracts.reports import is_reported
-from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
+from bdpbench.contracts.reports import is_reported, read_scorecard
+from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_backend
 from bdpbench.simulation.build import current_build_id

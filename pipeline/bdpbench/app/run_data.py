@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.contracts.files import keep, read_kept
+from bdpbench.contracts.documents import keep, read_kept
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, study_folder
 from bdpbench.contracts.runs import MANIFEST_NAME, TABLES_FOLDER, TableManifest, read_manifest

@@ -16,7 +16,7 @@ from bdpbench.contracts.documents import csv_of_frame
 from bdpbench.contracts.files import read_text, write_atomically, write_bytes_atomically
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, study_folder
-from bdpbench.contracts.reports import check_reported, forget_report, record_report
+from bdpbench.contracts.reports import check_reported, forget_report, record_report, write_scorecard
 from bdpbench.contracts.runs import (
     METRICS_CSV_NAME,
     METRICS_NAME,
@@ -26,12 +26,7 @@ from bdpbench.contracts.runs import (
     read_runs,
     read_spec,
 )
-from bdpbench.contracts.scorecard import (
-    SCORECARD_NAME,
-    Scorecard,
-    ScoredNumber,
-    write_scorecard,
-)
+from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard, ScoredNumber
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:

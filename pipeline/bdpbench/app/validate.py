@@ -19,7 +19,8 @@ from bdpbench.app.totals import totals_lines
 from bdpbench.contracts.documents import csv_of, write_json_atomically
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import checkout_root, home_dir
-from bdpbench.contracts.scorecard import SCORECARD_NAME, read_scorecard
+from bdpbench.contracts.reports import read_scorecard
+from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import Ns2Build, current_build_id, require_build

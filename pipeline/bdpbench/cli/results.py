@@ -76,7 +76,7 @@ def _stage(
         )
     from bdpbench.app.stages import downstream, read_metrics, report_plan
     from bdpbench.contracts.plan import read_plan
-    from bdpbench.contracts.scorecard import read_scorecard
+    from bdpbench.contracts.reports import read_scorecard
 
     plan = read_plan(Path(plan_file))
     if metrics_file is None or scorecard_file is None:

@@ -90,8 +90,8 @@ def simulate_command(
 
         one_thread_for_tables()
         if on_node:
+            from bdpbench.simulation.backend import use_build_that_runs_here
             from bdpbench.simulation.build import current_build_id
-            from bdpbench.simulation.node_build import use_build_that_runs_here
 
             use_build_that_runs_here(current_build_id())
         path = batch if index is None else batch_path(batch, index)
@@ -154,6 +154,6 @@ def score_command(plan_file: Path, metrics_file: Path, output: Path) -> None:
     """Compare the metrics of PLAN_FILE with the published numbers and statements of its study."""
     from bdpbench.app.stages import read_metrics, score_plan
     from bdpbench.contracts.plan import read_plan
-    from bdpbench.contracts.scorecard import write_scorecard
+    from bdpbench.contracts.reports import write_scorecard
 
     write_scorecard(output, score_plan(read_plan(plan_file), read_metrics(metrics_file)))

@@ -153,8 +153,8 @@ def docs_command(context: click.Context, output: Path | None) -> None:
 @click.option("-o", "--output", type=PATH, help="Folder to write into.")
 def schema_command(output: Path | None) -> None:
     """Write the JSON Schemas of the YAML files (default: workflow/schemas)."""
+    from bdpbench.app.references import write_schemas
     from bdpbench.contracts.paths import checkout_root
-    from bdpbench.studies.schema import write_schemas
 
     for path in write_schemas(output or checkout_root() / "workflow" / "schemas"):
         click.echo(str(path))

@@ -21,6 +21,7 @@ from bdpbench.contracts.runs import (
     RunFacts,
     is_light,
 )
+from bdpbench.contracts.scorecard import SCORECARD_VERSION, Scorecard
 from bdpbench.errors import BdpbenchError
 
 REPORTED_NAME = "reported.json"
@@ -127,6 +128,24 @@ def _runs_sha256(plan: Plan, runs_dir: Path) -> str:
 
 def _bytes(path: Path) -> bytes:
     return path.read_bytes() if path.is_file() else b""
+
+
+def write_scorecard(path: Path, scorecard: Scorecard) -> None:
+    """Write ``scorecard.json``, atomically."""
+    forget_report(path.parent)
+    write_json_atomically(path, scorecard)
+
+
+def read_scorecard(path: Path) -> Scorecard:
+    """Read ``scorecard.json``.
+
+    Raises:
+        BdpbenchError: when it is missing, damaged or of another version, or is not what was
+            written into the folder of a tier.
+    """
+    what = "a scorecard"
+    check_reported(path)
+    return read_document(path, Scorecard, what=what, schema_version=SCORECARD_VERSION)
 
 
 # ---------------------------------------------------------------- published

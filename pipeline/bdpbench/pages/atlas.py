@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import polars as pl
 
 from bdpbench import __version__
-from bdpbench.contracts.atlas import (
+from bdpbench.contracts.scorecard import (
     RELATION_KINDS,
     Atlas,
     AtlasEntry,

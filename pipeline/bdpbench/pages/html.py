@@ -15,7 +15,8 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from bdpbench.contracts.files import keep, read_kept, write_atomically
+from bdpbench.contracts.documents import keep, read_kept
+from bdpbench.contracts.files import write_atomically
 from bdpbench.contracts.paths import home_dir
 from bdpbench.pages.text import assets_dir, embed_text, read_asset, subscripts, web_address
 

@@ -9,8 +9,10 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import cast
 
-from bdpbench.contracts.atlas import (
+from bdpbench.contracts.scorecard import (
     ATLAS_VERSION,
+    CLAIM_VERDICTS,
+    NUMBER_VERDICTS,
     Atlas,
     AtlasEntry,
     AtlasPosition,
@@ -19,7 +21,6 @@ from bdpbench.contracts.atlas import (
     Sender,
     Standing,
 )
-from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.score.atlas_entries import StudyPart
 from bdpbench.studies.atlas import Declared, DeclaredRelation, Position, implementation_of

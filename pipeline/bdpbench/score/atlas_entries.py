@@ -12,15 +12,19 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
-from bdpbench.contracts.atlas import AtlasEntry, CitedStudy, Conditions, Observed, SharePoint
 from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
 from bdpbench.contracts.scorecard import (
+    AtlasEntry,
+    CitedStudy,
     ClaimVerdict,
+    Conditions,
     Evidence,
     NumberVerdict,
+    Observed,
     Scorecard,
     ScoredClaim,
     ScoredNumber,
+    SharePoint,
     rows_of,
 )
 from bdpbench.contracts.yaml_files import known_or_suggest

@@ -1,6 +1,7 @@
-"""One run of ns-2: started, watched, and recorded in ``run.json`` when it is complete.
+"""One run of ns-2: its ``spec.json``, the run itself, and ``run.json`` when it is complete.
 
-Imports are kept light on purpose, since a process starts for each simulation.
+Imports are kept light on purpose, since a process starts for each batch: nothing here imports the
+models of a study.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import os
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -17,10 +18,15 @@ from bdpbench.contracts.documents import write_record_atomically
 from bdpbench.contracts.files import (
     disk_error,
     flush_to_disk,
+    known_sha256_of,
     remove_temporaries,
+    sha256_of,
+    utf8_text,
+    write_bytes_atomically,
     write_text_atomically,
 )
-from bdpbench.contracts.paths import resolved
+from bdpbench.contracts.paths import relative, resolved, run_folder, tcl_dir
+from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import (
     ERROR_NAME,
     LIGHT_NAME,
@@ -28,20 +34,147 @@ from bdpbench.contracts.runs import (
     MANIFEST_NAME,
     OUTPUT_FOLDER,
     RUN_NAME,
+    RUN_VERSION,
     SCRIPTS_FOLDER,
     SPEC_NAME,
+    SPEC_VERSION,
     TABLES_FOLDER,
     Ns2Record,
+    OutputFile,
     RunRecord,
+    ScriptRecord,
     Spec,
     read_run,
+    read_spec,
 )
-from bdpbench.errors import BdpbenchError
+from bdpbench.errors import BdpbenchError, visible
 from bdpbench.simulation.backend import Backend, Command
-from bdpbench.simulation.ns2_process import PROGRESS_NAME, RunNames, Usage, run_ns2
-from bdpbench.simulation.record import make_record
-from bdpbench.simulation.specs import read_own_spec, script_name, script_path
-from bdpbench.simulation.streams import Reducer, Streams, refuse, streams
+from bdpbench.simulation.ns2_process import (
+    PROGRESS_NAME,
+    Reducer,
+    RunNames,
+    Streams,
+    Usage,
+    refuse,
+    run_ns2,
+    streams,
+)
+from bdpbench.studies.identity import (
+    ORIGINAL_RUNNER,
+    original_files,
+    outside_files,
+    run_id,
+    tcl_digest,
+    tcl_files,
+)
+from bdpbench.units import unit_of
+
+
+def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -> None:
+    """Write ``<run id>/spec.json``, all that `bdpbench simulate` needs, for each run.
+
+    A file with other content, because it was damaged, changed, or planned for another build of
+    ns-2, is rewritten.
+    """
+    for run in runs:
+        folder = run_folder(runs_dir, run["run_id"])
+        spec: Spec = {
+            "schema_version": SPEC_VERSION,
+            "run_id": run["run_id"],
+            "identity": run["identity"],
+            "label": run["label"],
+            "script": run["script"],
+            "parameters": run["parameters"],
+            "outputs": run["outputs"],
+            "ns2_build_id": ns2_build_id,
+            "estimated_cpu_s": run["estimated_cpu_s"],
+        }
+        if run["scripts"] is not None:
+            spec["scripts"] = run["scripts"]
+        if _found(folder) == spec:
+            continue
+        if run["scripts"] is not None:
+            _keep_scripts(folder / SCRIPTS_FOLDER, resolved(run["scripts"]), run["script"])
+        write_record_atomically(folder / SPEC_NAME, spec)
+
+
+def _found(folder: Path) -> Spec | None:
+    """The spec in a run's folder; None if there is none that can be read."""
+    try:
+        return read_spec(folder)
+    except BdpbenchError:
+        return None
+
+
+def _keep_scripts(kept: Path, folder: Path, script: str) -> None:
+    """Copy an outside script into its run's folder: it may change before the run starts."""
+    for name, path in outside_files(folder, script).items():
+        write_bytes_atomically(kept / name, path.read_bytes())
+
+
+def read_own_spec(run_dir: Path, backend: Backend) -> Spec:
+    """What is to be run in ``run_dir``, checked against the id that is the folder's name.
+
+    Raises:
+        BdpbenchError: when ``spec.json`` is missing or damaged, is not of this run, or was planned
+            with another ns-2 or another script than this checkout has.
+    """
+    spec = read_spec(run_dir)
+    reason = _mismatch(spec, run_dir, backend)
+    if reason:
+        hint = "call `./bdpbench run` again, which makes a new plan"
+        raise BdpbenchError(reason, where=str(run_dir / SPEC_NAME), hint=hint)
+    return spec
+
+
+def _mismatch(spec: Spec, run_dir: Path, backend: Backend) -> str:
+    """Why the plan of a run does not apply here, or ""."""
+    if not run_dir.name == spec["run_id"] == run_id(spec["identity"]):
+        return "has been changed: its content does not match its run id"
+    planned = spec["ns2_build_id"]
+    if planned != backend.build_id:
+        return f"was planned for ns-2 build {planned}, the checkout is now at {backend.build_id}"
+    if tcl_digest(script_files(spec, run_dir)) != spec["identity"]["tcl"]:
+        return f"{spec['script']} or a file that it sources has changed since this was planned"
+    return ""
+
+
+def script_path(spec: Spec) -> Path:
+    """The path that ns-2 runs: under ``tcl/``, or in the folder of a study outside the checkout."""
+    if "scripts" in spec:
+        return tcl_dir() / ORIGINAL_RUNNER
+    return resolved(spec["script"], tcl_dir())
+
+
+def script_name(spec: Spec) -> str:
+    """The script of a run for readers, from the checkout."""
+    if "scripts" in spec:
+        return str(Path(spec["scripts"]) / Path(spec["script"]).name)
+    return relative(script_path(spec))
+
+
+def script_record(spec: Spec, run_dir: Path) -> ScriptRecord:
+    """The script of a run, and the checksum of every Tcl file that it needs."""
+    files = {_name(path, run_dir): path for path in script_files(spec, run_dir)}
+    return {
+        "path": script_name(spec),
+        "files": {name: known_sha256_of(path) for name, path in sorted(files.items())},
+    }
+
+
+def script_files(spec: Spec, run_dir: Path) -> list[Path]:
+    """All Tcl files that ns-2 reads, in the order of the run's identity."""
+    if "scripts" in spec:
+        return original_files(run_dir / SCRIPTS_FOLDER, spec["script"])
+    return tcl_files(script_path(spec))
+
+
+def _name(path: Path, run_dir: Path) -> str:
+    """Name of a file in the record: in the run's folder, or from the checkout."""
+    return relative(path, run_dir if path.is_relative_to(run_dir) else None)
+
+
+# ---------------------------------------------------------------- simulate
 
 SCRATCH_FOLDER = ".scratch"
 
@@ -195,3 +328,41 @@ def _keep_error(run_dir: Path, error: BdpbenchError) -> None:
     """Leave the message for `bdpbench run`; on a full disk this may fail."""
     with suppress(OSError):
         write_text_atomically(run_dir / ERROR_NAME, f"{error}\n")
+
+
+# ---------------------------------------------------------------- record
+
+REPORT_NAME = "report.txt"
+
+
+def make_record(
+    spec: Spec, run_dir: Path, ns2: Ns2Record, started: datetime, usage: Usage
+) -> RunRecord:
+    """The record of a run whose outputs lie in ``run_dir/out``."""
+    report = run_dir / OUTPUT_FOLDER / REPORT_NAME
+    return {
+        "schema_version": RUN_VERSION,
+        "run_id": spec["run_id"],
+        "identity": spec["identity"],
+        "label": spec["label"],
+        "parameters": spec["parameters"],
+        "units": {name: unit_of(name) for name in spec["parameters"] if unit_of(name)},
+        "script": script_record(spec, run_dir),
+        "argv": spec["identity"]["argv"],
+        "ns2": ns2,
+        "started": started.isoformat(timespec="seconds"),
+        "wall_s": usage.wall_s,
+        "cpu_s": usage.cpu_s,
+        "max_rss_kib": usage.max_rss_kib,
+        "exit_status": 0,
+        "outputs": _outputs(run_dir),
+        "ns2_report": visible(utf8_text(report)) if report.is_file() else "",
+    }
+
+
+def _outputs(run_dir: Path) -> dict[str, OutputFile]:
+    files = sorted(path for path in (run_dir / OUTPUT_FOLDER).iterdir() if path.is_file())
+    return {
+        f"{OUTPUT_FOLDER}/{path.name}": {"sha256": sha256_of(path), "bytes": path.stat().st_size}
+        for path in files
+    }

@@ -15,8 +15,8 @@ from typing import Annotated, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import Field, model_validator
 
-from bdpbench.contracts.atlas import Implementation, RelationKind
 from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.scorecard import Implementation, RelationKind
 from bdpbench.contracts.yaml_files import Key, Location, Strict, YamlFile, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import STUDY_NAME, find_study, read_study, studies_dir, study_keys

@@ -17,7 +17,8 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TypedDict
 
-from bdpbench.contracts.files import FolderState, cached, state_of
+from bdpbench.contracts.documents import cached
+from bdpbench.contracts.files import FolderState, state_of
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import AgentUse, Identity, Output
 from bdpbench.contracts.yaml_files import Strict, YamlFile

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.contracts.files import cached
+from bdpbench.contracts.documents import cached
 
 Ask = Callable[..., list[str]]
 

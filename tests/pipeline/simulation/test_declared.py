@@ -9,8 +9,7 @@ from tests.needs import leave_out
 
 from bdpbench.app.planning import Wanted, prepare
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import Ns2Build, current_build_id, find_build
-from bdpbench.simulation.declared import unknown_to_ns2
+from bdpbench.simulation.build import Ns2Build, current_build_id, find_build, unknown_to_ns2
 from bdpbench.studies.checks import declared_by
 from bdpbench.studies.load import load_study, study_keys
 

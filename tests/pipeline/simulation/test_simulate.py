@@ -20,7 +20,7 @@ from bdpbench.contracts.paths import relative, repository_root
 from bdpbench.contracts.plan import Output
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation import ns2_process, streams
+from bdpbench.simulation import ns2_process
 from bdpbench.simulation.backend import Command, NativeBackend, choose_backend
 from bdpbench.simulation.build import PREFIX_VARIABLE, current_build_id, require_build
 from bdpbench.simulation.ns2_process import RunNames, run_ns2
@@ -150,7 +150,7 @@ def test_an_ns2_that_cannot_start_says_why(tmp_path: Path, status: int, meaning:
     command = Command(("sh", "-c", f"echo last words; exit {status}"))
     names = RunNames("run x", "x.tcl", tmp_path)
     with pytest.raises(BdpbenchError, match=meaning) as caught:
-        run_ns2(command, tmp_path, names, streams.Streams([], streams.refuse), native=True)
+        run_ns2(command, tmp_path, names, ns2_process.Streams([], ns2_process.refuse), native=True)
     assert "last words" in str(caught.value)
 
 

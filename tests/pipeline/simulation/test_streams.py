@@ -14,8 +14,8 @@ from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import current_build_id
+from bdpbench.simulation.ns2_process import streams
 from bdpbench.simulation.simulate import simulate
-from bdpbench.simulation.streams import streams
 
 KEPT = "pckts.trq.flows.parquet"
 NEVER_S = 100_000  # far more than ns-2 simulates during a test

@@ -11,7 +11,7 @@ import pytest
 from bdpbench.contracts.paths import relative, run_folder, tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.specs import write_specs
+from bdpbench.simulation.simulate import write_specs
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import difflib
 
+from bdpbench.app.references import schema_texts
 from bdpbench.contracts.paths import repository_root
-from bdpbench.studies.schema import schema_texts
 
 
 def test_the_committed_schemas_are_current() -> None:

@@ -17,7 +17,7 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.pages.curves import line_spec
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.series import Packed, embed_json, pack, thinned_shares, unpack
-from bdpbench.pages.specs import Chart, Spec, Threshold, TimeContent
+from bdpbench.pages.specs import Chart, Spec, Threshold, TimeContent, curve
 from bdpbench.pages.text import assets_dir, format_number
 from bdpbench.units import addresses_of, axis_title, slug
 
@@ -568,13 +568,7 @@ def chart_of(
     content: TimeContent = {
         "kind": kind.key,
         "traces": [
-            {
-                "run": "trace",
-                "subject": line.subject,
-                "label": line.label,
-                "colour": _COLOURS[index % len(_COLOURS)],
-                "dash": [],
-            }
+            curve("trace", line.subject, line.label, _COLOURS[index % len(_COLOURS)])
             for index, line in enumerate(lines)
         ],
         "thresholds": _thresholds(kind, lines),

@@ -13,7 +13,6 @@ from bdpbench.contracts.scorecard import (
     RELATION_KINDS,
     Atlas,
     AtlasEntry,
-    AtlasPosition,
     AtlasProtocol,
     AtlasRelation,
     AtlasTopic,
@@ -107,18 +106,8 @@ class EntryRow:
 
 
 @dataclass(frozen=True)
-class PositionCard:
-    """One position of a relation, with the rows of its entries."""
-
-    position: AtlasPosition
-    mark: Verdict
-    tally: str
-    rows: tuple[EntryRow, ...]
-
-
-@dataclass(frozen=True)
 class RelationCard:
-    """A relation: its declaration, and what our runs show."""
+    """A relation: its declaration, and what our runs show, for each position and in all."""
 
     relation: AtlasRelation
     topic: str
@@ -127,7 +116,7 @@ class RelationCard:
     studies: tuple[str, ...]
     mark: Verdict
     ours: Verdict
-    positions: tuple[PositionCard, ...]
+    positions: tuple[Mapping[str, object], ...]
 
 
 @dataclass(frozen=True)
@@ -227,12 +216,12 @@ def _cards(
                 mark=RELATIONS[each["relation"]],
                 ours=OURS[each["ours"]],
                 positions=tuple(
-                    PositionCard(
-                        position,
-                        STANDINGS[position["standing"]],
-                        tally(position["counts"]),
-                        tuple(rows[key] for key in position["entries"]),
-                    )
+                    {
+                        "position": position,
+                        "mark": STANDINGS[position["standing"]],
+                        "tally": tally(position["counts"]),
+                        "rows": [rows[key] for key in position["entries"]],
+                    }
                     for position in each["positions"]
                 ),
             )

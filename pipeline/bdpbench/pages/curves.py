@@ -6,7 +6,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias, overload
+from typing import Literal, TypeAlias
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.names import (
@@ -36,10 +36,12 @@ from bdpbench.pages.series import (
 from bdpbench.pages.specs import (
     FAINT,
     Chart,
+    CurveContent,
     Layer,
     Spec,
     Threshold,
     TimeContent,
+    curve,
     layer,
     layered,
     number,
@@ -119,17 +121,6 @@ class View:
 
 
 @dataclass(frozen=True)
-class Curve:
-    """One line of a chart: where its points are, and its style."""
-
-    run_id: str
-    subject: str
-    label: str
-    colour: str
-    dash: tuple[int, ...]
-
-
-@dataclass(frozen=True)
 class ChartedView:
     """A view and its charts; ``missing`` names tables that should have been sampled but were not.
 
@@ -143,30 +134,14 @@ class ChartedView:
     of: int = 1
 
 
-class LazyViews(Sequence[ChartedView]):
-    """Views whose charts are made each time they are needed, since thousands cannot be stored.
-
-    Attributes:
-        titles: titles of all views, which need no charts.
-    """
+class LazyViews:
+    """Views whose charts are made each time they are needed, since thousands cannot be stored."""
 
     def __init__(self, views: Sequence[View], charted: Callable[[int, View], ChartedView]) -> None:
         self._views, self._charted = views, charted
-        self.titles = [view.title for view in views]
 
     def __len__(self) -> int:
         return len(self._views)
-
-    @overload
-    def __getitem__(self, index: int) -> ChartedView: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[ChartedView]: ...
-
-    def __getitem__(self, index: int | slice) -> ChartedView | Sequence[ChartedView]:
-        if isinstance(index, slice):
-            return [self[each] for each in range(*index.indices(len(self)))]
-        return self._charted(index, self._views[index])
 
     def __iter__(self) -> Iterator[ChartedView]:
         return (self._charted(index, view) for index, view in enumerate(self._views))
@@ -241,12 +216,12 @@ def _cdf(
     chart_id: str,
     table: str,
     runs: Sequence[PlannedRun],
-    lines: Sequence[Curve],
+    lines: Sequence[CurveContent],
     series: Mapping[str, RunSeries],
     names: Names,
 ) -> Chart:
     """A cumulative distribution, such as that of the queue's length."""
-    packed = [series[line.run_id][table][line.subject] for line in lines]
+    packed = [series[line["run"]][table][line["subject"]] for line in lines]
     words = names.captions.charts[table]
     content = _time_content(table, runs, lines, names)
     content["end"] = max(map(end_of, packed)) or 1.0
@@ -255,7 +230,7 @@ def _cdf(
     content["top"] = 100
     content["unit"] = CDF_UNITS[table]
     content["columns"] = list(CDF_COLUMNS[table])
-    shown = "; ".join(line.label for line in lines)
+    shown = "; ".join(line["label"] for line in lines)
     return Chart(
         chart_id=chart_id,
         title=words["title"],
@@ -266,11 +241,15 @@ def _cdf(
 
 
 def time_chart(
-    chart_id: str, table: str, runs: Sequence[PlannedRun], lines: Sequence[Curve], names: Names
+    chart_id: str,
+    table: str,
+    runs: Sequence[PlannedRun],
+    lines: Sequence[CurveContent],
+    names: Names,
 ) -> Chart:
     """Lines of a table over time; ``runs`` are the runs of the lines."""
     words = names.captions.charts[table]
-    shown = "; ".join(line.label for line in lines)
+    shown = "; ".join(line["label"] for line in lines)
     return Chart(
         chart_id=chart_id,
         title=words["title"],
@@ -281,21 +260,12 @@ def time_chart(
 
 
 def _time_content(
-    table: str, runs: Sequence[PlannedRun], lines: Sequence[Curve], names: Names
+    table: str, runs: Sequence[PlannedRun], lines: Sequence[CurveContent], names: Names
 ) -> TimeContent:
     return {
         "kind": table,
         "end": max(_duration_s(run) for run in runs),
-        "traces": [
-            {
-                "run": line.run_id,
-                "subject": line.subject,
-                "label": line.label,
-                "colour": line.colour,
-                "dash": line.dash,
-            }
-            for line in lines
-        ],
+        "traces": list(lines),
         "thresholds": thresholds(table, runs, names.captions),
     }
 
@@ -307,7 +277,7 @@ def _duration_s(run: PlannedRun) -> float:
 
 def curves(
     view: View, table: str, series: Mapping[str, RunSeries], sweep: Sweep, names: Names
-) -> list[Curve]:
+) -> list[CurveContent]:
     """Lines of one chart of a view; empty if none of its runs has the table."""
     found = []
     # Repetitions, and other runs that no sweep distinguishes.
@@ -330,7 +300,8 @@ def curves(
             if len(subjects) > 1:
                 label = f"{label}, {_name_in(run, subject)}"
             # A link shared by several protocols is drawn like the first.
-            found.append(Curve(run["run_id"], subject, label, colour, names.dash(key or "", nth)))
+            dash = names.dash(key or "", nth)
+            found.append(curve(run["run_id"], subject, label, colour, dash))
     return _distinct(found, view, names)
 
 
@@ -366,20 +337,16 @@ def _nth(run: PlannedRun, subjects: Sequence[str], index: int) -> int:
     return keys[:-1].count(keys[-1])
 
 
-def _distinct(found: list[Curve], view: View, names: Names) -> list[Curve]:
+def _distinct(found: list[CurveContent], view: View, names: Names) -> list[CurveContent]:
     """Add what distinguishes runs to lines that would otherwise have equal names."""
-    counts = Counter(curve.label for curve in found)
-    if len(counts) == len(found):
-        return found
-    own = told_apart(view.runs, names.parameters)
-    labels = labels_apart(view.runs, names.parameters)
-    apart = [
-        curve.label
-        if counts[curve.label] == 1
-        else f"{curve.label}, {own[curve.run_id] or labels[curve.run_id]}"
-        for curve in found
-    ]
-    return [replace(curve, label=label) for curve, label in zip(found, apart, strict=True)]
+    counts = Counter(line["label"] for line in found)
+    if len(counts) < len(found):
+        own = told_apart(view.runs, names.parameters)
+        labels = labels_apart(view.runs, names.parameters)
+        for line in found:
+            if counts[line["label"]] > 1:
+                line["label"] += f", {own[line['run']] or labels[line['run']]}"
+    return found
 
 
 def time_specs(captions: Captions) -> dict[str, Spec]:

@@ -111,36 +111,15 @@ def _summaries(key: str, swept: Swept, asked: Sequence[str]) -> Iterator[Chart]:
 
 
 @dataclass(frozen=True)
-class MetricRow:
-    """One metric of a run, in words; ``exact`` is its value with all digits, "" if it has none."""
-
-    metric: str
-    name: str
-    definition: str
-    subject: str
-    value: str
-    exact: str
-    window: str
-
-
-@dataclass(frozen=True)
-class OutputFile:
-    """An output file of a run: its link from the report ("" if none), checksum and size."""
-
-    name: str
-    link: str
-    sha256: str
-    size: str
-    bytes: int
-
-
-@dataclass(frozen=True)
 class RunDetail:
     """A run of the plan; ``finished`` is false if it has no results.
 
     Attributes:
         parameters: (key, name, value with unit, value).
         facts: (name, value) from the record of the run.
+        metrics: name, definition, subject, value, exact (all digits, "" if there is no
+            value) and window of each, in words.
+        outputs: name, link from the report ("" if none), sha256, size and bytes of each file.
         repeat: command of bdpbench that simulates the run and similar ones.
         ns2: command that runs only ns-2.
     """
@@ -152,8 +131,8 @@ class RunDetail:
     finished: bool
     parameters: tuple[tuple[str, str, str, Scalar], ...]
     facts: tuple[tuple[str, str], ...]
-    metrics: tuple[MetricRow, ...]
-    outputs: tuple[OutputFile, ...]
+    metrics: tuple[Mapping[str, str], ...]
+    outputs: tuple[Mapping[str, str | int], ...]
     charts: tuple[Chart, ...]
     missing: tuple[str, ...]
     repeat: str
@@ -229,25 +208,30 @@ def _seconds(value: float | None) -> str:
     return "not recorded" if value is None else f"{format_number(value)} s"
 
 
-def _metric_row(row: Mapping[str, Any], names: Names) -> MetricRow:
+def _metric_row(row: Mapping[str, Any], names: Names) -> dict[str, str]:
     value, start_s, end_s = row["value"], row["start_s"], row["end_s"]
     known = start_s is not None and end_s is not None
-    return MetricRow(
-        metric=row["metric"],
-        name=names.metric(row["metric"]),
-        definition=row["definition"],
-        subject=subject_name(row["subject"]),
-        value="not reached" if value is None else with_unit(format_number(value), row["unit"]),
-        exact="" if value is None else repr(value),
-        window=f"{format_number(start_s)} to {format_number(end_s)} s" if known else "–",
-    )
+    return {
+        "name": names.metric(row["metric"]),
+        "definition": row["definition"],
+        "subject": subject_name(row["subject"]),
+        "value": "not reached" if value is None else with_unit(format_number(value), row["unit"]),
+        "exact": "" if value is None else repr(value),
+        "window": f"{format_number(start_s)} to {format_number(end_s)} s" if known else "–",
+    }
 
 
-def _outputs(info: RunRecord, place: str | None) -> Iterator[OutputFile]:
+def _outputs(info: RunRecord, place: str | None) -> Iterator[dict[str, str | int]]:
     for name, facts in sorted(info["outputs"].items()):
         link = "" if place is None else f"{RUNS_FROM_REPORT}/{place}/{name}"
         size = facts["bytes"]
-        yield OutputFile(name, link, facts["sha256"], format_bytes(size), size)
+        yield {
+            "name": name,
+            "link": link,
+            "sha256": facts["sha256"],
+            "size": format_bytes(size),
+            "bytes": size,
+        }
 
 
 def repeat_command(plan: Plan, run: PlannedRun) -> str:

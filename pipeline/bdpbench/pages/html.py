@@ -4,19 +4,18 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
 import jinja2
-from jinja2.bccache import Bucket
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
 from bdpbench.contracts.documents import keep, read_kept
-from bdpbench.contracts.files import write_atomically
 from bdpbench.contracts.paths import home_dir
 from bdpbench.pages.text import assets_dir, embed_text, read_asset, subscripts, web_address
 
@@ -139,33 +138,11 @@ class _Unindented(jinja2.FileSystemLoader):
         return re.sub(r"^[ \t]+", "", source, flags=re.MULTILINE), name, is_current
 
 
-class _Compiled(jinja2.BytecodeCache):
-    """Cache of compiled templates, by their content: compiling takes longer than filling them."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-
-    def _path(self, bucket: Bucket) -> Path:
-        return self._folder / f"{bucket.key[:16]}-{bucket.checksum[:16]}.jinja"
-
-    def load_bytecode(self, bucket: Bucket) -> None:
-        with contextlib.suppress(OSError), self._path(bucket).open("rb") as kept:
-            bucket.load_bytecode(kept)
-
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        def write(path: Path) -> None:
-            with path.open("wb") as file:
-                bucket.write_bytecode(file)
-
-        with contextlib.suppress(OSError):  # if it cannot be stored, the next call takes longer
-            write_atomically(self._path(bucket), write)
-
-
 @cache
 def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=_Unindented(folder),
-        bytecode_cache=_Compiled(compiled),
+        bytecode_cache=_compiled(compiled),
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -177,3 +154,12 @@ def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
         list_of_values=lambda mapping: list(mapping.values()),
     )
     return environment
+
+
+def _compiled(folder: Path) -> jinja2.BytecodeCache | None:
+    """Compiled templates, by their content: compiling takes longer than filling them."""
+    with contextlib.suppress(OSError):  # if they cannot be stored, the next call takes longer
+        folder.mkdir(parents=True, exist_ok=True)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return None
+    return jinja2.FileSystemBytecodeCache(str(folder), "%s.jinja")

@@ -12,20 +12,23 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
 from bdpbench.studies.plan import ROUNDED_BUFFERS
-from bdpbench.studies.study import Scenario, Study
+from bdpbench.studies.study import Study
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 
 MATRICES_NAME = "matrices.yaml"
 Text = Annotated[str, Field(min_length=1)]
 Rank = Annotated[int, Field(ge=1, le=100)]  # there are no colours for more levels
 Finite = Annotated[float, Field(allow_inf_nan=False)]
+
+Named: TypeAlias = tuple[Location, Scalar, Collection[Scalar], str]
+"""Place of a name or value in the file, itself, those that are known, and what they are."""
 
 
 class Axis(Strict):
@@ -232,100 +235,64 @@ def load_matrices(path: Path, study: Study, metrics: Collection[str]) -> list[Ma
     source = YamlFile(path)
     matrices = source.validate(_File).matrices
     for index, matrix in enumerate(matrices):
-        place: Location = ("matrices", index)
-        _require(source, (*place, "scenario"), matrix.scenario, study.scenarios, "scenario")
-        _require(source, (*place, "metric"), matrix.metric, metrics, "metric")
-        scenario = study.scenarios[matrix.scenario]
-        for inner, parameter in matrix.parameters:
-            varied = _varied(scenario)
-            if inner[0] == "mean_over" and varied & {*ROUNDED_BUFFERS}:
-                varied.add("buffer_pkts")
-            _require(source, (*place, *inner), parameter, varied, "varied parameter")
-        for parameter, kept in matrix.only.items():
-            where = (*place, "only", parameter)
-            _require(source, where, parameter, _varied(scenario), "varied parameter")
-            for value in kept:
-                _require_value(source, where, value, matrix, parameter, study)
-        if matrix.stated is not None:
-            _check_stated(source, place, matrix, matrix.stated, study)
-        if matrix.points is not None:
-            _check_points(source, place, matrix, matrix.points, study, metrics)
+        for inner, name, known, what in _named(matrix, study, metrics):
+            if name not in known:
+                unknown = known_or_suggest(str(name), [str(each) for each in known], what)
+                message, hint = unknown or (f"unknown {what} {name!r}", "")
+                raise source.error(("matrices", index, *inner), message, hint=hint)
+        _check_scale(source, ("matrices", index), matrix)
     return matrices
 
 
-def _check_stated(
-    source: YamlFile, place: Location, matrix: Matrix, stated: Stated, study: Study
-) -> None:
-    levels = len(stated.scale)
-    for row, cells in stated.cells.items():
-        _require_value(
-            source, (*place, "stated", "cells", row), row, matrix, matrix.rows.parameter, study
-        )
+def _named(matrix: Matrix, study: Study, metrics: Collection[str]) -> Iterator[Named]:
+    """Every name in a matrix that has to be known."""
+    yield ("scenario",), matrix.scenario, study.scenarios, "scenario"
+    yield ("metric",), matrix.metric, metrics, "metric"
+    scenario = study.scenarios[matrix.scenario]
+    varied = {*scenario.sweep, *(name for case in scenario.cases for name in case)}
+    rounded = {"buffer_pkts"} if varied & {*ROUNDED_BUFFERS} else set()
+    for place, parameter in matrix.parameters:
+        known = varied | rounded if place[0] == "mean_over" else varied
+        yield place, parameter, known, "varied parameter"
+    for parameter in matrix.only:
+        yield ("only", parameter), parameter, varied, "varied parameter"
+    if matrix.points is not None:
+        yield ("points", "metric"), matrix.points.metric, metrics, "metric"
+    for place, value, parameter in _valued(matrix):
+        if parameter in PROTOCOL_PARAMETERS:
+            yield place, value, study.protocols, "protocol"
+        else:
+            cases = (case[parameter] for case in scenario.cases if parameter in case)
+            values = {*scenario.sweep.get(parameter, ()), *cases}
+            yield place, value, values, f"value of {parameter}"
+
+
+def _valued(matrix: Matrix) -> Iterator[tuple[Location, Scalar, str]]:
+    """Every value in a matrix: its place, itself, and its parameter."""
+    rows, columns = matrix.rows.parameter, matrix.columns.parameter
+    for parameter, kept in matrix.only.items():
+        yield from ((("only", parameter), value, parameter) for value in kept)
+    if matrix.stated is not None:
+        for row, cells in matrix.stated.cells.items():
+            yield ("stated", "cells", row), row, rows
+            yield from ((("stated", "cells", row, column), column, columns) for column in cells)
+    if matrix.points is not None:
+        for index, alike in enumerate(matrix.points.ranking):
+            yield from ((("points", "ranking", index), value, rows) for value in alike)
+
+
+def _check_scale(source: YamlFile, place: Location, matrix: Matrix) -> None:
+    """Refuse levels that the scale does not have, and values with two ranks."""
+    stated = matrix.stated
+    for row, cells in stated.cells.items() if stated is not None else ():
         for column, level in cells.items():
-            key = (*place, "stated", "cells", row, column)
-            _require_value(source, key, column, matrix, matrix.columns.parameter, study)
-            if level > levels:
-                raise source.error(key, f"{level} is more than the levels, {levels}")
-
-
-def _check_points(
-    source: YamlFile,
-    place: Location,
-    matrix: Matrix,
-    points: Points,
-    study: Study,
-    metrics: Collection[str],
-) -> None:
-    _require(source, (*place, "points", "metric"), points.metric, metrics, "metric")
+            if stated is not None and level > len(stated.scale):
+                where = (*place, "stated", "cells", row, column)
+                raise source.error(where, f"{level} is more than the levels, {len(stated.scale)}")
     seen: set[Scalar] = set()
-    for index, alike in enumerate(points.ranking):
+    for rank, alike in enumerate(matrix.points.ranking if matrix.points is not None else ()):
         for value in alike:
-            key = (*place, "points", "ranking", index)
-            _require_value(source, key, value, matrix, matrix.rows.parameter, study)
             if value in seen:
-                raise source.error(key, f"{value} has two ranks")
+                where = (*place, "points", "ranking", rank)
+                raise source.error(where, f"{value} has two ranks")
             seen.add(value)
-
-
-def _require_value(
-    source: YamlFile,
-    place: tuple[Scalar, ...],
-    value: Scalar,
-    matrix: Matrix,
-    parameter: str,
-    study: Study,
-) -> None:
-    """Refuse keys that are neither protocols of the study nor values of the parameter."""
-    if parameter in PROTOCOL_PARAMETERS:
-        _require(source, place, value, study.protocols, "protocol")
-    else:
-        values = set(_values(study.scenarios[matrix.scenario], parameter))
-        _require(source, place, value, values, f"value of {parameter}")
-
-
-def _varied(scenario: Scenario) -> set[str]:
-    """Parameters that vary between the runs of a scenario."""
-    cases = {name for case in scenario.cases for name in case}
-    return {*scenario.sweep, *cases}
-
-
-def _values(scenario: Scenario, parameter: str) -> Iterator[Scalar]:
-    yield from scenario.sweep.get(parameter, ())
-    for case in scenario.cases:
-        value = case.get(parameter)
-        if value is not None:
-            yield value
-
-
-def _require(
-    source: YamlFile,
-    place: tuple[Scalar, ...],
-    name: Scalar,
-    known: Collection[Scalar] | Collection[str],
-    what: str,
-) -> None:
-    if name in known:
-        return
-    unknown = known_or_suggest(str(name), [str(each) for each in known], what)
-    message, hint = unknown or (f"unknown {what} {name!r}", "")
-    raise source.error(place, message, hint=hint)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -88,6 +89,29 @@ class NumberRow:
     spreads: tuple[SpreadText, ...] = ()
     in_spread: bool = False
     parts: tuple[NumberRow, ...] = ()
+
+    @property
+    def distance(self) -> float:
+        """Distance of the scorecard; infinite if there is none, as the metric has no value."""
+        distance = self.number.get("distance")
+        return math.inf if distance is None else distance
+
+    @property
+    def distance_text(self) -> str:
+        """The distance for reading."""
+        if math.isinf(self.distance):
+            return "–"
+        return f"{self.distance:.1f}" if self.distance < 10 else f"{self.distance:.0f}"
+
+    @property
+    def widths(self) -> float | None:
+        """Signed distance in widths of the bounds, within which it is from -1 to 1."""
+        deviation = self.number["deviation"]
+        if self.number["measured"] is None or deviation is None:
+            return None
+        known = self.number.get("distance") is not None
+        size = self.distance if known or deviation else 0.0
+        return math.copysign(size, deviation)
 
     @property
     def rows(self) -> tuple[NumberRow, ...]:

@@ -10,7 +10,7 @@ import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
-from bdpbench.pages.curves import Curve, View, curves, time_chart
+from bdpbench.pages.curves import View, curves, time_chart
 from bdpbench.pages.inputs import ReportData, StudyTexts
 from bdpbench.pages.names import (
     NEUTRAL,
@@ -27,6 +27,7 @@ from bdpbench.pages.specs import (
     Chart,
     Encoding,
     Spec,
+    curve,
     layer,
     layered,
     number,
@@ -73,21 +74,13 @@ _LAW_HEIGHT = 320
 
 
 @dataclass(frozen=True)
-class ParameterRow:
-    """A parameter with its values as text; ``value`` is the one in the study."""
-
-    parameter: Parameter
-    default: str
-    range: str
-    value: str
-
-
-@dataclass(frozen=True)
 class ProtocolPage:
     """Everything that the page shows about one protocol of the study.
 
     Attributes:
         key, label: key and label of the protocol in the study.
+        parameters: each ``parameter``, with ``default``, ``range`` and ``value`` in the study as
+            text.
         finished, planned: numbers of runs in which it has a flow.
         numbers, claims: rows of the scorecard that concern it, and their totals.
     """
@@ -95,7 +88,7 @@ class ProtocolPage:
     key: str
     label: str
     data: ProtocolData
-    parameters: tuple[ParameterRow, ...]
+    parameters: tuple[Mapping[str, object], ...]
     said: tuple[Statement, ...]
     finished: int
     planned: int
@@ -166,14 +159,14 @@ def _tally(rows: Sequence[NumberRow | ClaimRow], verdicts: Sequence[str]) -> tup
 
 def _parameter_row(
     parameter: Parameter, key: str, study: StudyTexts, runs: Sequence[PlannedRun]
-) -> ParameterRow:
+) -> dict[str, object]:
     values = _values(parameter, key, study, runs)
-    return ParameterRow(
-        parameter=parameter,
-        default=_number(parameter.default),
-        range=" to ".join(map(_number, parameter.range or ())),
-        value=", ".join(map(_number, values)),
-    )
+    return {
+        "parameter": parameter,
+        "default": _number(parameter.default),
+        "range": " to ".join(map(_number, parameter.range or ())),
+        "value": ", ".join(map(_number, values)),
+    }
 
 
 def _number(value: float) -> str:
@@ -252,12 +245,12 @@ def _history(
     """Histories of cwnd of runs that differ only in what their scenarios do."""
     colours = (names.colour(key), *_OTHER_COLOURS)
     lines = [
-        Curve(run["run_id"], subject, _scenario_label(run, runs, names), colour, names.dash(key))
+        curve(run["run_id"], subject, _scenario_label(run, runs, names), colour, names.dash(key))
         for run, colour in zip(runs, colours, strict=False)
         for subject in series[run["run_id"]].get("cwnd", {})
     ]
     if lines:
-        shown = [run for run in runs if run["run_id"] in {line.run_id for line in lines}]
+        shown = [run for run in runs if run["run_id"] in {line["run"] for line in lines}]
         rate = runs[0]["parameters"].get("bottleneck_mbps", "")
         chart = time_chart(chart_id, "cwnd", shown, lines, names)
         path = names.parameters.value("bottleneck_mbps", rate)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import TypedDict
 
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.plan import Plan
-from bdpbench.contracts.runs import BuildFacts, Definition
+from bdpbench.contracts.runs import Definition
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.curves import time_specs
 from bdpbench.pages.experiments import Experiment, run_details
@@ -213,17 +212,8 @@ def _distinct(protocols: Iterable[tuple[str, ...]]) -> list[str]:
     return list(dict.fromkeys(each for own in protocols for each in own))
 
 
-class _Parameter(TypedDict):
-    """A parameter; ``nominal``: why ns-2 does not get it, "" if it does."""
-
-    key: str
-    name: str
-    description: str
-    nominal: str
-
-
-def _parameters(plan: Plan, names: Names) -> list[_Parameter]:
-    """The parameters that the runs have, as they are declared."""
+def _parameters(plan: Plan, names: Names) -> list[dict[str, str]]:
+    """The parameters that the runs have, and why ns-2 does not get one ("" if it does)."""
     given = {name for run in plan["runs"] for name in run["parameters"]}
     return [
         {
@@ -237,21 +227,7 @@ def _parameters(plan: Plan, names: Names) -> list[_Parameter]:
     ]
 
 
-class _Provenance(TypedDict):
-    """Facts about all runs together."""
-
-    version: str
-    backends: list[str]
-    binaries: list[str]
-    ns2_info: BuildFacts
-    first_day: str
-    last_day: str
-    planned: int
-    finished: int
-    taken_over: str
-
-
-def _provenance(plan: Plan, run_info: RunRecords) -> _Provenance:
+def _provenance(plan: Plan, run_info: RunRecords) -> dict[str, object]:
     """Facts about all runs together, with the runs' dates, so that equal runs give equal pages."""
     planned = list(dict.fromkeys(run["run_id"] for run in plan["runs"]))  # may be shared
     infos = [run_info[run_id] for run_id in planned if run_id in run_info]

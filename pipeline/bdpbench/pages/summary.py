@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import itertools
-import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bdpbench.contracts.reports import KeptRun, TakenOverCounts
 from bdpbench.contracts.runs import RunRecord
 from bdpbench.contracts.scorecard import (
-    CLAIM_VERDICTS,
     KINDS,
-    NUMBER_VERDICTS,
     Change,
     Kind,
     Scorecard,
@@ -21,7 +18,6 @@ from bdpbench.contracts.scorecard import (
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.statements import ClaimRow
-from bdpbench.pages.text import Total, totals
 
 MISSES_SHOWN = 8
 
@@ -38,27 +34,6 @@ DOT = 8.0
 LABEL_WIDTH = 250.0
 _GAP = 7.0
 _HIGHEST_STACK = 4
-
-
-@dataclass(frozen=True)
-class Miss:
-    """A number outside its bounds.
-
-    ``distance`` is that of the scorecard, infinite if there is none because the metric has no
-    value.
-    """
-
-    row: NumberRow
-    distance: float
-    distance_text: str
-
-
-@dataclass(frozen=True)
-class Absent:
-    """An experiment that was not run, or not completely."""
-
-    title: str
-    text: str
 
 
 @dataclass(frozen=True)
@@ -84,13 +59,15 @@ class Reason:
 class Summary:
     """The first section of the page; ``shown`` of the misses are visible initially.
 
-    ``reasons`` are those of the misses, the most frequent first, unknown ones last.
+    ``misses`` are numbers outside their bounds, the largest distance first; ``reasons`` are theirs,
+    the most frequent first, unknown ones last; ``absent`` names what was not run, and how much of
+    it.
     """
 
-    misses: tuple[Miss, ...]
+    misses: tuple[NumberRow, ...]
     reasons: tuple[Reason, ...]
     failed: tuple[ClaimRow, ...]
-    absent: tuple[Absent, ...]
+    absent: tuple[tuple[str, str], ...]
     shown: int = MISSES_SHOWN
 
 
@@ -98,13 +75,8 @@ def summarize(
     numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], experiments: Sequence[Experiment]
 ) -> Summary:
     """The summary of a scorecard's rows and the experiments of its tier."""
-    misses = [
-        Miss(row, distance, _distance_text(distance))
-        for row in numbers
-        if row.verdict.key in ("close", "not_reproduced")
-        for distance in (_distance(row),)
-    ]
-    misses.sort(key=lambda miss: -miss.distance)
+    misses = [row for row in numbers if row.verdict.key in ("close", "not_reproduced")]
+    misses.sort(key=lambda row: -row.distance)
     return Summary(
         misses=tuple(misses),
         reasons=tuple(_reasons(misses)),
@@ -113,10 +85,10 @@ def summarize(
     )
 
 
-def _reasons(misses: Sequence[Miss]) -> list[Reason]:
+def _reasons(misses: Sequence[NumberRow]) -> list[Reason]:
     by_reason: dict[str, list[NumberRow]] = {}
-    for miss in misses:
-        by_reason.setdefault(miss.row.number["known_miss"], []).append(miss.row)
+    for row in misses:
+        by_reason.setdefault(row.number["known_miss"], []).append(row)
     found = [
         Reason(
             text=text,
@@ -140,7 +112,7 @@ def in_doubt(rows: Sequence[NumberRow]) -> list[NumberRow]:
     def doubt(row: NumberRow) -> tuple[int, float]:
         order = {"not_reproduced": 0, "close": 1, "not_run": 4}
         rank = order.get(row.verdict.key, 2 if row.number["known_miss"] else 3)
-        return rank, -_distance(row)
+        return rank, -row.distance
 
     return sorted(rows, key=doubt)
 
@@ -150,48 +122,28 @@ def claims_in_doubt(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
     return sorted(rows, key=lambda row: {"fails": 0, "holds": 1}.get(row.verdict.key, 2))
 
 
-def _distance(row: NumberRow) -> float:
-    distance = row.number.get("distance")
-    return math.inf if distance is None else distance
-
-
-def _distance_text(distance: float) -> str:
-    if math.isinf(distance):
-        return "–"
-    return f"{distance:.1f}" if distance < 10 else f"{distance:.0f}"
-
-
 def _absent(
     numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], experiments: Sequence[Experiment]
-) -> list[Absent]:
-    found = [
-        Absent(each.title, f"{each.absent} of {len(each.runs)} runs have no results yet")
-        for each in experiments
-        if each.absent
-    ]
+) -> Iterator[tuple[str, str]]:
+    for each in experiments:
+        if each.absent:
+            yield each.title, f"{each.absent} of {len(each.runs)} runs have no results yet"
     for what, rows in (("Numbers", numbers), ("Statements", claims)):
-        not_run = [row for row in rows if row.verdict.key == "not_run"]
+        not_run = sum(row.verdict.key == "not_run" for row in rows)
         if not_run:
-            text = f"{len(not_run)} of {len(rows)} need runs that are missing"
-            found.append(Absent(what, text))
-    return found
+            yield what, f"{not_run} of {len(rows)} need runs that are missing"
 
 
 @dataclass(frozen=True)
 class KindRow:
-    """Verdicts of the blind, or of the fitted, numbers and statements of a study.
+    """What came of the blind, or of the fitted, numbers and statements of a study.
 
-    Attributes:
-        kind, meaning: which kind, and what it means.
-        numbers, claims: the verdicts that occur, with their counts.
-        came, of: how many numbers are reproduced, and how many were run.
-        held, of_claims: how many statements hold, and how many were evaluated.
+    ``came`` of ``of`` numbers that were run are reproduced, ``held`` of ``of_claims`` statements
+    that were evaluated hold.
     """
 
     kind: Kind
     meaning: str
-    numbers: tuple[Total, ...]
-    claims: tuple[Total, ...]
     came: int
     of: int
     held: int
@@ -200,25 +152,15 @@ class KindRow:
 
 def kind_rows(scorecard: Scorecard) -> list[KindRow]:
     """One row per kind; none for a scorecard without kinds or without entries."""
-    numbers = scorecard.get("kind_totals", {})
-    claims = scorecard.get("claim_kind_totals", {})
+    numbers, claims = scorecard.get("kind_totals", {}), scorecard.get("claim_kind_totals", {})
     rows = []
     for kind in KINDS:
         own, said = numbers.get(kind, {}), claims.get(kind, {})
-        if not any([*own.values(), *said.values()]):
-            continue
-        rows.append(
-            KindRow(
-                kind=kind,
-                meaning=MEANING[kind],
-                numbers=tuple(totals(own, NUMBER_VERDICTS)),
-                claims=tuple(totals(said, CLAIM_VERDICTS)),
-                came=own.get("reproduced", 0),
-                of=sum(own.values()) - own.get("not_run", 0),
-                held=said.get("holds", 0),
-                of_claims=sum(said.values()) - said.get("not_run", 0),
-            )
-        )
+        if any([*own.values(), *said.values()]):
+            of = sum(own.values()) - own.get("not_run", 0)
+            of_claims = sum(said.values()) - said.get("not_run", 0)
+            came, held = own.get("reproduced", 0), said.get("holds", 0)
+            rows.append(KindRow(kind, MEANING[kind], came, of, held, of_claims))
     return rows
 
 
@@ -239,25 +181,25 @@ def change_rows(scorecard: Scorecard) -> list[ChangeRow]:
     """The changes, latest first."""
     claims = {claim["id"] for claim in scorecard["claims"]}
     return [
-        ChangeRow(change, tuple((_anchor(each, claims), each) for each in change["of"]))
+        ChangeRow(
+            change,
+            tuple(
+                (f"{'claim' if each in claims else 'number'}-{each}", each) for each in change["of"]
+            ),
+        )
         for change in reversed(scorecard.get("history", []))
     ]
 
 
-def _anchor(name: str, claims: Collection[str]) -> str:
-    return f"{'claim' if name in claims else 'number'}-{name}"
-
-
 def definition_origins(numbers: Sequence[NumberRow]) -> Mapping[str, str]:
     """Metric → how its definition was found, if numbers of the study are measured by it."""
-    counts: dict[str, dict[str, int]] = {}
+    counts: dict[str, Counter[str]] = {}
     for row in numbers:
         found = row.number.get("found")
         if found is not None:
-            own = counts.setdefault(row.number["metric"], {})
-            said = found if found != "chosen on" else f"{found}: {row.kind}"
-            own[said] = own.get(said, 0) + 1
-    return {metric: _told(own) for metric, own in counts.items()}
+            own = counts.setdefault(row.number["metric"], Counter())
+            own[found if found != "chosen on" else f"{found}: {row.kind}"] += 1
+    return {metric: _in_words(own) for metric, own in counts.items()}
 
 
 _WORDS = {
@@ -268,7 +210,7 @@ _WORDS = {
 }
 
 
-def _told(counts: Mapping[str, int]) -> str:
+def _in_words(counts: Mapping[str, int]) -> str:
     """E.g. "Chosen with the values of 2 numbers in view; a blind test for 5 numbers."."""
     parts = [
         words.format(f"{counts[key]} number{'' if counts[key] == 1 else 's'}")
@@ -370,10 +312,9 @@ def overview(numbers: Sequence[NumberRow]) -> Overview | None:
 def _strip(title: str, top: float, rows: Sequence[NumberRow]) -> Strip:
     stacks: Counter[int] = Counter()
     dots = []
-    for row in sorted(rows, key=lambda row: abs(_widths(row) or 0.0)):
-        widths = _widths(row)
-        if widths is None:
-            continue
+    shown = [(row, row.widths) for row in rows]
+    known = [(row, widths) for row, widths in shown if widths is not None]
+    for row, widths in sorted(known, key=lambda each: abs(each[1])):
         across = _across(max(-REACH, min(REACH, widths)))
         own = round(across / DOT)
         column = _free(own, stacks)
@@ -391,17 +332,6 @@ def _free(column: int, stacks: Counter[int]) -> int:
     """The column, or the nearest with room: dots that would overlap are stacked."""
     steps = (side * step for step in itertools.count() for side in (1, -1))
     return next(column + step for step in steps if stacks[column + step] < _HIGHEST_STACK)
-
-
-def _widths(row: NumberRow) -> float | None:
-    """Signed distance in the scorecard's measure: within its bounds a number is from -1 to 1."""
-    number = row.number
-    deviation = number["deviation"]
-    if number["measured"] is None or deviation is None:
-        return None
-    distance = number.get("distance")
-    size = (math.inf if deviation else 0.0) if distance is None else distance
-    return math.copysign(size, deviation)
 
 
 def _across(widths: float) -> float:

@@ -94,7 +94,7 @@ def _curves(runs: list[dict[str, Any]], table: str, subjects: list[str]) -> list
 def test_flows_of_a_pair_have_the_colour_of_their_protocol() -> None:
     runs = [_run("a", protocol_1="HS", protocol_2="Scalable")]
     lines = _curves(runs, "cwnd", ["flow:0", "flow:1"])
-    assert [(line.label, line.colour) for line in lines] == [
+    assert [(line["label"], line["colour"]) for line in lines] == [
         ("HS-TCP, flow 1", "#0000ff"),
         ("Scalable TCP, flow 2", "#ff0000"),
     ]
@@ -105,7 +105,7 @@ def test_of_many_flows_each_has_the_name_of_its_own_protocol() -> None:
     own = {"flow_protocol_1": "HS", "flow_protocol_2": "HS", "flow_protocol_3": "Scalable"}
     runs = [_run("a", protocol_1="HS", protocol_2="Scalable", **own)]
     lines = _curves(runs, "cwnd", ["flow:0", "flow:1", "flow:2"])
-    assert [line.label for line in lines] == [
+    assert [line["label"] for line in lines] == [
         "HS-TCP, flow 1",
         "HS-TCP, flow 2",
         "Scalable TCP, flow 3",
@@ -114,26 +114,26 @@ def test_of_many_flows_each_has_the_name_of_its_own_protocol() -> None:
 
 def test_flows_of_one_protocol_differ_by_their_dash() -> None:
     lines = _curves([_run("a", protocol_1="HS", protocol_2="HS")], "cwnd", ["flow:0", "flow:1"])
-    assert {line.colour for line in lines} == {"#0000ff"}
-    assert len({line.dash for line in lines}) == 2
+    assert {line["colour"] for line in lines} == {"#0000ff"}
+    assert len({tuple(line["dash"]) for line in lines}) == 2
 
 
 def test_the_link_of_a_pair_belongs_to_neither_protocol() -> None:
     lines = _curves([_run("a", protocol_1="HS", protocol_2="Scalable")], "queue", ["link:x"])
-    assert lines[0].label == "HS-TCP and Scalable TCP"
-    assert lines[0].colour not in ("#0000ff", "#ff0000")
+    assert lines[0]["label"] == "HS-TCP and Scalable TCP"
+    assert lines[0]["colour"] not in ("#0000ff", "#ff0000")
 
 
 def test_repetitions_are_told_apart_by_their_run() -> None:
     runs = [_run("a", protocol="HS", substream=1), _run("b", protocol="HS", substream=2)]
-    labels = [line.label for line in _curves(runs, "cwnd", ["flow:0"])]
+    labels = [line["label"] for line in _curves(runs, "cwnd", ["flow:0"])]
     assert labels == ["HS-TCP, random substream 1", "HS-TCP, random substream 2"]
 
 
 def test_runs_that_name_no_protocol_are_drawn_all_the_same() -> None:
     lines = _curves([_run("a", flows=2)], "cwnd", ["flow:0", "flow:1"])
-    assert [line.label for line in lines] == ["run a, flow 1", "run a, flow 2"]
-    assert len({line.colour for line in lines}) == 2
+    assert [line["label"] for line in lines] == ["run a, flow 1", "run a, flow 2"]
+    assert len({line["colour"] for line in lines}) == 2
 
 
 def test_a_protocol_has_its_dashes_in_charts_over_time_too() -> None:
@@ -141,11 +141,11 @@ def test_a_protocol_has_its_dashes_in_charts_over_time_too() -> None:
     series = {run["run_id"]: {"cwnd": {"flow:0": {}}} for run in runs}
     (view,) = plan_views(runs, find_sweep(runs), NAMES)
     lines = curves(view, "cwnd", series, find_sweep(runs), NAMES)
-    assert [line.dash for line in lines] == [
+    assert [line["dash"] for line in lines] == [
         NAMES.dash("HS"),
         NAMES.dash("Scalable"),
     ]
-    assert len({line.dash for line in lines}) == 2
+    assert len({tuple(line["dash"]) for line in lines}) == 2
 
 
 def test_flows_of_one_protocol_in_a_run_differ_in_their_dashes() -> None:
@@ -153,6 +153,6 @@ def test_flows_of_one_protocol_in_a_run_differ_in_their_dashes() -> None:
     series = {"a": {"cwnd": {"flow:0": {}, "flow:1": {}}}}
     (view,) = plan_views([run], find_sweep([run]), NAMES)
     first, second = curves(view, "cwnd", series, find_sweep([run]), NAMES)
-    assert first.dash == NAMES.dash("Scalable")
-    assert second.dash not in {NAMES.dash(key) for key in PROTOCOLS}
-    assert first.colour == second.colour
+    assert first["dash"] == NAMES.dash("Scalable")
+    assert second["dash"] not in {NAMES.dash(key) for key in PROTOCOLS}
+    assert first["colour"] == second["colour"]

@@ -178,6 +178,25 @@ def test_a_number_that_no_run_can_show_is_told(
 
 
 @pytest.mark.parametrize(
+    ("chosen_on", "hint"),
+    [("m", "published.csv and claims.yaml list the ids"), ("nn", "did you mean 'n'?")],
+)
+def test_a_definition_is_chosen_on_what_there_is(
+    check: Check, tmp_path: Path, chosen_on: str, hint: str
+) -> None:
+    said = f"chosen_on: no number or statement is called {chosen_on!r}"
+    with pytest.raises(BdpbenchError) as caught:
+        check(found="chosen on", chosen_on=chosen_on)
+    assert (caught.value.message, caught.value.hint) == (said, hint)
+    assert caught.value.where == f"{tmp_path / 'published.csv'}:2"
+    (tmp_path / "published.csv").unlink()
+    claim = f"  chosen_on: [{chosen_on}]\n  kind: never_reaches\n  value: {{metric: max_cwnd}}\n"
+    (tmp_path / "claims.yaml").write_text(CLAIM.replace("stated", "chosen on") + claim)
+    with pytest.raises(BdpbenchError, match=r"claims\.yaml:5: 0\.chosen_on: c: no number or sta"):
+        check()
+
+
+@pytest.mark.parametrize(
     "claim",
     [
         "  kind: never_reaches\n  value: {scenario: one, metric: max_cwnd, "

@@ -149,6 +149,15 @@ def test_a_study_is_cited_and_its_entries_are_counted(part: Part) -> None:
     }
 
 
+def test_a_study_that_reproduces_nothing_cites_nothing(part: Part) -> None:
+    line = "citation: {authors: A. Author, title: Its work, venue: A journal, year: 2004}\n"
+    cited = part(change=("study.yaml", line, "")).cited
+    facts = [cited[name] for name in ("authors", "work", "venue", "year", "url")]  # type: ignore[literal-required]
+    assert facts == ["", "", "", None, ""]
+    with_url = part(change=("study.yaml", "2004}", "2004, url: 'https://example.org'}")).cited
+    assert with_url["url"] == "https://example.org"
+
+
 def _card(verdict: str, *measured: float | None, **changes: Any) -> dict[str, Any]:
     """A scorecard that has only the number of two runs."""
     parts = [

@@ -82,6 +82,10 @@ def test_rows_of_one_printed_number_say_the_same_of_it(tmp_path: Path) -> None:
         BdpbenchError, match=r"p\.csv:3: upper: differs from that of a, which belongs to the"
     ):
         load_published(_write(tmp_path / "p.csv", first, {**second, "upper": "90"}), METRICS)
+    other = [{**ROW, "id": each, "part_of": "uu"} for each in "cd"]
+    alone = _write(tmp_path / "p.csv", {**ROW, "id": "a", "part_of": "u"}, *other)
+    with pytest.raises(BdpbenchError, match=r"no other row belongs to 'u'\n.*did you mean 'uu'"):
+        load_published(alone, METRICS)
     changed = _write(tmp_path / "p.csv", first, {**second, "found": "chosen before"})
     with pytest.raises(BdpbenchError, match=r"p\.csv:3: found: differs from that of a"):
         load_published(changed, METRICS)

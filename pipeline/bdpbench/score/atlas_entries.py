@@ -197,17 +197,16 @@ def _cited(study: Study, sources: Sequence[Source], entries: Sequence[AtlasEntry
 
 def _entries_of(material: Material) -> list[AtlasEntry]:
     """The entries of a study, numbers first, in the order of its files."""
-    topics = topics_of(material)
-    folder = material.member.study.folder
+    topics, folder = topics_of(material), material.member.study.folder
     entries = []
     for key, rows in material.numbers.items():
         with located(str(folder / PUBLISHED_NAME)):
-            tier, runs = material.runs.find(rows)
-        entries.append(_number(material, key, rows, _common(material, key, topics, tier, runs)))
+            found = material.runs.find(rows)
+        entries.append(_entry(material, key, topics[key], rows, *found))
     for claim in material.expected.claims:
         with located(str(folder / CLAIMS_NAME)):
-            tier, runs = material.runs.find([asked for _, asked in claim.questions])
-        entries.append(_statement(claim, _common(material, claim.text.id, topics, tier, runs)))
+            found = material.runs.find([each for _, each in claim.questions])
+        entries.append(_entry(material, claim.text.id, topics[claim.text.id], claim, *found))
     return entries
 
 
@@ -240,74 +239,49 @@ def topics_of(material: Material) -> dict[str, str]:
     return found
 
 
-def _number(
-    material: Material, key: str, rows: Sequence[PublishedNumber], common: AtlasEntry
-) -> AtlasEntry:
-    first = rows[0]
-    title = material.definitions[first.metric].title
-    return {
-        **common,
-        "where": first.where,
-        "page": first.page,
-        "says": title or first.metric.replace("_", " "),
-        "published": first.value,
-        "lower": first.lower,
-        "upper": first.upper,
-        "unit": first.unit,
-        "found": first.origin.found,
-        "chosen_on": list(first.origin.chosen_on),
-        "test": first.origin.kind(key, *(row.id for row in rows)),
-        "known_miss": " ".join(dict.fromkeys(row.known_miss for row in rows if row.known_miss)),
-    }
-
-
-def _statement(claim: Claim, common: AtlasEntry) -> AtlasEntry:
-    text, origin = claim.text, claim.origin
-    return {
-        **common,
-        "kind": "statement",
-        "where": text.where,
-        "page": str(text.page),
-        "says": " ".join(text.statement.split()),
-        "found": origin.found,
-        "chosen_on": list(origin.chosen_on),
-        "test": origin.kind(text.id),
-        "known_miss": text.known_miss,
-    }
-
-
-def _common(
+def _entry(
     material: Material,
     key: str,
-    topics: Mapping[str, str],
+    topic: str,
+    asked: Sequence[PublishedNumber] | Claim,
     tier: str,
     runs: Sequence[PlannedRun],
 ) -> AtlasEntry:
-    """Fields that numbers and statements share; the others are filled in for each kind."""
+    """A printed number, given its rows, or a statement; with the conditions of its runs."""
     member = material.member
+    if isinstance(asked, Claim):
+        text, origin, ids, number = asked.text, asked.origin, [key], None
+        where, page, known_miss = text.where, str(text.page), text.known_miss
+        says = " ".join(text.statement.split())
+    else:
+        number = asked[0]
+        origin, ids = number.origin, [key, *(row.id for row in asked)]
+        where, page = number.where, number.page
+        known_miss = " ".join(dict.fromkeys(row.known_miss for row in asked if row.known_miss))
+        says = material.definitions[number.metric].title or number.metric.replace("_", " ")
     names = _once(name for run in runs for name in run["protocols"])
     senders = [member.study.protocols[name] for name in names]
     return {
         "key": f"{member.study.key}/{key}",
         "study": member.study.key,
         "id": key,
-        "kind": "number",
-        "topic": topics[key],
-        "where": "",
-        "page": "",
+        "kind": "number" if number else "statement",
+        "topic": topic,
+        "where": where,
+        "page": page,
         "protocols": _once(member.said.known_as[name] for name in names),
         "senders": [each.label for each in senders],
         "implementations": list(dict.fromkeys(implementation_of(each) for each in senders)),
         "conditions": _conditions(member, tier, runs),
-        "says": "",
-        "published": None,
-        "lower": None,
-        "upper": None,
-        "unit": "",
-        "found": "stated",
-        "chosen_on": [],
-        "test": "blind",
-        "known_miss": "",
+        "says": says,
+        "published": number.value if number else None,
+        "lower": number.lower if number else None,
+        "upper": number.upper if number else None,
+        "unit": number.unit if number else "",
+        "found": origin.found,
+        "chosen_on": list(origin.chosen_on),
+        "test": origin.kind(*ids),
+        "known_miss": known_miss,
         "verdict": "not_run",
         "observed": [],
         "source": "",

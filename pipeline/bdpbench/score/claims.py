@@ -53,7 +53,10 @@ class _NotRunError(Exception):
 
 
 class Selector(Strict):
-    """One metric of one run, or its mean over runs that differ only in ``mean_over``."""
+    """One metric of one run, or its mean over runs that differ only in ``mean_over``.
+
+    A sweep (``Monotone``) is one that asks for a value at each point.
+    """
 
     scenario: str = ""  # if absent, that of the enclosing for_each
     select: dict[str, Scalar] = Field(default_factory=dict)
@@ -172,7 +175,7 @@ class Within(_Condition):
         return Finding(holds, f"{_text(value)} in [{self.lower:g}, {self.upper:g}]", evidence)
 
 
-class Monotone(_Condition):
+class Monotone(Selector, _Condition):
     """A metric never decreases (or never increases) as a parameter increases.
 
     Steps of up to ``margin`` in the other direction are allowed; if a margin is given, the last
@@ -180,11 +183,6 @@ class Monotone(_Condition):
     """
 
     kind: Literal["monotone"]
-    scenario: str = ""
-    select: dict[str, Scalar] = Field(default_factory=dict)
-    metric: str
-    subject: str | None = None
-    mean_over: list[str] = Field(default_factory=list)
     along: str
     direction: Literal["increasing", "decreasing"]
     margin: Margin = 0.0
@@ -373,7 +371,7 @@ def _words(values: Mapping[str, Scalar]) -> str:
     )
 
 
-def _has_own(asked: Selector | Monotone, name: str) -> bool:
+def _has_own(asked: Selector, name: str) -> bool:
     return bool(asked.scenario) if name == _SCENARIO else name in asked.select
 
 
@@ -388,7 +386,7 @@ Node = TypeVar("Node", bound=BaseModel)
 def _about(node: Node, values: Mapping[str, Scalar]) -> Node:
     """A condition whose selectors get some values in addition to their own."""
     changed = {name: _inside(getattr(node, name), values) for name in type(node).model_fields}
-    if isinstance(node, (Selector, Monotone)):
+    if isinstance(node, Selector):
         rest = {name: value for name, value in values.items() if name != _SCENARIO}
         scenario = node.scenario or str(values.get(_SCENARIO, ""))
         changed |= {"scenario": scenario, "select": {**rest, **node.select}}
@@ -403,12 +401,9 @@ def _inside(value: object, values: Mapping[str, Scalar]) -> object:
     return value
 
 
-def asked_of(node: object, at: Location = ()) -> Iterator[tuple[Location, Selector | Monotone]]:
-    """The questions of a condition, each with its place relative to that of the condition.
-
-    A ``Selector`` asks for one value, a ``Monotone`` for one at each point of a sweep.
-    """
-    if isinstance(node, (Selector, Monotone)):
+def asked_of(node: object, at: Location = ()) -> Iterator[tuple[Location, Selector]]:
+    """The questions of a condition, each with its place relative to that of the condition."""
+    if isinstance(node, Selector):
         yield at, node
     elif isinstance(node, ForEach):
         for _, claim in node.cases:
@@ -448,7 +443,7 @@ class Claim:
     text: ClaimText
     origin: Origin
     condition: Condition
-    questions: tuple[tuple[Location, Selector | Monotone], ...]
+    questions: tuple[tuple[Location, Selector], ...]
     source: YamlFile
     index: int
 

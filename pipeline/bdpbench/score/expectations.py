@@ -190,7 +190,7 @@ class _Check:
         """Check that the unit of a number is that of its metric."""
         require_unit(number, self._definitions[number.metric].unit)
 
-    def question(self, asked: Selector | Monotone) -> None:
+    def question(self, asked: Selector) -> None:
         """Check what a claim asks for."""
         if isinstance(asked, Monotone):
             self._sweep(asked)

@@ -115,24 +115,18 @@ def _check_parts(path: Path, numbers: Mapping[str, PublishedNumber]) -> None:
     first: dict[str, PublishedNumber] = {}
     counts = Counter(number.part_of for number in numbers.values())
     for number in numbers.values():
-        if number.part_of:
-            other = first.setdefault(number.part_of, number)
-            with located(f"{path}:{number.line}"):
-                _check_part(number, other, counts, numbers)
+        with located(f"{path}:{number.line}"):
+            if number.part_of in numbers:
+                raise _slip("part_of", f"{number.part_of!r} is the id of a row")
+            if number.part_of and counts[number.part_of] == 1:
+                known = {each for each in counts if counts[each] > 1} or numbers
+                hint = _suggest(number.part_of, known)
+                raise _slip("part_of", f"no other row belongs to {number.part_of!r}", hint)
+            if number.part_of:
+                _check_alike(number, first.setdefault(number.part_of, number))
 
 
-def _check_part(
-    number: PublishedNumber,
-    other: PublishedNumber,
-    counts: Mapping[str, int],
-    ids: Collection[str],
-) -> None:
-    if number.part_of in ids:
-        raise _slip("part_of", f"{number.part_of!r} is the id of a row")
-    if counts[number.part_of] == 1:
-        known = {each for each in counts if counts[each] > 1} or ids
-        hint = _suggest(number.part_of, known)
-        raise _slip("part_of", f"no other row belongs to {number.part_of!r}", hint)
+def _check_alike(number: PublishedNumber, other: PublishedNumber) -> None:
     for column in _SHARED:
         if getattr(number, column) != getattr(other, column):
             raise _slip(

@@ -33,6 +33,11 @@ import yaml  # type: ignore[import-untyped]
 from bdpbench.contracts.paths import home_dir, repository_root
 
 ROOMS = ("score", "metrics", "studies", "trace", "simulation")
+# Tests of a room that need more than the room, and stand with what they need.
+ELSEWHERE = {
+    "simulation": ("tests/ns2/test_validate.py", "tests/app/test_original_scripts.py"),
+    "score": ("tests/app/test_atlas.py",),
+}
 EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
 LEFT_OUT = (".git", ".bdpbench", "results", "published", "__pycache__", ".mypy_cache")
 PYTEST = ("-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider")
@@ -166,7 +171,7 @@ class Checkout:
 
     def __init__(self, folder: Path, room: str) -> None:
         self._folder, self._code = folder, f"pipeline/bdpbench/{room}"
-        self._all = (f"tests/pipeline/{room}", self._code)
+        self._all = (f"tests/pipeline/{room}", self._code, *ELSEWHERE.get(room, ()))
         ignored = shutil.ignore_patterns(*LEFT_OUT)
         shutil.copytree(repository_root(), folder, ignore=ignored, symlinks=True)
         self.limit_s, self.calls = 3600.0, list[Call]()

@@ -56,6 +56,30 @@ def test_a_container_runs_the_image_that_was_checked_and_writes_only_the_run(
     assert {"--read-only", "--tmpfs"} < set(words)
 
 
+def test_the_facts_of_an_image_are_kept_with_its_id(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(PREFIX_VARIABLE, str(tmp_path / "builds"))
+    client = tmp_path / "bin" / "docker"
+    client.parent.mkdir()
+    client.write_text(
+        "#!/bin/sh\ncase $1 in image) echo sha256:12 ;; "
+        """run) printf 'ab  ns\\n{"binary_sha256": "%s"}' $SHA ;; esac\n"""
+    )
+    client.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{client.parent}:{os.environ['PATH']}")
+    backend = DockerBackend("b")
+    assert not backend.is_built()
+    monkeypatch.setenv("SHA", "ab")
+    backend.build()
+    assert backend.info() == {"binary_sha256": "ab", "image_id": "sha256:12"}
+    assert backend.is_built()
+    (tmp_path / "builds" / "b" / "docker.json").unlink()
+    monkeypatch.setenv("SHA", "cd")
+    with pytest.raises(BdpbenchError, match="image "):
+        backend.build()
+
+
 def test_a_missing_image_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(PREFIX_VARIABLE, str(tmp_path))
     with pytest.raises(BdpbenchError, match="image bdpbench-ns2:b is not there"):

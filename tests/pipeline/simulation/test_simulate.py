@@ -55,6 +55,9 @@ def test_a_run_is_recorded_with_checksums_that_hold(tmp_path: Path, backend: Nat
         assert sha256_of(run_dir / name) == facts["sha256"]
     assert record["units"] == {"duration_s": "s", "bottleneck_mbps": "Mbit/s"}
     assert record["cpu_s"] > 0
+    assert record["wall_s"] > 0
+    for name in ("cpu_s", "wall_s"):  # in whole ms
+        assert record[name] == round(record[name], 3)
     assert record["ns2"]["build_id"] == backend.build_id
     assert record["ns2"]["binary_sha256"] == sha256_of(require_build(backend.build_id).binary)
     assert not (run_dir / ".scratch").exists()

@@ -20,6 +20,12 @@ class Done:
     out: str
     err: str
 
+    @property
+    def lines(self) -> list[str]:
+        """What was printed, if the call has succeeded."""
+        assert self.code == 0, self.err
+        return self.out.splitlines()
+
 
 @pytest.fixture
 def bdpbench(

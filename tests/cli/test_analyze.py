@@ -8,13 +8,12 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.cli.conftest import Done
 
-from bdpbench.cli import main
 from bdpbench.contracts.paths import repository_root
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
 
@@ -37,40 +36,13 @@ r 3.5 0 1 tcp 1040 ------- 1 0.0 1.0 2 4
 """
 
 
-@dataclass(frozen=True)
-class Done:
-    """The outcome of a call of the command line."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def lines(self) -> list[str]:
-        assert self.code == 0, self.err
-        return self.out.splitlines()
-
-
 Analyze = Callable[..., Done]
 
 
 @pytest.fixture
-def analyze(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Analyze:
+def analyze(folder: Path, bdpbench: Callable[..., Done]) -> Analyze:
     """Call `bdpbench analyze` in the folder of the trace."""
-
-    def call(*arguments: str) -> Done:
-        monkeypatch.setattr(sys, "argv", ["bdpbench", "analyze", *arguments])
-        code = 0
-        try:
-            main()
-        except SystemExit as end:
-            code = int(end.code or 0)
-        return Done(code, *capsys.readouterr())
-
-    monkeypatch.chdir(folder)
-    return call
+    return lambda *arguments: bdpbench("analyze", *arguments)
 
 
 @pytest.fixture

@@ -175,56 +175,49 @@ def test_what_unpacks_to_more_than_the_limit_is_not_unpacked(make_archive: Make)
     assert "unpacks to 0.1 GB, more than the limit" in _problems(bomb, most_bytes=10_000_000)
 
 
-def test_a_file_that_declares_less_than_it_unpacks_to_is_refused(make_archive: Make) -> None:
-    path = make_archive(lambda entries: entries.update({"bomb": bytes(5_000_000)}))
-    content = path.read_bytes()
-    # Both headers of the bomb are changed to claim 4 bytes instead of 5,000,000.
+def _encrypted(content: bytes) -> bytes:
+    """With the flag of encryption in both headers of the first file (APPNOTE section 4.4.4)."""
+    changed = bytearray(content)
+    changed[6] |= 1
+    changed[content.index(b"PK\x01\x02") + 8] |= 1
+    return bytes(changed)
+
+
+def _declaring_less(content: bytes) -> bytes:
+    """With both headers of the bomb claiming 4 bytes instead of 5,000,000."""
     forged = content.replace((5_000_000).to_bytes(4, "little"), (4).to_bytes(4, "little"))
     assert forged.count((4).to_bytes(4, "little")) >= 2
-    path.write_bytes(forged)
-    assert "damaged: bomb" in _problems(path)
+    return forged
 
 
-def test_an_encrypted_file_is_told(make_archive: Make) -> None:
-    path = make_archive()
-    content = bytearray(path.read_bytes())
-    directory = content.index(b"PK\x01\x02")
-    content[6] |= 1  # bit 0 of the flags, APPNOTE section 4.4.4
-    content[directory + 8] |= 1
-    path.write_bytes(content)
-    assert "is encrypted: CITATION.cff" in _problems(path)
-
-
-def test_a_truncated_archive_is_told(make_archive: Make) -> None:
-    path = make_archive()
-    content = path.read_bytes()
-    for length in (0, 1, 100, len(content) // 2, len(content) - 1):
-        path.write_bytes(content[:length])
-        problems = _problems(path)
-        assert "is empty" in problems if length == 0 else "is not a zip file" in problems, length
-
-
-@pytest.mark.parametrize("place", ["before", "after", "comment"])
-def test_bytes_that_belong_to_no_file_are_told(make_archive: Make, place: str) -> None:
-    path = make_archive()
-    if place == "comment":
-        with zipfile.ZipFile(path, "a") as archive:
-            archive.comment = b"hidden"
-    else:
-        content = path.read_bytes()
-        path.write_bytes(b"hidden" + content if place == "before" else content + b"hidden")
-    assert verify_archive(path).problems
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (lambda content: b"", "is empty"),
+        (lambda content: content[:1], "is not a zip file"),
+        (lambda content: content[:100], "is not a zip file"),
+        (lambda content: content[: len(content) // 2], "is not a zip file"),
+        (lambda content: content[:-1], "is not a zip file"),
+        (lambda content: b"no zip", "is not a zip file"),
+        (lambda content: b"hidden" + content, "bytes that belong to no file"),
+        (lambda content: content + b"hidden", "bytes that belong to no file"),
+        (lambda content: content[:-2] + b"\x06\0hidden", "carries a comment"),
+        (_encrypted, "is encrypted: CITATION.cff"),
+        (_declaring_less, "damaged: bomb"),
+    ],
+)
+def test_a_zip_that_is_not_as_written_is_told(
+    make_archive: Make, damage: Callable[[bytes], bytes], said: str
+) -> None:
+    path = make_archive(lambda entries: entries.update({"bomb": bytes(5_000_000)}))
+    path.write_bytes(damage(path.read_bytes()))
+    assert said in _problems(path)
 
 
 def test_what_is_no_archive_at_all_is_told(tmp_path: Path) -> None:
     assert _problems(tmp_path / "none.zip") == "there is no such file"
-    (tmp_path / "text.zip").write_text("no zip")
-    assert "is not a zip file" in _problems(tmp_path / "text.zip")
-    with zipfile.ZipFile(tmp_path / "other.zip", "w") as archive:
-        archive.writestr("a", "b")
-    assert "missing: manifest-sha256.txt" in _problems(tmp_path / "other.zip") or _problems(
-        tmp_path / "other.zip"
-    )
+    write_archive(tmp_path / "other.zip", {"a": b"b"})
+    assert "missing: manifest-sha256.txt" in _problems(tmp_path / "other.zip")
 
 
 def _meaning(path: Path) -> dict[str, tuple[bytes, int]]:
@@ -279,10 +272,8 @@ def test_no_bytes_at_all_make_it_fail_otherwise(
     assert verify_archive(path).problems
 
 
-def test_the_metadata_may_hold_anything(make_archive: Make) -> None:
-    for graph in (None, [], {}, [1], [{"@id": []}], [{"@id": "x", "sha256": 1}]):
-        content = json.dumps({"@graph": graph}).encode()
-        path = make_archive(
-            lambda entries, content=content: entries.update({"ro-crate-metadata.json": content})
-        )
-        assert "ro-crate-metadata.json" in _problems(path)
+@pytest.mark.parametrize("graph", [None, [], {}, [1], [{"@id": []}], [{"@id": "x", "sha256": 1}]])
+def test_the_metadata_may_hold_anything(make_archive: Make, graph: object) -> None:
+    content = json.dumps({"@graph": graph}).encode()
+    path = make_archive(lambda entries: entries.update({"ro-crate-metadata.json": content}))
+    assert "ro-crate-metadata.json" in _problems(path)

@@ -28,7 +28,7 @@ from bdpbench.simulation.build import current_build_id, find_build
 from bdpbench.studies.load import studies_dir
 
 
-def recover_scripts(copy: Path, folder: Path, study: str | None = None) -> list[Script]:
+def recover_scripts(copy: Path, folder: Path, study: str | None = None) -> Sequence[Script]:
     """Recover the scripts that a study prints from a copy of it, and write them into ``folder``.
 
     The helper file that they source, which the study does not print, is added: bdpbench's own,
@@ -47,10 +47,9 @@ def recover_scripts(copy: Path, folder: Path, study: str | None = None) -> list[
     originals = load_originals(originals_path(study))
     check_replaceable(folder)
     document = read_document(copy, originals.document)
-    helper, interpreter = _helper(originals), tcl_interpreter()
-    scripts = recover(document, originals, helper, interpreter)
-    write_recovery(folder, helper, document, scripts, interpreter.name)
-    return scripts
+    recovery = recover(document, originals, _helper(originals), tcl_interpreter())
+    write_recovery(recovery, folder)
+    return recovery.scripts
 
 
 def originals_path(study: str | None) -> Path:

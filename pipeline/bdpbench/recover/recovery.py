@@ -9,6 +9,7 @@ import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 
@@ -39,15 +40,32 @@ _NO_VALUE = re.compile(r"^set\s+\S+$")
 _LAST_COMMAND = re.compile(r"^\$ns\s+run$")
 
 
+@dataclass(frozen=True)
+class Recovery:
+    """What was recovered.
+
+    Attributes:
+        document: the copy of the study.
+        scripts: its repaired scripts.
+        helper: file name → text of the file that they source, if there is one.
+        checked_by: name of the interpreter whose parser has accepted them.
+    """
+
+    document: Document
+    scripts: Sequence[Script]
+    helper: Mapping[str, str]
+    checked_by: str
+
+
 def recover(
     document: Document, originals: Originals, helper: Mapping[str, str], interpreter: Path
-) -> list[Script]:
-    """The repaired scripts of a study, which Tcl's own parser has accepted.
+) -> Recovery:
+    """Repair the scripts of a study, and let Tcl's own parser check them.
 
     Args:
         document: the reader's copy.
         originals: the scripts that it prints.
-        helper: file name → text of the files that they source.
+        helper: file name → text of the file that they source, if there is one.
         interpreter: ``tclsh`` or ``ns``.
 
     Raises:
@@ -68,7 +86,7 @@ def recover(
     if refusals:
         raise BdpbenchError("\n".join(map(str, refusals)))
     _check_parsed(interpreter, scripts)
-    return scripts
+    return Recovery(document, scripts, helper, interpreter.name)
 
 
 def repair_script(
@@ -166,8 +184,9 @@ def count_repairs(script: Script) -> dict[str, int]:
 # ---------------------------------------------------------------- the record of the repairs
 
 
-def record_of(document: Document, scripts: Sequence[Script], checked_by: str) -> dict[str, object]:
+def record_of(recovery: Recovery) -> dict[str, object]:
     """Content of ``repairs.json``: the rules, and every repair and note of each script."""
+    document = recovery.document
     return {
         "schema_version": RECORD_VERSION,
         "document": {
@@ -176,7 +195,7 @@ def record_of(document: Document, scripts: Sequence[Script], checked_by: str) ->
             "sha256": sha256_of(document.path),
             "lines": _numbered_by(document),
         },
-        "checked_by": checked_by,
+        "checked_by": recovery.checked_by,
         "rules": [
             {"rule": rule.rule_id, "damage": rule.damage, "reason": rule.reason} for rule in RULES
         ],
@@ -189,7 +208,7 @@ def record_of(document: Document, scripts: Sequence[Script], checked_by: str) ->
                 "repairs": [repair._asdict() for repair in script.repairs],
                 "notes": [note._asdict() for note in script.notes],
             }
-            for script in scripts
+            for script in recovery.scripts
         ],
     }
 
@@ -198,15 +217,16 @@ def _numbered_by(document: Document) -> str:
     return "of `pdftotext -layout`" if document.kind == "pdf" else "of the file"
 
 
-def readable_record(document: Document, scripts: Sequence[Script], checked_by: str) -> str:
+def readable_record(recovery: Recovery) -> str:
     """Content of ``REPAIRS.md``: the record for readers."""
+    document = recovery.document
     parts = [
         f"# Repairs of {document.path.name}",
         f"Line numbers are those {_numbered_by(document)}. The repaired scripts were parsed by "
-        f"{checked_by}.",
+        f"{recovery.checked_by}.",
         "## Rules",
         "\n".join(f"- **{rule.rule_id}**: {rule.damage} {rule.reason}" for rule in RULES),
-        *("\n".join(_readable_script(each)) for each in scripts),
+        *("\n".join(_readable_script(each)) for each in recovery.scripts),
     ]
     return "\n\n".join(parts) + "\n"
 
@@ -238,36 +258,24 @@ def _quoted(text: str) -> str:
 # ---------------------------------------------------------------- the folder
 
 
-def write_recovery(
-    folder: Path,
-    helper: Mapping[str, str],
-    document: Document,
-    scripts: Sequence[Script],
-    checked_by: str,
-) -> None:
+def write_recovery(recovery: Recovery, folder: Path) -> None:
     """Write helper, scripts, record and its readable form into ``folder``, all of them or none.
 
     A folder with an unchanged earlier recovery is replaced; nothing else is ever lost.
 
-    Args:
-        folder: a new or empty folder, or one that an earlier recovery wrote.
-        helper: file name → text of the files that the scripts source.
-        document: the copy of the study.
-        scripts: what was recovered from it.
-        checked_by: name of the interpreter that has parsed them.
-
     Raises:
-        BdpbenchError: when the folder contains anything else or cannot be written.
+        BdpbenchError: when the folder contains anything that no earlier recovery wrote, or cannot
+            be written.
     """
     folder = folder.resolve()
     check_replaceable(folder)
-    files = {**helper, **{each.name: each.text for each in scripts}}
-    files[READABLE_NAME] = readable_record(document, scripts, checked_by)
+    scripts = {each.name: each.text for each in recovery.scripts}
+    files = {**recovery.helper, **scripts, READABLE_NAME: readable_record(recovery)}
     scratch = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
-        _fill(scratch, files, record_of(document, scripts, checked_by))
+        _fill(scratch, files, record_of(recovery))
         if folder.exists():
             replace_folder(scratch, folder)
         else:

@@ -14,7 +14,7 @@ from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.recover.listing import Vocabulary
 from bdpbench.recover.printed import Originals, find_scripts, read_document
-from bdpbench.recover.recovery import repair_script, write_recovery
+from bdpbench.recover.recovery import Recovery, repair_script, write_recovery
 from bdpbench.recover.rules import RULES
 from bdpbench.recover.tcl import check_scripts
 
@@ -36,7 +36,7 @@ def write(tmp_path: Path, thesis_text: Text, originals: Originals) -> Write:
         repair_script(each, originals, frozenset(), Vocabulary())
 
     def call(folder: Path, helper: dict[str, str] | None = None) -> None:
-        write_recovery(folder, helper or {}, copy, scripts, "tclsh")
+        write_recovery(Recovery(copy, scripts, helper or {}, "tclsh"), folder)
 
     return call
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from bdpbench.app.planning import Prepared
 from bdpbench.app.progress import View
@@ -29,17 +29,14 @@ from bdpbench.contracts.runs import (
     read_run,
 )
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.identity import run_id
+from bdpbench.studies.identity import run_id as run_id_of
 
 
-@dataclass(frozen=True)
-class Damage:
-    """What is wrong with which file, and which files to remove so that it is made again."""
+class Damage(NamedTuple):
+    """What is wrong with which file."""
 
     path: Path
     reason: str
-    remedy: str
-    remove: tuple[Path, ...]
 
 
 def mend_at_a_glance(view: View, prepared: Prepared) -> bool:
@@ -63,49 +60,51 @@ def mend_after_failure(view: View, prepared: Prepared) -> bool:
 
 
 def _set_aside(view: View, prepared: Prepared, *, deep: bool) -> bool:
-    found = [*_damaged_runs(prepared, deep=deep), *_damaged_report(prepared.paths.folder)]
-    for each in found:
-        text = f"{each.path} {each.reason}; {each.remedy}"
-        view.tell("mended", text, path=str(each.path), reason=each.reason, remedy=each.remedy)
-        for path in each.remove:
-            path.unlink(missing_ok=True)
+    """Remove the files that vouch for damaged ones; whether there were any."""
+    found = list(_damages(prepared, deep=deep))
+    for (path, reason), remedy, voucher in found:
+        text = f"{path} {reason}; {remedy}"
+        view.tell("mended", text, path=str(path), reason=reason, remedy=remedy)
+        voucher.unlink(missing_ok=True)
     return bool(found)
 
 
-def _damaged_runs(prepared: Prepared, *, deep: bool) -> Iterator[Damage]:
-    for each in dict.fromkeys(run["run_id"] for run in prepared.runs):
-        run_dir = prepared.paths.run(each)
-        if not (run_dir / RUN_NAME).is_file():
-            continue
-        damage = damaged_run(run_dir, deep=deep)
-        if damage is None and (run_dir / VALUES_FOLDER).is_dir():  # the run was parsed
-            damage = damaged_tables(run_dir, deep=deep)
-        if damage is not None:
-            yield damage
+def _damages(prepared: Prepared, *, deep: bool) -> Iterator[tuple[Damage, str, Path]]:
+    """Each damage, what is made again, and the file without which it is."""
+    for run_id in dict.fromkeys(run["run_id"] for run in prepared.runs):
+        run_dir = prepared.paths.run(run_id)
+        is_parsed = (run_dir / RUN_NAME).is_file() and (run_dir / VALUES_FOLDER).is_dir()
+        if damage := damaged_run(run_dir, deep=deep):
+            yield damage, "the run is simulated again", run_dir / RUN_NAME
+        elif is_parsed and (damage := damaged_tables(run_dir, deep=deep)):
+            yield damage, "the run is parsed again", _manifest(run_dir)
+    reported = prepared.paths.folder / REPORTED_NAME
+    try:
+        changed = [Damage(*each) for each in changed_files(reported.parent)]
+    except BdpbenchError as error:
+        changed = [Damage(reported, error.message)]
+    for each in changed:
+        yield each, "the report is made again", reported
 
 
 def damaged_run(run_dir: Path, *, deep: bool) -> Damage | None:
     """Damage to ``run.json`` or the outputs that it names; ``deep``: checked by checksums."""
     path = run_dir / RUN_NAME
-    remedy, remove = "the run is simulated again", (path,)
     try:
         record = read_run(run_dir)
     except BdpbenchError as error:
         if _is_of_another_version(path):
             raise
-        return Damage(path, error.message, remedy, remove)
+        return Damage(path, error.message)
     if record is None:
         return None
-    if run_id(record["identity"]) != run_dir.name:
-        reason = "has been changed: its content does not match its run id"
-        return Damage(path, reason, remedy, remove)
+    if run_id_of(record["identity"]) != run_dir.name:
+        return Damage(path, "has been changed: its content does not match its run id")
     if _is_changed(run_dir):
-        reason = "has been changed since the run was parsed: its SHA-256 differs"
-        return Damage(path, reason, remedy, remove)
-    wrong = _damaged_light if is_light(run_dir) else _damaged_outputs
-    for file, reason in wrong(run_dir, record, deep=deep):
-        return Damage(file, reason, remedy, remove)
-    return None
+        return Damage(path, "has been changed since the run was parsed: its SHA-256 differs")
+    if is_light(run_dir):
+        return _damaged_light(run_dir, deep=deep)
+    return next(_damaged_outputs(run_dir, record, deep=deep), None)
 
 
 def _is_changed(run_dir: Path) -> bool:
@@ -125,61 +124,47 @@ def _is_of_another_version(path: Path) -> bool:
     return isinstance(data, dict) and isinstance(data.get("schema_version"), int)
 
 
-def _damaged_outputs(run_dir: Path, record: RunRecord, *, deep: bool) -> Iterator[tuple[Path, str]]:
+def _damaged_outputs(run_dir: Path, record: RunRecord, *, deep: bool) -> Iterator[Damage]:
     for name, facts in record["outputs"].items():
         path = run_dir / name
         if not path.is_file():
-            yield path, "is gone"
+            yield Damage(path, "is gone")
         elif path.stat().st_size != facts["bytes"]:
-            yield path, f"has {path.stat().st_size} bytes, and ns-2 wrote {facts['bytes']}"
+            reason = f"has {path.stat().st_size} bytes, and ns-2 wrote {facts['bytes']}"
+            yield Damage(path, reason)
         elif deep and sha256_of(path) != facts["sha256"]:
-            yield path, "is not what ns-2 wrote: its SHA-256 differs"
+            yield Damage(path, "is not what ns-2 wrote: its SHA-256 differs")
 
 
-def _damaged_light(run_dir: Path, _: RunRecord, *, deep: bool) -> Iterator[tuple[Path, str]]:
+def _damaged_light(run_dir: Path, *, deep: bool) -> Damage | None:
     """Damage to a run without outputs, from which its tables could be made again."""
     try:
         files = read_light(run_dir)["files"]
     except BdpbenchError as error:
-        yield run_dir / LIGHT_NAME, error.message
-        return
+        return Damage(run_dir / LIGHT_NAME, error.message)
     manifest = _manifest(run_dir)
     for path in (run_dir / RUN_NAME, manifest) if deep and manifest.is_file() else ():
         name = path.relative_to(run_dir).as_posix()
         if name not in files or sha256_of(path) != files[name]["sha256"]:
-            yield path, "is not what was merged: its SHA-256 differs"
-    damage = damaged_tables(run_dir, deep=deep)
-    if damage is not None:
-        yield damage.path, damage.reason
+            return Damage(path, "is not what was merged: its SHA-256 differs")
+    return damaged_tables(run_dir, deep=deep)
 
 
 def damaged_tables(run_dir: Path, *, deep: bool) -> Damage | None:
     """Damage to the tables of a parsed run; ``deep``: checked by checksums."""
     path = _manifest(run_dir)
-    remedy, remove = "the run is parsed again", (path,)
     try:
         tables = read_manifest(run_dir)["tables"]
     except BdpbenchError as error:
-        return Damage(path, error.message, remedy, remove)
+        return Damage(path, error.message)
     for name, facts in tables.items():
         table = path.with_name(f"{name}.parquet")
         if not table.is_file():
-            return Damage(table, "is gone", remedy, remove)
+            return Damage(table, "is gone")
         if deep and sha256_of(table) != facts["sha256"]:
-            reason = "is not what was parsed: its SHA-256 differs"
-            return Damage(table, reason, remedy, remove)
+            return Damage(table, "is not what was parsed: its SHA-256 differs")
     return None
 
 
 def _manifest(run_dir: Path) -> Path:
     return run_dir / TABLES_FOLDER / MANIFEST_NAME
-
-
-def _damaged_report(folder: Path) -> Iterator[Damage]:
-    """Files of a tier's report that are not what was written."""
-    remedy, remove = "the report is made again", (folder / REPORTED_NAME,)
-    try:
-        for path, reason in changed_files(folder):
-            yield Damage(path, reason, remedy, remove)
-    except BdpbenchError as error:
-        yield Damage(remove[0], error.message, remedy, remove)

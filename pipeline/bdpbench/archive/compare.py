@@ -68,7 +68,7 @@ class Side:
         bounds: bounds of the published numbers that were measured.
         parameters: (scenario, run) → parameters of the run.
         facts: name → version, build or checksum that results depend on.
-        told: whether ``facts`` are complete; results without ``provenance.json`` have few.
+        has_all_facts: whether ``facts`` are complete; without ``provenance.json`` they are few.
     """
 
     name: str
@@ -76,7 +76,7 @@ class Side:
     bounds: Mapping[Key, Bounds]
     parameters: Mapping[tuple[str, str], Parameters]
     facts: Mapping[str, str]
-    told: bool = True
+    has_all_facts: bool = True
 
 
 @dataclass(frozen=True)
@@ -157,7 +157,7 @@ def _side(results: KeptResults, runs: _Runs) -> Side:
             for (scenario, run_id), (_, parameters) in runs.items()
         },
         facts={name: each for name, each in _facts(results).items() if each},
-        told=results.provenance is not None,
+        has_all_facts=results.provenance is not None,
     )
 
 
@@ -219,7 +219,7 @@ def compare(first: Side, second: Side, tolerance: Tolerance) -> Comparison:
         "redefined": _redefined(first, second, both),
         "only_first": _alone(first, second),
         "only_second": _alone(second, first),
-        "facts": list(_other_facts(first, second)),
+        "facts": _other_facts(first, second),
         "parameters": list(_reconfigured(first, second)),
     }
 
@@ -287,8 +287,12 @@ def _redefined(first: Side, second: Side, both: Iterable[Key]) -> list[Redefined
     for key in both:
         a, b = _reading(first.values[key]), _reading(second.values[key])
         if a != b:
-            told = key.metric, f"{a[1]} in {a[0]}", f"{b[1]} in {b[0]}"
-            found[told] = {"metric": told[0], "first": told[1], "second": told[2]}
+            first_words, second_words = (f"{each[1]} in {each[0]}" for each in (a, b))
+            found[key.metric, first_words, second_words] = {
+                "metric": key.metric,
+                "first": first_words,
+                "second": second_words,
+            }
     return list(found.values())
 
 
@@ -300,25 +304,26 @@ def _alone(side: Side, other: Side) -> list[Unshared]:
     ]
 
 
-def _different(a: Mapping[str, str], b: Mapping[str, str]) -> Iterator[OtherFact]:
-    for name in dict.fromkeys([*a, *b]):
-        first, second = a.get(name, ""), b.get(name, "")
-        if first != second:
-            yield {"name": name, "first": first, "second": second}
+def _different(a: Mapping[str, str], b: Mapping[str, str]) -> list[OtherFact]:
+    pairs = ((name, a.get(name, ""), b.get(name, "")) for name in dict.fromkeys([*a, *b]))
+    return [
+        {"name": name, "first": first, "second": second}
+        for name, first, second in pairs
+        if first != second
+    ]
 
 
-def _other_facts(first: Side, second: Side) -> Iterator[OtherFact]:
+def _other_facts(first: Side, second: Side) -> list[OtherFact]:
     """Facts that differ; if one side has incomplete facts, only those that both sides have."""
-    for fact in _different(first.facts, second.facts):
-        if (fact["first"] and fact["second"]) or (first.told and second.told):
-            yield fact
-    if first.told != second.told:
-        words = {True: "told", False: "not told"}
-        yield {
-            "name": "versions and checksums",
-            "first": words[first.told],
-            "second": words[second.told],
-        }
+    found = _different(first.facts, second.facts)
+    if first.has_all_facts and second.has_all_facts:
+        return found
+    known = ["recorded" if each.has_all_facts else "not recorded" for each in (first, second)]
+    name = "versions and checksums"
+    return [
+        *(fact for fact in found if fact["first"] and fact["second"]),
+        *_different({name: known[0]}, {name: known[1]}),
+    ]
 
 
 def _reconfigured(first: Side, second: Side) -> Iterator[OtherParameter]:
@@ -326,8 +331,11 @@ def _reconfigured(first: Side, second: Side) -> Iterator[OtherParameter]:
         others = second.parameters.get((scenario, run))
         if others is None:
             continue
-        told = {name: json.dumps(value) for name, value in parameters.items()}
-        for each in _different(told, {name: json.dumps(value) for name, value in others.items()}):
+        a, b = (
+            {name: json.dumps(value) for name, value in each.items()}
+            for each in (parameters, others)
+        )
+        for each in _different(a, b):
             yield {
                 "run": f"{scenario}: {run}",
                 "parameter": each["name"],

@@ -123,10 +123,10 @@ def test_builds_and_parameters_that_differ_are_told() -> None:
 
 
 def test_what_an_older_result_does_not_tell_is_no_difference() -> None:
-    told = {"ns-2 build": "1", "commit": "abc"}
-    found = compare(_side(1.0, facts=told), _side(1.0, told=False, facts={}), TOLERANCE)
+    facts = {"ns-2 build": "1", "commit": "abc"}
+    found = compare(_side(1.0, facts=facts), _side(1.0, has_all_facts=False, facts={}), TOLERANCE)
     assert found["facts"] == [
-        {"name": "versions and checksums", "first": "told", "second": "not told"}
+        {"name": "versions and checksums", "first": "recorded", "second": "not recorded"}
     ]
 
 

@@ -104,7 +104,7 @@ class AnalysisRequest:
         self.capacity_mbps = dict(_capacity_of(each) for each in self.capacities)
 
     def _check_files(self) -> None:
-        """Refuse several files that are neither labelled nor parts, and an unfit output file."""
+        """Refuse unlabelled files that are no parts, and an output file of no known format."""
         if len(self.traces) > 1 and not self.parts and not self.labels:
             raise BdpbenchError(
                 f"{len(self.traces)} files may be parts of one trace, or traces to compare",

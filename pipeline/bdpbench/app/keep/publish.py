@@ -40,6 +40,7 @@ from bdpbench.contracts.reports import (
     REPORT_NAME,
     Addition,
     KeptRun,
+    Provenance,
 )
 from bdpbench.contracts.runs import METRICS_NAME, RUN_VERSION, BuildFacts, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
@@ -163,14 +164,10 @@ def collect_kept(
             published one, when the definition of a metric has changed since it was measured, or
             when there is nothing to add or it has not been simulated.
     """
-    files = KeptResults(folder) if folder.is_dir() else None
-    if files is None or files.runs is None or files.provenance is None:
-        said = f"is not what `publish` writes: it has no {KEPT_RUNS_NAME} or no {PROVENANCE_NAME}"
-        raise BdpbenchError(said, where=str(folder))
-    provenance, before = files.provenance, [run["run_id"] for run in files.runs]
+    files, published, provenance = _published(folder)
     prepared = prepare(Wanted(study, provenance["tier"]))
-    kept = _as_planned(files.runs, prepared, folder, prove)
-    ids = dict(zip(before, (run["run_id"] for run in kept), strict=True))
+    kept = _as_planned(published, prepared, folder, prove)
+    ids = {old["run_id"]: run["run_id"] for old, run in zip(published, kept, strict=True)}
     plan: Plan = {**prepared.plan, "ns2_build_id": provenance["ns2_build_id"]}
     new = _new_scenarios(prepared, kept, folder) if add else None
     metrics = _still_defined(_read_metrics(folder / METRICS_NAME, ids), plan)
@@ -198,6 +195,15 @@ def collect_kept(
         measured_by=provenance.get("measured_by", provenance["bdpbench"]),
         added=added,
     )
+
+
+def _published(folder: Path) -> tuple[KeptResults, list[KeptRun], Provenance]:
+    """The files of a published folder, its runs, and where they come from."""
+    files = KeptResults(folder) if folder.is_dir() else None
+    if files is None or files.runs is None or files.provenance is None:
+        said = f"is not what `publish` writes: it has no {KEPT_RUNS_NAME} or no {PROVENANCE_NAME}"
+        raise BdpbenchError(said, where=str(folder))
+    return files, files.runs, files.provenance
 
 
 def _as_planned(

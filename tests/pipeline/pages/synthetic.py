@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
+import yaml
 
 from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, ScenarioText
 from bdpbench.contracts.plan import ProtocolText as PlannedProtocol
 from bdpbench.contracts.runs import Definition, RunRecord
-from bdpbench.contracts.scorecard import NumberVerdict, Scorecard, ScoredClaim, ScoredNumber
+from bdpbench.contracts.scorecard import Scorecard, ScoredClaim, ScoredNumber
 from bdpbench.metrics.derived import drops_per_sample, queue_shares
 from bdpbench.pages.inputs import ReportInputs, StudyTexts
 from bdpbench.pages.report import build_report
@@ -36,39 +37,8 @@ PROTOCOLS: dict[str, PlannedProtocol] = {
     "HS": {"label": "HS-TCP", "colour": "#0b66c3"},
     "Scalable": {"label": "Scalable TCP", "colour": "#c2410c"},
 }
-DEFINITIONS: list[Definition] = [
-    {
-        "id": "utilization/1",
-        "metric": "utilization",
-        "title": "Link utilization",
-        "subject": "run",
-        "level": "run",
-        "unit": "%",
-        "text": "Departures over the second half of the run, over the nominal capacity.",
-        "source": "synthetic, section 0",
-    },
-    {
-        "id": "time_to_90pct_cwnd/1",
-        "metric": "time_to_90pct_cwnd",
-        "title": "Time to 90 % of the BDP",
-        "subject": "run",
-        "level": "run",
-        "unit": "s",
-        "text": "First sample of cwnd at 90 % of the BDP.",
-        "source": "synthetic, section 0",
-    },
-    {
-        "id": "asymmetry/1",
-        "metric": "asymmetry",
-        "title": "Asymmetry of the two flows",
-        "subject": "run",
-        "level": "run",
-        "unit": "1",
-        "text": "Difference of the flows' throughputs over their sum.",
-        "source": "synthetic, section 0",
-    },
-]
-
+INVENTED: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+DEFINITIONS: list[Definition] = INVENTED["definitions"]
 
 _MADE: dict[tuple[object, ...], tuple[dict[str, pl.DataFrame], str]] = {}
 """Bins, names and addresses of a run's tables → the tables, which keep theirs, and its series."""
@@ -164,15 +134,7 @@ def synthetic_inputs() -> Inputs:
         "tier": "quick",
         "ns2_build_id": BUILD_ID,
         "protocols": copy.deepcopy(PROTOCOLS),
-        "parameters": {
-            "buffer_pkts": {"unit": "packets", "description": "Queue limit", "nominal": ""},
-            "rtt_ms": {
-                "unit": "ms",
-                "description": "Nominal RTT",
-                "nominal": "the links have delays <of their own>",
-            },
-            "unused_s": {"unit": "s", "description": "What no run has", "nominal": ""},
-        },
+        "parameters": copy.deepcopy(INVENTED["parameters"]),
         "scenarios": {key: _scenario(key) for key in dict.fromkeys(r["scenario"] for r in runs)},
         "runs": runs,
     }
@@ -185,14 +147,7 @@ def synthetic_inputs() -> Inputs:
         study=StudyTexts(
             title="A synthetic study of sawtooth curves",
             description="Invented for tests.",
-            citation=Citation(
-                authors="N. N.",
-                title="Sawtooth curves",
-                venue="No journal",
-                year=2006,
-                url="https://example.org/sawtooth",
-                bibtex="@misc{synthetic}",
-            ),
+            citation=Citation(**INVENTED["citation"]),
             protocols={
                 "HS": _agent("HS", windowOption_=8, low_window_=31),
                 "Scalable": _agent("Scalable", windowOption_=9),
@@ -334,200 +289,54 @@ def _load() -> pl.DataFrame:
 
 
 def _metrics(runs: Sequence[PlannedRun]) -> pl.DataFrame:
-    rows = []
-    for position, run in enumerate(runs):
+    rows: list[dict[str, Any]] = []
+
+    def add(run: PlannedRun, metric: str, subject: str, value: float | None, **more: Any) -> None:
         common = {"run_id": run["run_id"], "scenario": run["scenario"], "end_s": 30.0}
-        rows.append(
-            {
-                **common,
-                "metric": "utilization",
-                "subject": "link:bottleneck",
-                "value": 80.0 + position,
-                "unit": "%",
-                "start_s": 15.0,
-                "definition": "utilization/1",
-            }
-        )
-        rows.append(
-            {
-                **common,
-                "metric": "time_to_90pct_cwnd",
-                "subject": "flow:0",
-                "value": None if run["parameters"]["buffer_pkts"] == 40 else 14.57,
-                "unit": "s",
-                "start_s": 0.0,
-                "definition": "time_to_90pct_cwnd/1",
-            }
-        )
+        given = {"metric": metric, "subject": subject, "value": value, "start_s": 15.0}
+        rows.append({**common, **given, "definition": f"{metric}/1", **more})
+
+    for position, run in enumerate(runs):
+        time_s = None if run["parameters"]["buffer_pkts"] == 40 else 14.57
+        add(run, "utilization", "link:bottleneck", 80.0 + position, unit="%")
+        add(run, "time_to_90pct_cwnd", "flow:0", time_s, unit="s", start_s=0.0)
         if _flows(run) == 2:
-            rows.append(
-                {
-                    **common,
-                    "metric": "asymmetry",
-                    "subject": "run",
-                    "value": 0.5,
-                    "unit": "1",
-                    "start_s": 15.0,
-                    "definition": "asymmetry/1",
-                }
-            )
+            add(run, "asymmetry", "run", 0.5, unit="1")
     return pl.DataFrame(rows)
-
-
-def _number(
-    name: str, verdict: NumberVerdict, run_ids: Sequence[str], **given: Any
-) -> ScoredNumber:
-    number: ScoredNumber = {
-        "id": name,
-        "where": "Table 1",
-        "page": "45",
-        "scenario": "buffer_size",
-        "select": {"protocol": "HS", "buffer_pkts": "40"},
-        "metric": "utilization",
-        "subject": "link:bottleneck",
-        "definition": "utilization/1",
-        "published": 88.76,
-        "lower": 88.0,
-        "upper": 89.5,
-        "unit": "%",
-        "how": "stated",
-        "why": "a synthetic reason",
-        "known_miss": "",
-        "note": "",
-        "measured": None,
-        "deviation": None,
-        "deviation_pct": None,
-        "verdict": verdict,
-        "reason": "",
-        "run_ids": list(run_ids),
-    }
-    return cast("ScoredNumber", {**number, **given})
 
 
 def _scorecard(runs: Sequence[PlannedRun]) -> Scorecard:
     ids = {run["label"]: run["run_id"] for run in runs}
-    hs_40 = ids["HS-TCP, buffer 40 packets, 30 s"]
-    numbers = [
-        _number(
-            "hs-40", "reproduced", [hs_40], measured=88.75, deviation=-0.01, deviation_pct=-0.011
-        ),
-        _number(
-            "scalable-40",
-            "not_reproduced",
-            [ids["Scalable TCP, buffer 40 packets, 30 s"]],
-            select={"protocol": "Scalable", "buffer_pkts": "40"},
-            published=49.8,
-            lower=49.0,
-            upper=50.5,
-            measured=85.0,
-            distance=50.3,  # 35.2 over the 0.7 between 49.8 and 50.5
-            deviation=35.2,
-            deviation_pct=70.7,
-            known_miss="a reason known before the run",
-            reason="35.2 % above the published number",
-        ),
-        _number(
-            "hs-time",
-            "close",
-            [ids["HS-TCP, 30 s"]],
-            scenario="single_flow",
-            select={"protocol": "HS"},
-            metric="time_to_90pct_cwnd",
-            subject="flow:0",
-            definition="time_to_90pct_cwnd/1",
-            published=14.0,
-            lower=13.9,
-            upper=14.1,
-            unit="s",
-            measured=14.57,
-            distance=5.7,  # 0.57 over 0.1
-            deviation=0.57,
-            deviation_pct=4.07,
-        ),
-        _number(
-            "hs-null",
-            "not_reproduced",
-            [hs_40],
-            metric="time_to_90pct_cwnd",
-            subject="flow:0",
-            definition="time_to_90pct_cwnd/1",
-            unit="s",
-            reason="never reached",
-        ),
-        _number(
-            "hs-20ms",
-            "not_run",
-            [],
-            definition="",
-            scenario="pending",
-            select={"protocol": "HS", "rtt_ms": "20"},
-        ),
-    ]
-    claims: list[ScoredClaim] = [
-        {
-            "id": "hs-beats-scalable",
-            "where": "section 0.2",
-            "page": "46",
-            "known_miss": "",
-            "statement": "With 40 packets HS-TCP uses the link better than Scalable TCP.",
-            "verdict": "holds",
-            "explanation": "88.75 % is above 85 %.",
-            "evidence": [{"label": "HS-TCP", "value": 88.75, "unit": "%", "run_id": hs_40}],
-            "protocols": ["HS", "Scalable"],
-            "found": "stated",
-            "chosen_on": [],
-            "kind": "blind",
-        },
-        {
-            "id": "never",
-            "where": "section 0.3",
-            "page": "47",
-            "known_miss": "",
-            "statement": "The last run shows something.",
-            "verdict": "not_run",
-            "explanation": "",
-            "evidence": [],
-            "protocols": ["Scalable"],
-            "found": "chosen on",
-            "chosen_on": ["never"],
-            "kind": "fitted",
-        },
-    ]
+    invented = copy.deepcopy(INVENTED)
+    numbers = [{**invented["number"], **each} for each in invented["numbers"]]
+    for number in numbers:
+        number["run_ids"] = [ids[label] for label in number["run_ids"]]
+    for claim in invented["claims"]:
+        for each in claim["evidence"]:
+            each["run_id"] = ids[each["run_id"]]
     return {
         "schema_version": 1,
         "study": "synthetic",
         "tier": "quick",
         "totals": {"reproduced": 1, "close": 1, "not_reproduced": 2, "not_run": 1},
         "claim_totals": {"holds": 1, "fails": 0, "not_run": 1},
-        "numbers": numbers,
-        "claims": claims,
+        "numbers": cast("list[ScoredNumber]", numbers),
+        "claims": cast("list[ScoredClaim]", invented["claims"]),
     }
 
 
 def _info(run: PlannedRun) -> RunRecord:
-    return {
-        "schema_version": 2,
-        "run_id": run["run_id"],
+    ns2 = {"build_id": BUILD_ID, "backend": "native", "binary_sha256": "b" * 64}
+    info = {"compiler": "gcc 12", "patches": [{"name": "one"}]}
+    record = {
+        **copy.deepcopy(INVENTED["record"]),
+        **{key: run[key] for key in ("run_id", "label", "parameters", "argv")},  # type: ignore[literal-required]
         "identity": {"argv": run["argv"], "tcl": "", "ns2": "", "streams": []},
-        "label": run["label"],
-        "parameters": run["parameters"],
-        "units": {"rtt_ms": "ms", "buffer_pkts": "packets"},
         "script": {"path": f"tcl/{run['script']}", "files": {f"tcl/{run['script']}": "a" * 64}},
-        "argv": run["argv"],
-        "ns2": {
-            "build_id": BUILD_ID,
-            "backend": "native",
-            "binary_sha256": "b" * 64,
-            "info": {"compiler": "gcc 12", "patches": [{"name": "one"}]},
-        },
-        "started": "2006-08-01T12:00:00+00:00",
-        "wall_s": 7.21,
-        "cpu_s": 7.0,
-        "max_rss_kib": 20480,
-        "exit_status": 0,
+        "ns2": {**ns2, "info": info},
         "outputs": {"out/cwnd_hstcp.out": {"sha256": "c" * 64, "bytes": 123456}},
-        "ns2_report": "drops 5",
     }
+    return cast("RunRecord", record)
 
 
 class _Alike(dict[tuple[str, str], pl.DataFrame]):

@@ -1,4 +1,4 @@
-"""The summary names the largest deviations first, then what fails and what was not run."""
+"""The summary: what deviates and fails first, and where each number stands."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ import pytest
 from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.names import Names
-from bdpbench.pages.numbers import NumberRow, number_rows
+from bdpbench.pages.numbers import NumberRow, gauge, number_rows
 from bdpbench.pages.statements import claim_rows
-from bdpbench.pages.summary import summarize
+from bdpbench.pages.summary import DOT, Overview, overview, summarize
 from bdpbench.pages.text import VERDICTS
 
 
@@ -65,3 +65,88 @@ def test_percentages_differ_by_points(inputs: Any) -> None:
         (row,) = number_rows({"numbers": [{**told, "unit": unit}]}, names)
         assert row.deviation == expected
         assert row.deviation_percent == "−8.3\u202f%"
+
+
+@pytest.fixture
+def row(inputs: Any) -> NumberRow:
+    names = Names(inputs.plan, read_captions(), inputs.definitions)
+    return number_rows(inputs.scorecard, names)[0]
+
+
+def _picture(row: NumberRow, *deviations: tuple[float | None, float | None]) -> Overview:
+    rows = [
+        replace(
+            row,
+            number={
+                **row.number,
+                "deviation": deviation,
+                "distance": distance,
+                "measured": None if deviation is None else 1.0,
+            },
+        )
+        for deviation, distance in deviations
+    ]
+    found = overview(rows)
+    assert found is not None
+    return found
+
+
+def test_a_dot_stands_at_its_distance(row: NumberRow) -> None:
+    found = _picture(row, (-2.0, 1.0), (5.0, 0.5), (9.0, 40.0), (-1.0, None), (None, None))
+    (strip,) = found.strips
+    assert strip.title == row.scenario
+    half = found.upper - found.middle
+    assert found.middle - found.lower == pytest.approx(half)
+    places = [(each.x, each.beyond) for each in strip.dots]
+    # By size: half way to the upper bound, on the lower bound, beyond the ends.
+    assert places == [
+        (pytest.approx(found.middle + half / 2, abs=0.06), 0),
+        (pytest.approx(found.lower, abs=0.06), 0),
+        (pytest.approx(found.middle + 3 * half, abs=0.06), 1),
+        (pytest.approx(found.middle - 3 * half, abs=0.06), -1),
+    ]
+
+
+def test_dots_are_stacked_and_hide_one_another_nowhere(row: NumberRow) -> None:
+    found = _picture(row, *[(0.0, 0.0)] * 23)
+    (strip,) = found.strips
+    places = [(each.x, each.y) for each in strip.dots]
+    assert len(places) == 23
+    for index, (x, y) in enumerate(places):
+        assert strip.top < y < strip.top + strip.height
+        for other_x, other_y in places[:index]:
+            assert max(abs(x - other_x), abs(y - other_y)) >= DOT - 4
+
+
+def test_without_results_there_is_no_picture(row: NumberRow) -> None:
+    assert overview([]) is None
+    assert overview([replace(row, number={**row.number, "measured": None})]) is None
+
+
+def test_marks_stand_where_the_numbers_are() -> None:
+    # With bounds 10 to 20 and a margin of 0.75 · 10 on both sides, the axis runs from 2.5 to 27.5:
+    # 10 → 7.5 / 25 = 30 %, 20 → 70 %, 15 → 50 %, 17.5 → 60 %.
+    marks = gauge(10.0, 20.0, 15.0, 17.5)
+    assert (marks.lower, marks.upper, marks.published, marks.measured) == (30.0, 70.0, 50.0, 60.0)
+    assert marks.beyond == 0
+
+
+def test_a_number_off_the_axis_stands_at_its_end() -> None:
+    assert (gauge(10.0, 20.0, 15.0, 99.0).measured, gauge(10.0, 20.0, 15.0, 99.0).beyond) == (
+        100,
+        1,
+    )
+    assert (gauge(10.0, 20.0, 15.0, -9.0).measured, gauge(10.0, 20.0, 15.0, -9.0).beyond) == (0, -1)
+
+
+def test_exact_bounds_and_zero_have_an_axis_too() -> None:
+    # 200 ± 0.75 · 5 % of 200: the number itself is in the middle.
+    assert gauge(200.0, 200.0, 200.0, 200.0).measured == 50.0
+    assert gauge(0.0, 0.0, 0.0, None).published == 50.0
+
+
+def test_the_gauge_shows_how_far_a_spread_reaches() -> None:
+    # The axis runs from 2.5 to 27.5: 75 % of the width between the bounds beyond each of them.
+    assert gauge(10.0, 20.0, 15.0, 17.5, (12.5, 15.0)).spread == (40.0, 50.0)
+    assert gauge(10.0, 20.0, 15.0, 17.5, (-99.0, 99.0)).spread == (0.0, 100.0)
+    assert gauge(10.0, 20.0, 15.0, 17.5).spread is None

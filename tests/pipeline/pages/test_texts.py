@@ -1,21 +1,34 @@
-"""The files in reports/protocols/ are valid, and consistent with ns-2's agents and internally."""
+"""Texts of the pages: valid, complete, and consistent with the agents of ns-2."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from pathlib import Path
+from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import definitions_for
+from bdpbench.metrics import DEFINITIONS, definitions_for
+from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.matrices import Matrix
+from bdpbench.pages.names import Names
+from bdpbench.pages.series import CHARTED_TABLES
 from bdpbench.pages.text import assets_dir
-from bdpbench.pages.texts import Equation, data_of, load_page, read_protocols
+from bdpbench.pages.texts import (
+    Equation,
+    StudyPage,
+    checked_mathml,
+    data_of,
+    load_page,
+    read_protocols,
+)
 from bdpbench.studies.load import find_study, load_study, study_keys
 from bdpbench.studies.parts import Protocol
+from bdpbench.studies.vocabulary import COMMON
 
 NS2 = repository_root() / "ns2"
 KNOWN = read_protocols()
@@ -156,3 +169,71 @@ def test_a_mistake_is_named_with_file_line_and_key(
     with pytest.raises(BdpbenchError, match=said) as caught:
         read_protocols(_broken(tmp_path, old, new))
     assert "scalable.yaml" in str(caught.value)
+
+
+def test_an_equation_passes_as_it_is() -> None:
+    source = "<math><mi>w</mi><mo>←</mo><mfrac><mi>w</mi><mn>2</mn></mfrac></math>"
+    assert str(checked_mathml(source)) == source
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [
+        ("<math><mi>w</mi>", "not well-formed"),
+        ("<div>w</div>", "expected one <math>"),
+        ("<math><script>alert(1)</script></math>", "<script> is not an element"),
+        ("<math><mi onclick='x'>w</mi></math>", "'onclick' that is not allowed"),
+        ("<math><mi href='https://example.org'>w</mi></math>", "'href' that is not allowed"),
+        ("<math>w<mo>=</mo></math>", "'w' is between"),
+        ("<math><mi>w</mi> = 1</math>", "'= 1' is between"),
+    ],
+)
+def test_anything_else_is_refused(source: str, said: str) -> None:
+    with pytest.raises(ValueError, match=said.replace("(", r"\(")):
+        checked_mathml(source)
+
+
+def test_every_metric_has_a_name() -> None:
+    assert DEFINITIONS
+    assert [each.metric for each in DEFINITIONS.values() if not each.title] == []
+
+
+def test_every_parameter_has_a_name() -> None:
+    # The tier gives the duration, and some follow from others; the rest is common to all studies.
+    derived = {"bdp_pkts", "bottleneck_mbps_changes", "min_th_pkts", "max_th_pkts"}
+    assert set(read_captions().parameters) == {*COMMON, *derived, "duration_s"}
+
+
+@pytest.mark.parametrize("key", study_keys())
+def test_a_study_names_its_own_parameters(key: str) -> None:
+    assert set(_page(key).parameters) == set(load_study(key).parameters)
+
+
+def _page(key: str) -> StudyPage:
+    folder = find_study(key)
+    metrics = {definition.metric for definition in definitions_for(folder).values()}
+    return load_page(folder / "page.yaml", load_study(key), metrics)
+
+
+def test_every_chart_has_its_words() -> None:
+    charts = read_captions().charts
+    for table in CHARTED_TABLES:
+        assert set(charts[table]) == {"title", "quantity", "caption"}
+    assert "caption" in charts["sweep"]
+
+
+def test_a_metric_without_a_title_is_shown_by_its_id(inputs: Any) -> None:
+    names = Names(inputs.plan, read_captions(), inputs.definitions)
+    assert names.metric("new_metric") == "new metric"
+    # As in its definition.
+    assert names.metric("asymmetry") == "Asymmetry of the two flows"
+
+
+def test_the_metrics_that_charts_ask_for_are_known() -> None:
+    captions = read_captions()
+    metrics = {definition.metric for definition in DEFINITIONS.values()}
+    swept = {metric for each in captions.protocol_sweeps.values() for metric in each}
+    pairs = Matrix.model_validate({"scenario": "any", **captions.pairs})
+    assert pairs.points is not None
+    assert swept | {pairs.metric, pairs.points.metric} <= metrics
+    assert set(captions.protocol_sweeps) <= set(captions.parameters)

@@ -17,7 +17,7 @@ import pytest
 
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import config_dir, repository_root
-from bdpbench.pages.shards import html_of, read_shards
+from bdpbench.pages.shards import read_shards
 from bdpbench.score import check_expectations, score
 from bdpbench.score.published import COLUMNS
 
@@ -256,9 +256,11 @@ def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
 
 def parts_of_page(report: Path) -> dict[str, str]:
     """Element → HTML that a report unpacks when it is opened; "" → the report itself."""
-    parts = {
-        key: html_of(content, key) for _, content in read_shards(report) for key in content["html"]
-    }
+    parts = {}
+    for _, content in read_shards(report):
+        shared = content["lines"]
+        for key, lines in content["html"].items():
+            parts[key] = "\n".join(shared[e] if isinstance(e, int) else e for e in lines)
     return {"": report.read_text(encoding="utf-8"), **parts}
 
 

@@ -224,9 +224,9 @@ def _markdown_of(captions: Sequence[Caption], sections: Sections, plan: Plan) ->
         if each.run_ids:
             lines += ["", f"Runs: {', '.join(each.run_ids)}"]
         lines.append("")
-    told = {key: text for each in captions for key, text in each.definitions.items()}
+    texts = {key: text for each in captions for key, text in each.definitions.items()}
     lines += ["## Definitions", ""]
-    lines += [f"- {key}: {markdown_text(told[key])}" for key in sorted(told)]
+    lines += [f"- {key}: {markdown_text(texts[key])}" for key in sorted(texts)]
     known = dict.fromkeys(run_id for each in captions for run_id in each.run_ids)
     lines += ["", "## Runs", ""]
     lines += [f"- {each}: {markdown_text(sections.data.names.run(each).label)}" for each in known]

@@ -223,7 +223,7 @@ def _conditions(grid: Grid) -> dict[str, list[PlannedRun]]:
 
 
 def _by_subject(condition: str, runs: Sequence[PlannedRun], grid: Grid) -> Iterator[Measured]:
-    """The metric of each flow or link, whose name is told only if there are several."""
+    """The metric of each flow or link, whose name is given only if there are several."""
     matrix, ids = grid.matrix, [run["run_id"] for run in runs]
     wanted = (pl.col("metric") == matrix.metric) & (pl.col("scenario") == matrix.scenario)
     rows = grid.metrics.filter(wanted & pl.col("run_id").is_in(ids)).drop_nulls("value")

@@ -336,12 +336,12 @@ def undetermined(
     counts = {name: len({run["parameters"].get(name) for run in runs}) for name in names}
     chosen = list(known)
     for name in sorted(names, key=lambda each: (counts[each], each not in _PREFERRED, each)):
-        if counts[name] > 1 and not _is_told_by(runs, name, chosen):
+        if counts[name] > 1 and not _is_determined_by(runs, name, chosen):
             chosen.append(name)
     return tuple(chosen[len(known) :])
 
 
-def _is_told_by(runs: Sequence[PlannedRun], name: str, known: Sequence[str]) -> bool:
+def _is_determined_by(runs: Sequence[PlannedRun], name: str, known: Sequence[str]) -> bool:
     """Whether a parameter has one value for each combination of values of others."""
     found: dict[tuple[Scalar | None, ...], Scalar | None] = {}
     for run in runs:
@@ -374,9 +374,9 @@ def _numbered(runs: Sequence[PlannedRun], name: str, names: Sequence[str]) -> li
     """
     if unit_of(name) or not _is_numeric(runs, name):
         return []
-    found = [each for each in names if each != name and _is_told_by(runs, each, [name])]
-    alone = any(_is_told_by(runs, name, [each]) for each in found)
-    return found if not alone and _is_told_by(runs, name, found) else []
+    found = [each for each in names if each != name and _is_determined_by(runs, each, [name])]
+    alone = any(_is_determined_by(runs, name, [each]) for each in found)
+    return found if not alone and _is_determined_by(runs, name, found) else []
 
 
 def _preference(runs: Sequence[PlannedRun], name: str) -> tuple[int, int, str]:
@@ -416,11 +416,11 @@ def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str,
 
 def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, str]:
     """Run id → the parameters in which some runs differ, in words, without protocols."""
-    told = varying_parameters(runs)
+    varying = varying_parameters(runs)
     return {
         run["run_id"]: ", ".join(
             words.with_value(name, run["parameters"][name])
-            for name in told
+            for name in varying
             if name in run["parameters"]
         )
         for run in runs

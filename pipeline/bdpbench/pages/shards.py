@@ -159,14 +159,6 @@ def _content(packed: str, path: Path) -> ShardContent:
         raise BdpbenchError(f"is damaged ({error})", where=str(path)) from None
 
 
-def html_of(content: ShardContent, element_id: str) -> str:
-    """The content of an element of the page."""
-    lines = content["lines"]
-    return "\n".join(
-        lines[each] if isinstance(each, int) else each for each in content["html"][element_id]
-    )
-
-
 def series_of_report(report: Path) -> dict[str, str]:
     """Run id → its series as JSON, from a report and the files beside it.
 

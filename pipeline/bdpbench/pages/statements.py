@@ -56,14 +56,14 @@ class Evidence:
 class ClaimRow:
     """One statement of the study; see ``scorecard.json`` for ``claim``.
 
-    ``told`` says in sentences why it fails; ``origin``, ``origins`` and ``search`` are those of a
-    ``NumberRow``; ``protocols`` are the labels of the protocols that it concerns.
+    ``failure`` says in sentences why it fails; ``protocols`` are the labels of the protocols that
+    it concerns; ``origin``, ``origins`` and ``search`` are those of a ``NumberRow``.
     """
 
     claim: ScoredClaim
     verdict: Verdict
     evidence: tuple[Evidence, ...]
-    told: tuple[str, ...] = ()
+    failure: tuple[str, ...] = ()
     origin: str = ""
     origins: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
@@ -78,14 +78,14 @@ def claim_rows(scorecard: Scorecard, names: Names) -> list[ClaimRow]:
 def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
     verdict = VERDICTS[claim["verdict"]]
     protocols = tuple(names.protocol(key) for key in claim["protocols"])
-    told = tuple(failure_in_words(claim, names)) if claim["verdict"] == "fails" else ()
+    failure = tuple(failure_in_words(claim, names)) if claim["verdict"] == "fails" else ()
     words = (
         claim["id"],
         claim["where"],
         claim["statement"],
         claim["explanation"],
         claim["known_miss"],
-        *told,
+        *failure,
         *protocols,
         verdict.label,
         claim.get("kind", ""),
@@ -94,7 +94,7 @@ def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
         claim=claim,
         verdict=verdict,
         evidence=tuple(_evidence(each, names) for each in claim["evidence"]),
-        told=told,
+        failure=failure,
         origin=origin_in_words(claim),
         origins=origin_keys(claim),
         protocols=protocols,
@@ -119,24 +119,25 @@ def failure_in_words(claim: ScoredClaim, names: Names) -> list[str]:
         names: names of protocols, metrics, parameters and runs.
     """
     values = _Values(claim["evidence"], names)
-    told = []
+    sentences = []
     try:
         for part in claim["explanation"].split("; "):
             sentence = _sentence(part, values)
             if sentence:
-                told.append(_capital(f"{values.condition()}{sentence}."))
+                sentence = f"{values.condition()}{sentence}."
+                sentences.append(f"{sentence[:1].upper()}{sentence[1:]}")
             values.begin()
     except _UnreadableError:
         return []
     if values.left:
         return []
-    if len(told) > _MOST_SENTENCES:
-        rest = len(told) - _MOST_SENTENCES
+    rest = len(sentences) - _MOST_SENTENCES
+    if rest > 0:
         return [
-            *told[:_MOST_SENTENCES],
+            *sentences[:_MOST_SENTENCES],
             f"The same is true in {rest} more {'case' if rest == 1 else 'cases'}.",
         ]
-    return told
+    return sentences
 
 
 @dataclass(frozen=True)
@@ -146,8 +147,6 @@ class _Value:
     value: float | None
     unit: str = ""
     who: str = ""
-    metric: str = ""
-    run_id: str = ""
 
     def __str__(self) -> str:
         if self.value is None:
@@ -164,7 +163,7 @@ class _Values:
     """Returns the values of a formula in order, with the protocols or runs that have them."""
 
     def __init__(self, evidence: Sequence[ScoredEvidence], names: Names) -> None:
-        self._evidence, self._names = list(evidence), names
+        self._evidence, self.names = list(evidence), names
         self._next = 0
         # A spread may be over runs of one protocol.
         self._apart = False
@@ -187,11 +186,9 @@ class _Values:
             found = self._evidence[self._next]
             self._next += 1
             self._part.append(found)
-            metric = str(found["label"]).partition(", ")[0]
             value = found["value"]
             sized = abs(value) if value is not None and not text.startswith("-") else value
-            who = self._who(found["run_id"])
-            return _Value(sized, found["unit"], who, metric, found["run_id"])
+            return _Value(sized, found["unit"], self._who(found["run_id"]))
         if not constant:
             raise _UnreadableError(text)
         try:
@@ -202,30 +199,21 @@ class _Values:
     def _who(self, run_id: str) -> str:
         """Protocols of a run; its label if another run of the statement has the same protocols."""
         alike = {each["run_id"] for each in self._evidence if each["run_id"]}
-        who = self._names.who(run_id)
-        if self._apart and sum(self._names.who(each) == who for each in alike) > 1:
-            return self._names.run(run_id).label
+        who = self.names.who(run_id)
+        if self._apart and sum(self.names.who(each) == who for each in alike) > 1:
+            return self.names.run(run_id).label
         return who
 
     def metric(self) -> str:
         """The metric that the present part compares, as the beginning of a sentence."""
         metrics = dict.fromkeys(str(each["label"]).partition(", ")[0] for each in self._part)
-        return " and ".join(self._names.metric(each) for each in metrics)
-
-    def parameter(self, name: str) -> str:
-        """Name of a parameter."""
-        return self._names.parameters.name(name)
+        return " and ".join(self.names.metric(each) for each in metrics)
 
     def condition(self) -> str:
         """Parameters that the runs of this part share and those of other parts do not."""
         run_ids = [each["run_id"] for each in self._part]
-        common = self._names.common(run_ids, self._varying)
+        common = self.names.common(run_ids, self._varying)
         return f"{', '.join(common)}: " if common else ""
-
-
-def _capital(sentence: str) -> str:
-    """The sentence with a capital letter at its beginning."""
-    return sentence[:1].upper() + sentence[1:]
 
 
 def _is(text: str, value: float | None) -> bool:
@@ -303,19 +291,19 @@ def _spread(found: re.Match[str], values: _Values) -> str:
     apart, limit = (high.value or 0.0) - (low.value or 0.0), float(found["limit"])
     if holds(apart, limit):
         return ""
-    told = with_unit(format_number(apart), low.unit)
+    distance = with_unit(format_number(apart), low.unit)
     bound = with_unit(format_number(limit), low.unit)
-    return f"{values.metric()}: {low} and {high} are {told} apart, not {words} {bound}"
+    return f"{values.metric()}: {low} and {high} are {distance} apart, not {words} {bound}"
 
 
 def _monotone(found: re.Match[str], values: _Values) -> str:
     known = [values.take(text) for text in found["values"].split(" → ")]
-    along, told = values.parameter(found["along"]), []
+    along, numbers = values.names.parameters.name(found["along"]), []
     for each in known:
         number = with_unit(format_number(each.value), each.unit) if each.value is not None else ""
-        told.append(number or "never reached")
+        numbers.append(number or "never reached")
     whose = " and ".join(dict.fromkeys(each.who for each in known))
-    return f"{values.metric()} of {whose} along the {along}: {', '.join(told)}"
+    return f"{values.metric()} of {whose} along the {along}: {', '.join(numbers)}"
 
 
 def _within(found: re.Match[str], values: _Values) -> str:

@@ -1,27 +1,41 @@
-"""Progress is derived from the messages of batches and the files of running simulations."""
+"""The progress of simulations: what a watch sees of them, and what each view shows."""
 
 from __future__ import annotations
 
+import io
+import json
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 from tests.app.planned import planned_run
 
-from bdpbench.app.progress import Watch, simulated_time
+from bdpbench.app.progress import (
+    EventView,
+    LineView,
+    LiveView,
+    RunProgress,
+    Snapshot,
+    View,
+    Watch,
+    make_view,
+    simulated_time,
+)
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, tell
 
-START_S = 1_000_000.0
-
 
 class Clock:
-    """Wall-clock time that passes only when a test says so."""
+    """Time that passes only when a test says so."""
 
     def __init__(self) -> None:
-        self.now_s = START_S
+        self.now_s = 0.0
 
     def __call__(self) -> float:
         return self.now_s
+
+
+# ---------------------------------------------------------------- what a watch sees
 
 
 def make_run(run_id: str, estimated_cpu_s: float = 10.0) -> PlannedRun:
@@ -154,3 +168,80 @@ def test_what_a_killed_attempt_told_does_not_count(tmp_path: Path) -> None:
 def test_no_runs_are_all_done(tmp_path: Path) -> None:
     snapshot = watched(tmp_path, [], 2, Clock()).look()
     assert (snapshot.share, snapshot.eta_s, snapshot.total) == (1.0, 0.0, 0)
+
+
+# ---------------------------------------------------------------- what a view shows
+
+SHOWN = {"id": "t2", "verdict": "not_reproduced", "published": 13.0, "measured": 13.9, "unit": "s"}
+VERDICTS = [{**SHOWN, "id": "t1", "verdict": "reproduced", "page": "98"}, {**SHOWN, "page": "99"}]
+FINISHED = RunProgress(planned_run("a" * 16, label="HS-TCP, 500 s"), "finished", 500, 500, 41.0)
+RUNNING = RunProgress(
+    planned_run("b" * 16, label="[bold]CUBIC[/bold], 500 s"), "running", 125, 500, 41.7
+)
+SNAPSHOT = Snapshot((RUNNING,), (FINISHED,), total=2, done=1, share=0.625, eta_s=9.0)
+
+
+def test_lines_tell_the_end_of_each_run_and_the_progress_every_ten_seconds(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    clock = Clock()
+    view = LineView(clock)
+    view.tell("plan", "two runs")
+    view.ended(FINISHED, VERDICTS)
+    view.show(SNAPSHOT)
+    clock.now_s = 10.0
+    view.show(SNAPSHOT)
+    view.show(SNAPSHOT)
+    said = capsys.readouterr()
+    assert said.out == "two runs\n"
+    assert said.err.splitlines() == [
+        "finished single_flow HS-TCP, 500 s: 1 reproduced, 1 not reproduced",
+        "[ 62%] 1/2 runs · single_flow [bold]CUBIC[/bold], 500 s 25% · about 9 s left",
+    ]
+
+
+def test_every_event_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+    view = EventView(Clock())
+    view.tell("plan", "two runs", runs=2)
+    view.ended(FINISHED, VERDICTS)
+    view.show(SNAPSHOT)
+    view.show(SNAPSHOT)  # no second line within the same second
+    plan, ended, progress = (json.loads(line) for line in capsys.readouterr().out.splitlines())
+    assert plan == {"event": "plan", "runs": 2}
+    assert ended["status"] == "finished"
+    assert ended["verdicts"][1] == SHOWN
+    assert progress["share"] == 0.625
+    assert progress["running"] == [
+        {"run_id": "b" * 16, "simulated_s": 125, "end_s": 500, "rate": 41.7}
+    ]
+
+
+@pytest.mark.parametrize("width", [60, 120])
+def test_the_live_view_draws_a_line_a_run_and_leaves_text_as_it_is(width: int) -> None:
+    screen = io.StringIO()
+    console = Console(file=screen, force_terminal=True, width=width, color_system=None)
+    with LiveView(console) as view:
+        view.tell("plan", "[red]two[/red] runs")
+        view.ended(FINISHED, VERDICTS)
+        view.show(SNAPSHOT)
+    shown = screen.getvalue()
+    assert "[red]two[/red] runs" in shown
+    assert "✓ single_flow  HS-TCP, 500 s" in shown
+    assert "single_flow  " in shown.split("✓")[1].split("\n")[1]
+    assert "125 of 500 s" in shown
+    assert "41.7 s/s" in shown
+    assert "1 of 2 runs, about 9 s left" in shown
+
+
+def test_a_quiet_view_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
+    with make_view(quiet=True) as view:
+        assert type(view) is View
+        view.tell("plan", "two runs")
+        view.ended(FINISHED, VERDICTS)
+        view.show(SNAPSHOT)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_the_view_follows_the_options_and_the_terminal() -> None:
+    assert isinstance(make_view(as_json=True), EventView)
+    assert isinstance(make_view(), LineView)  # pytest's streams are not terminals

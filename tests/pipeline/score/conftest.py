@@ -1,9 +1,21 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+from pathlib import Path
+
 import polars as pl
 import pytest
 
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, ScenarioText
+from bdpbench.score.published import COLUMNS
+
+
+def write_published(path: Path, *rows: dict[str, str], header: Sequence[str] = COLUMNS) -> Path:
+    """Write rows of published.csv, whose other cells are empty."""
+    lines = [",".join(header), *(",".join(row.get(key, "") for key in header) for row in rows)]
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
 
 UNITS = {"time_to_90pct_cwnd": "s", "utilization": "%", "asymmetry": "1"}
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from tests.pipeline.score.conftest import write_published
 
 from bdpbench.contracts.plan import Output, PlannedRun, Scalar
 from bdpbench.errors import BdpbenchError
 from bdpbench.score import Expectations, check_expectations, what_lacks
-from bdpbench.score.published import COLUMNS
 from bdpbench.studies.study import Study
 
 CWND: Output = {"file": "cwnd.out", "table": "cwnd", "flow": 0}
@@ -111,10 +111,7 @@ def check(tmp_path: Path, study: Study) -> Check:
 
     def run(claim: str = "", **change: str) -> Expectations:
         if change:
-            row = {**ROW, **change}
-            cells = [row.get(column, "") for column in COLUMNS]
-            lines = [",".join(COLUMNS), ",".join(cells)]
-            (tmp_path / "published.csv").write_text("\n".join(lines) + "\n")
+            write_published(tmp_path / "published.csv", {**ROW, **change})
         if claim:
             (tmp_path / "claims.yaml").write_text(CLAIM + claim)
         return check_expectations(tmp_path, study, RUNS, METRICS)
@@ -254,9 +251,9 @@ def test_a_claim_that_no_run_can_decide_is_told(
 def test_a_packet_trace_may_have_flows_that_no_file_tells(tmp_path: Path, study: Study) -> None:
     traced = _run("HS", 40, 50)
     traced["outputs"] = [*traced["outputs"], {"file": "pckts.trq", "table": "packets"}]
-    row = {**ROW, "metric": "lost", "subject": "flow:7", "unit": "%"}
-    lines = [",".join(COLUMNS), ",".join(row.get(column, "") for column in COLUMNS)]
-    (tmp_path / "published.csv").write_text("\n".join(lines) + "\n")
+    write_published(
+        tmp_path / "published.csv", {**ROW, "metric": "lost", "subject": "flow:7", "unit": "%"}
+    )
     lost = {"lost": Needing("%", "flow", tables=("packets",))}
     found = check_expectations(tmp_path, study, {"quick": [traced]}, lost)
     assert [number.subject for number in found.numbers] == ["flow:7"]
@@ -287,8 +284,7 @@ def test_a_spread_that_no_run_can_show_is_told(
 def test_a_spread_is_checked_for_the_numbers_that_it_is_about(check: Check, tmp_path: Path) -> None:
     two = [{**ROW, "id": "n"}, {**ROW, "id": "m", "metric": "mean_queue"}]
     two[1] |= {"subject": "link:bottleneck"}
-    lines = [",".join(row.get(column, "") for column in COLUMNS) for row in two]
-    (tmp_path / "published.csv").write_text("\n".join([",".join(COLUMNS), *lines, ""]))
+    write_published(tmp_path / "published.csv", *two)
     # A queue has no flow 0, but the entry is about the other number alone.
     entry = "- {of: [n], varied: v, runs: {scenario: one}}\n"
     (tmp_path / "spread.yaml").write_text(entry.replace("runs:", "metric: max_cwnd, runs:"))
@@ -359,9 +355,9 @@ def test_a_mean_and_a_sweep_of_means_have_one_subject(tmp_path: Path, study: Stu
 
 def test_the_first_selected_run_says_what_it_lacks(tmp_path: Path, study: Study) -> None:
     lacking = [{**_run("HS", 40, 50), "outputs": []}, _run("HS", 200, 50)]
-    row = {**ROW, "metric": "max_cwnd", "select": "protocol=HS"}
-    lines = [",".join(COLUMNS), ",".join(row.get(column, "") for column in COLUMNS)]
-    (tmp_path / "published.csv").write_text("\n".join(lines) + "\n")
+    write_published(
+        tmp_path / "published.csv", {**ROW, "metric": "max_cwnd", "select": "protocol=HS"}
+    )
     both = {"max_cwnd": Needing("packets", "flow", tables=("cwnd", "queue", "acknowledged"))}
     with pytest.raises(BdpbenchError) as caught:
         check_expectations(tmp_path, study, {"quick": lacking}, both)  # type: ignore[dict-item]
@@ -375,9 +371,7 @@ def test_the_first_selected_run_says_what_it_lacks(tmp_path: Path, study: Study)
 def test_the_first_table_of_a_metric_has_its_subjects(tmp_path: Path, study: Study) -> None:
     run = {**_run("HS", 40, 50), "outputs": [CWND, {**CWND, "table": "other", "flow": 1}]}
     both = {"max_cwnd": Needing("packets", "flow", tables=("cwnd", "other"))}
-    row = {**ROW, "subject": "flow:1"}
-    lines = [",".join(COLUMNS), ",".join(row.get(column, "") for column in COLUMNS)]
-    (tmp_path / "published.csv").write_text("\n".join(lines) + "\n")
+    write_published(tmp_path / "published.csv", {**ROW, "subject": "flow:1"})
     with pytest.raises(BdpbenchError, match="max_cwnd of HS, 40 has no 'flow:1'"):
         check_expectations(tmp_path, study, {"quick": [run]}, both)  # type: ignore[dict-item]
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from tests.pipeline.score.conftest import write_published
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.score import load_published
@@ -33,14 +34,8 @@ ROW = {
 }
 
 
-def _write(path: Path, *rows: dict[str, str], header: tuple[str, ...] = COLUMNS) -> Path:
-    lines = [",".join(header), *(",".join(row.get(key, "") for key in header) for row in rows)]
-    path.write_text("\n".join(lines) + "\n")
-    return path
-
-
 def test_a_row_is_read(tmp_path: Path) -> None:
-    (number,) = load_published(_write(tmp_path / "p.csv", ROW), METRICS)
+    (number,) = load_published(write_published(tmp_path / "p.csv", ROW), METRICS)
     assert number.select == {"protocol": "HS", "buffer_pkts": "40"}
     assert (number.value, number.lower, number.upper) == (88.76, 88, 89)
 
@@ -68,7 +63,7 @@ def test_a_study_without_the_file_has_no_numbers(tmp_path: Path) -> None:
     ],
 )
 def test_a_slip_is_told(tmp_path: Path, change: dict[str, str], said: str) -> None:
-    path = _write(tmp_path / "p.csv", {**ROW, **change})
+    path = write_published(tmp_path / "p.csv", {**ROW, **change})
     with pytest.raises(BdpbenchError, match=said):
         load_published(path, METRICS)
 
@@ -76,24 +71,26 @@ def test_a_slip_is_told(tmp_path: Path, change: dict[str, str], said: str) -> No
 def test_rows_of_one_printed_number_say_the_same_of_it(tmp_path: Path) -> None:
     first = {**ROW, "id": "a", "part_of": "u"}
     second = {**ROW, "id": "b", "part_of": "u", "select": "protocol=BIC"}
-    numbers = load_published(_write(tmp_path / "p.csv", first, second), METRICS)
+    numbers = load_published(write_published(tmp_path / "p.csv", first, second), METRICS)
     assert [number.part_of for number in numbers] == ["u", "u"]
     with pytest.raises(
         BdpbenchError, match=r"p\.csv:3: upper: differs from that of a, which belongs to the"
     ):
-        load_published(_write(tmp_path / "p.csv", first, {**second, "upper": "90"}), METRICS)
+        load_published(
+            write_published(tmp_path / "p.csv", first, {**second, "upper": "90"}), METRICS
+        )
     other = [{**ROW, "id": each, "part_of": "uu"} for each in "cd"]
-    alone = _write(tmp_path / "p.csv", {**ROW, "id": "a", "part_of": "u"}, *other)
+    alone = write_published(tmp_path / "p.csv", {**ROW, "id": "a", "part_of": "u"}, *other)
     with pytest.raises(BdpbenchError, match=r"no other row belongs to 'u'\n.*did you mean 'uu'"):
         load_published(alone, METRICS)
-    changed = _write(tmp_path / "p.csv", first, {**second, "found": "chosen before"})
+    changed = write_published(tmp_path / "p.csv", first, {**second, "found": "chosen before"})
     with pytest.raises(BdpbenchError, match=r"p\.csv:3: found: differs from that of a"):
         load_published(changed, METRICS)
 
 
 def test_an_id_appears_once(tmp_path: Path) -> None:
     with pytest.raises(BdpbenchError, match=r"p\.csv:3: id: 'u' appears twice"):
-        load_published(_write(tmp_path / "p.csv", ROW, ROW), METRICS)
+        load_published(write_published(tmp_path / "p.csv", ROW, ROW), METRICS)
 
 
 @pytest.mark.parametrize(
@@ -105,18 +102,18 @@ def test_an_id_appears_once(tmp_path: Path) -> None:
 )
 def test_the_header_is_checked(tmp_path: Path, header: tuple[str, ...], said: str) -> None:
     with pytest.raises(BdpbenchError, match=said):
-        load_published(_write(tmp_path / "p.csv", ROW, header=header), METRICS)
+        load_published(write_published(tmp_path / "p.csv", ROW, header=header), METRICS)
 
 
 def test_a_line_with_too_few_cells_is_told(tmp_path: Path) -> None:
-    path = _write(tmp_path / "p.csv", ROW)
+    path = write_published(tmp_path / "p.csv", ROW)
     path.write_text(path.read_text() + "x,y\n")
     with pytest.raises(BdpbenchError, match=r"p\.csv:3: line: has 2 cells, not 18"):
         load_published(path, METRICS)
 
 
 def test_a_file_that_is_not_utf8_is_told(tmp_path: Path) -> None:
-    path = _write(tmp_path / "p.csv", ROW)
+    path = write_published(tmp_path / "p.csv", ROW)
     path.write_bytes(path.read_bytes() + "größer".encode("latin-1"))
     with pytest.raises(BdpbenchError, match=r"p\.csv:3: is not UTF-8 text"):
         load_published(path, METRICS)

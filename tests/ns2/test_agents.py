@@ -12,8 +12,7 @@ from tests.data_of import data_of
 from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
 from tests.tcl.conftest import argv
 
-_DATA = data_of(__file__)
-SHORT_RUN = _DATA["short_run"]
+SHORT_RUN = data_of(__file__)["short_run"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Samples = list[tuple[float, float]]
@@ -24,9 +23,15 @@ TCL = Path(__file__).resolve().parent.parent.parent / "tcl"
 NEARLY_FULL = 6997.5
 
 
+@pytest.fixture
+def sack(tcl: Tcl) -> Tcl:
+    """Run one flow of SACK for one second; the arguments are its variables and their values."""
+    return lambda *settings: tcl(SHORT_RUN, "TCP/Sack1", *settings)
+
+
 @pytest.mark.parametrize("option", [7, 10, 77, -1, -9])
-def test_unknown_window_option_stops_with_a_message(tcl: Tcl, option: int) -> None:
-    done = tcl(SHORT_RUN, "windowOption_", option)
+def test_unknown_window_option_stops_with_a_message(sack: Tcl, option: int) -> None:
+    done = sack("windowOption_", option)
     assert done.returncode == 1
     assert f"windowOption_ {option} is unknown" in done.stderr
     assert "9 (Scalable TCP)" in done.stderr
@@ -43,14 +48,14 @@ def test_unknown_default_stops_with_a_message(tcl: Tcl) -> None:
 
 def test_window_option_that_turns_unknown_stops_with_a_message(tcl: Tcl) -> None:
     script = SHORT_RUN.replace("$ns run", '$ns at 0.2 "$tcp set windowOption_ 77"\n$ns run')
-    done = tcl(script, "window_", 10)  # leaves slow start by 0.2 s
+    done = tcl(script, "TCP/Sack1", "window_", 10)  # leaves slow start by 0.2 s
     assert done.returncode == 1
     assert "windowOption_ 77 is unknown" in done.stderr
 
 
 @pytest.mark.parametrize("option", [0, 1, 2, 3, 4, 5, 6, 8, 9, 12, 13])
-def test_known_window_options_run(tcl: Tcl, option: int) -> None:
-    done = tcl(SHORT_RUN, "windowOption_", option)
+def test_known_window_options_run(sack: Tcl, option: int) -> None:
+    done = sack("windowOption_", option)
     assert (done.returncode, done.stderr) == (0, "")
     assert "packets" in done.stdout
 
@@ -60,16 +65,16 @@ def test_known_window_options_run(tcl: Tcl, option: int) -> None:
     [(0.999, "0.999"), (-3, "-3"), (1000001, "1000001"), ("NaN", "nan"), ("sixteen", "0")],
 )
 def test_scalable_threshold_out_of_range_stops_with_a_message(
-    tcl: Tcl, value: object, shown: str
+    sack: Tcl, value: object, shown: str
 ) -> None:
-    done = tcl(SHORT_RUN, "windowOption_", 9, "scalable_lwnd_", value)
+    done = sack("windowOption_", 9, "scalable_lwnd_", value)
     assert done.returncode == 1
     assert f"scalable_lwnd_ is {shown}, outside its range of 1 to 1000000 packets" in done.stderr
 
 
 @pytest.mark.parametrize("value", [1, 16.5, 1000000])
-def test_scalable_threshold_in_range_runs(tcl: Tcl, value: float) -> None:
-    assert tcl(SHORT_RUN, "windowOption_", 9, "scalable_lwnd_", value).returncode == 0
+def test_scalable_threshold_in_range_runs(sack: Tcl, value: float) -> None:
+    assert sack("windowOption_", 9, "scalable_lwnd_", value).returncode == 0
 
 
 def test_scalable_threshold_is_16_packets_by_default(tcl: Tcl) -> None:
@@ -78,17 +83,17 @@ def test_scalable_threshold_is_16_packets_by_default(tcl: Tcl) -> None:
     assert done.stdout == "16\n"
 
 
-def test_scalable_threshold_matters_only_to_scalable(tcl: Tcl) -> None:
-    assert tcl(SHORT_RUN, "windowOption_", 1, "scalable_lwnd_", 0).returncode == 0
+def test_scalable_threshold_matters_only_to_scalable(sack: Tcl) -> None:
+    assert sack("windowOption_", 1, "scalable_lwnd_", 0).returncode == 0
 
 
 @pytest.mark.parametrize("window", [20, 1000], ids=["without losses", "with losses"])
-def test_below_its_threshold_scalable_is_standard_tcp(tcl: Tcl, window: int) -> None:
+def test_below_its_threshold_scalable_is_standard_tcp(sack: Tcl, window: int) -> None:
     """windowOption_ 9 must give exactly what ns-2's own windowOption_ 1 gives."""
     settings = ("window_", window)  # also of ssthresh: the window keeps growing beyond it
-    standard = tcl(SHORT_RUN, "windowOption_", 1, *settings).stdout
-    below = tcl(SHORT_RUN, "windowOption_", 9, "scalable_lwnd_", 1000, *settings).stdout
-    above = tcl(SHORT_RUN, "windowOption_", 9, "scalable_lwnd_", 1, *settings).stdout
+    standard = sack("windowOption_", 1, *settings).stdout
+    below = sack("windowOption_", 9, "scalable_lwnd_", 1000, *settings).stdout
+    above = sack("windowOption_", 9, "scalable_lwnd_", 1, *settings).stdout
     assert below == standard
     assert above != standard
     assert (" 0 cuts" in standard) == (window == 20)
@@ -118,10 +123,10 @@ LAW_VARIABLES = [(12, *row) for row in BIC_VARIABLES] + [(13, *row) for row in C
 
 @pytest.mark.parametrize(("option", "name", "default", "below", "above", "span"), LAW_VARIABLES)
 def test_variables_out_of_range_stop_with_a_message(
-    tcl: Tcl, option: int, name: str, default: str, below: float, above: float, span: str
+    sack: Tcl, option: int, name: str, default: str, below: float, above: float, span: str
 ) -> None:
     for value, shown in [(below, f"{below:g}"), (above, f"{above:.10g}"), ("NaN", "nan")]:
-        done = tcl(SHORT_RUN, "windowOption_", option, name, value)
+        done = sack("windowOption_", option, name, value)
         assert done.returncode == 1
         assert f"{name} is {shown}, outside its range of {span}" in done.stderr
 
@@ -176,7 +181,7 @@ def test_delays_and_low_utilization_can_be_read(tcl: Tcl, option: int, law: str)
     script = SHORT_RUN.replace(
         '"[$tcp set cwnd_] packets', f'"[lmap n {{{" ".join(names)}}} {{$tcp set $n}}] packets'
     )
-    done = tcl(script, "windowOption_", option, "window_", 40, *settings)
+    done = tcl(script, "TCP/Sack1", "windowOption_", option, "window_", 40, *settings)
     least, mean, most, indication = map(float, done.stdout.split()[:4])
     # 2 ms there and back, and 40 bytes each for the SYN and its ACK.
     assert least == pytest.approx(0.002 + 2 * 0.000032, abs=1e-9)
@@ -186,11 +191,11 @@ def test_delays_and_low_utilization_can_be_read(tcl: Tcl, option: int, law: str)
 
 
 @pytest.mark.parametrize("option", [1, 8, 12])
-def test_hstcp_fix_is_1_and_nothing_else(tcl: Tcl, option: int) -> None:
-    stock = tcl(SHORT_RUN, "windowOption_", option)
-    assert tcl(SHORT_RUN, "windowOption_", option, "hstcp_fix_", 1).stdout == stock.stdout
+def test_hstcp_fix_is_1_and_nothing_else(sack: Tcl, option: int) -> None:
+    stock = sack("windowOption_", option)
+    assert sack("windowOption_", option, "hstcp_fix_", 1).stdout == stock.stdout
     for value in (0, 2, -1):
-        done = tcl(SHORT_RUN, "windowOption_", option, "hstcp_fix_", value)
+        done = sack("windowOption_", option, "hstcp_fix_", value)
         assert done.returncode == 1
         assert f"hstcp_fix_ is {value}, outside its range of 1 to 1" in done.stderr
 

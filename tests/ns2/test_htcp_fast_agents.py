@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import itertools
-import subprocess
 from collections.abc import Callable
-from pathlib import Path
 
 import pytest
-from tests.data_of import data_of
-from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
-from tests.tcl.conftest import argv
+from tests.ns2.test_agents import (
+    NEARLY_FULL,
+    SHORT_RUN,
+    TWO_SAMPLES_S,
+    Samples,
+    Tcl,
+    cuts,
+    cwnd,
+    first_time,
+)
 
-_DATA = data_of(__file__)
-SHORT_RUN = _DATA["short_run"]
-
-Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
-Samples = list[tuple[float, float]]
-Run = Callable[..., Path]
-
-TCL = Path(__file__).resolve().parent.parent.parent / "tcl"
-
-# 0.9 of the thesis's nominal BDP of 7,775 packets.
-NEARLY_FULL = 6997.5
+__all__ = ["cwnd"]
 
 # Packets of 1,000 bytes, 1,050 on the wire, that fit into an RTT of 100 ms at 622 Mbit/s.
 BDP = 622e6 / 8 / 1050 * 0.1
@@ -121,44 +115,10 @@ def test_fast_shows_its_round_trip_times(tcl: Tcl) -> None:
     assert base < average < base + 51 * 1040 * 8 / 10e6
 
 
-@pytest.fixture
-def run(tcl: Tcl, tmp_path: Path) -> Run:
-    """Run a thesis experiment; returns the directory of its files."""
-
-    def start(seconds: int, protocol: str, **changes: object) -> Path:
-        out = tmp_path / "out"
-        out.mkdir()
-        arguments = argv(single_flow(protocol, seconds, **changes))
-        done = tcl(f"source {TCL / SINGLE_FLOW}", *arguments)
-        assert done.returncode == 0, done.stderr
-        return out
-
-    return start
-
-
 def of_alpha(packets: int) -> dict[str, object]:
     """Settings of FAST with this alpha."""
     return {"flow.0.set.alpha_": packets, "flow.0.set.beta_": packets}
 
-
-def cwnd(out: Path) -> Samples:
-    """Samples of cwnd (s, packets), 0.01 s apart."""
-    lines = (out / "cwnd_hstcp.out").read_text().splitlines()
-    return [(float(time), float(window)) for time, window in map(str.split, lines)]
-
-
-def cuts(samples: Samples) -> list[float]:
-    """The share of the window that remains after each fall by more than 5 %."""
-    pairs = itertools.pairwise(samples)
-    return [after / before for (_, before), (_, after) in pairs if after < 0.95 * before]
-
-
-def first_time(samples: Samples, level: float) -> float:
-    return next(time for time, window in samples if window >= level)
-
-
-# A sample may be on either side of an event, here and in the thesis.
-TWO_SAMPLES_S = 0.02 + 1e-9
 
 # The thesis's H-TCP code is not public, so it is unknown how it rounds increments. Counting in real
 # numbers and in whole packets differ by 3 % (11.95 s and 12.33 s). The tolerance of 1 % is for
@@ -166,23 +126,24 @@ TWO_SAMPLES_S = 0.02 + 1e-9
 HTCP_SHARE = 0.01
 
 
-def test_htcp_first_ascent(run: Run) -> None:
+def test_htcp_first_ascent(cwnd: Callable[..., Samples]) -> None:
     """Thesis: Table 1 (12.39 s), section 4.6.3.1 (two halvings), 4.6.3.3 (then 0.8)."""
-    samples = cwnd(run(35, "HTCP"))
+    samples = cwnd(35, "HTCP")
     assert first_time(samples, NEARLY_FULL) == pytest.approx(12.39, rel=HTCP_SHARE)
     # Within 0.01 s the window grows by at most 20 of 9,000 packets, 0.2 %.
-    assert cuts(samples) == pytest.approx([0.5, 0.5, 0.8], rel=0.003)
+    shares = [after / before for _, before, after in cuts(samples)]
+    assert shares == pytest.approx([0.5, 0.5, 0.8], rel=0.003)
 
 
-def test_htcp_single_drop(run: Run) -> None:
+def test_htcp_single_drop(cwnd: Callable[..., Samples]) -> None:
     """Thesis: Table 1, 17.78 s."""
-    samples = cwnd(run(19, "HTCP", drop_packet=20000))
+    samples = cwnd(19, "HTCP", drop_packet=20000)
     assert first_time(samples, NEARLY_FULL) == pytest.approx(17.78, rel=HTCP_SHARE)
 
 
-def test_fast_first_ascent(run: Run) -> None:
+def test_fast_first_ascent(cwnd: Callable[..., Samples]) -> None:
     """Thesis: Table 1 (4.64 s), section 4.5.3.1 (maximum at 5.05 s, then steady)."""
-    samples = cwnd(run(8, "FAST"))
+    samples = cwnd(8, "FAST")
     assert first_time(samples, NEARLY_FULL) == pytest.approx(4.64, abs=TWO_SAMPLES_S)
     # The tolerance is one RTT, as the window moves once per RTT.
     assert max(samples, key=lambda sample: sample[1])[0] == pytest.approx(5.05, abs=0.1)
@@ -193,22 +154,24 @@ def test_fast_first_ascent(run: Run) -> None:
 
 
 @pytest.mark.parametrize("alpha", [212, 3000])
-def test_fast_is_unstable_with_too_small_and_too_large_alpha(run: Run, alpha: int) -> None:
+def test_fast_is_unstable_with_too_small_and_too_large_alpha(
+    cwnd: Callable[..., Samples], alpha: int
+) -> None:
     """Thesis: section 4.5.3.1, Figures 45 and 47."""
-    assert len(cuts(cwnd(run(6, "FAST", **of_alpha(alpha))))) > 10
+    assert len(cuts(cwnd(6, "FAST", **of_alpha(alpha)))) > 10
 
 
-def test_fast_is_stable_with_an_alpha_below_the_buffer(run: Run) -> None:
+def test_fast_is_stable_with_an_alpha_below_the_buffer(cwnd: Callable[..., Samples]) -> None:
     """Thesis: section 4.5.3.1, Figure 46; a larger alpha also fills the link sooner."""
-    samples = cwnd(run(6, "FAST", **of_alpha(500)))
+    samples = cwnd(6, "FAST", **of_alpha(500))
     assert first_time(samples, NEARLY_FULL) < 4.64
     assert cuts(samples) == []
     assert samples[-1][1] == pytest.approx(BDP + 500, abs=1 + 0.001 * BDP)
 
 
-def test_fast_recovers_from_a_drop_and_settles(run: Run) -> None:
+def test_fast_recovers_from_a_drop_and_settles(cwnd: Callable[..., Samples]) -> None:
     """Thesis: section 4.5.3.2; the maximum comes later than without a drop, then it is steady."""
-    samples = cwnd(run(13, "FAST", drop_packet=20000))
+    samples = cwnd(13, "FAST", drop_packet=20000)
     last_low = [time for time, window in samples if window < NEARLY_FULL][-1]
     assert 4.64 < last_low < 12
     assert samples[-1][1] == pytest.approx(BDP + 312, abs=1 + 0.001 * BDP)

@@ -48,3 +48,14 @@ def test_each_flow_takes_time_to_make(planned: Any) -> None:
     more_s = _cpu_s(planned, flows=forty) - _cpu_s(planned, flows=one)
     # 81 more nodes, with a route from each to each other at 8.6 µs.
     assert more_s == pytest.approx(39 * COSTS_OF.flow_s + 8.6e-6 * 82**2, abs=0.02)
+
+
+def test_a_link_carries_eight_bits_a_byte(planned: Any) -> None:
+    # 42 Mbit/s more for 100 s are half a million packets of 1,050 bytes, as many as these flows
+    # have more than those.
+    faster_s = _cpu_s(planned, flows=[{}], access_mbps=84) - _cpu_s(
+        planned, flows=[{}], access_mbps=42
+    )
+    larger, smaller = ([{"size_pkts": size}] for size in (1_000_000, 500_000))
+    longer_s = _cpu_s(planned, flows=larger) - _cpu_s(planned, flows=smaller)
+    assert faster_s == pytest.approx(longer_s, rel=0.05)

@@ -61,6 +61,7 @@ REFUSED: list[tuple[dict[str, Any], str, str]] = [
     ({"flows": [{"size_pkts": 0}]}, "size_pkts", "greater than or equal to 1"),
     ({"flows": [{"size_pkts": 9, "size_bytes": 9}]}, "size_bytes", "size_pkts is given as well"),
     ({"flows": [{"size_pkts": 9, "stop_s": 1}]}, "stop_s", "a transfer of a given size ends when"),
+    ({"flows": [{"size_bytes": 9, "stop_s": 1}]}, "stop_s", "a transfer of a given size ends when"),
     ({"flows": [{"start_s": 1, "stop_s": 1}]}, "stop_s", "stops at 1.0 s but starts at 1 s"),
     ({"flows": [{"start_within_s": 3}]}, "-", "a flow starts at 3 s, but a run ends after 3 s"),
     ({"flows": [{"leaves": 2}]}, "leaves", "leaves is 2, and there is one bottleneck"),

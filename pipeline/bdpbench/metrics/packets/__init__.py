@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS
-from bdpbench.metrics.packets.measure import PacketMeter, sum_packets
 from bdpbench.metrics.packets.rows import COLUMNS, Window
 from bdpbench.metrics.packets.summary import measure_packets
-from bdpbench.metrics.packets.sums import PacketSums
+from bdpbench.metrics.packets.sums import PacketMeter, sum_packets
+from bdpbench.metrics.packets.totals import PacketSums
 
 __all__ = [
     "COLUMNS",

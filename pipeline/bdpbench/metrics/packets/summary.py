@@ -17,7 +17,7 @@ from bdpbench.metrics.fairness import (
     throughput_ratio,
 )
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
-from bdpbench.metrics.packets.sums import PacketSums
+from bdpbench.metrics.packets.totals import PacketSums
 from bdpbench.metrics.series import CUT_SHARE, PEAK_SHARE, first_time_at_least
 
 ROWS_SCHEMA = {

@@ -8,14 +8,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bdpbench.metrics.packets import (
-    COLUMNS,
-    PacketSums,
-    Window,
-    measure,
-    measure_packets,
-    sum_packets,
-)
+from bdpbench.metrics.packets import COLUMNS, PacketSums, Window, measure_packets, sum_packets
 from bdpbench.trace import open_trace
 
 # Node 0 sends to node 2 through node 1 (new format, with energy). The first packet arrives, and the
@@ -193,7 +186,7 @@ def test_batches_do_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
         whole = pl.concat(open_trace(path).batches(COLUMNS))
         expected = sum_packets([whole]).all_tables()
         with monkeypatch.context() as patch:
-            patch.setattr(measure, "_ROWS_AT_ONCE", 1)
+            patch.setattr("bdpbench.metrics.packets.sums._ROWS_AT_ONCE", 1)
             rows = [whole.slice(row, 1) for row in range(whole.height)]
             found = sum_packets(rows).all_tables()
         for name, table in expected.items():

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from bdpbench.metrics.packets import COLUMNS, PacketSums, measure, measure_packets, sum_packets
+from bdpbench.metrics.packets import COLUMNS, PacketSums, measure_packets, sum_packets
 from bdpbench.trace import open_trace
 
 from .counter import count
@@ -248,7 +248,7 @@ def test_counts_are_those_of_plain_python(
     path = tmp_path_factory.mktemp("odd") / "odd.tr"
     path.write_text("\n".join(lines) + "\n")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "_ROWS_AT_ONCE", rows)
+        patch.setattr("bdpbench.metrics.packets.sums._ROWS_AT_ONCE", rows)
         trace = open_trace(path)
         frames = list(trace.batches(COLUMNS))
         parts = (frame.slice(at, rows) for frame in frames for at in range(0, frame.height, rows))

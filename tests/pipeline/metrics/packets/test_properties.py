@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
-from bdpbench.metrics.packets import PacketSums, measure, measure_packets, sum_packets
+from bdpbench.metrics.packets import PacketSums, measure_packets, sum_packets
 
 from .conftest import frame_of
 
@@ -60,7 +60,7 @@ def test_a_trace_may_be_cut_anywhere(seed: int, rows: int) -> None:
     trace = _random_trace(seed, ticks=24)  # some 70 rows; each part takes as long as the whole
     whole = sum_packets([trace])
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(measure, "_ROWS_AT_ONCE", rows)
+        patch.setattr("bdpbench.metrics.packets.sums._ROWS_AT_ONCE", rows)
         parts = (trace.slice(start, rows) for start in range(0, trace.height, rows))
         _equal(whole, sum_packets(parts))
 

@@ -6,31 +6,36 @@ import json
 import os
 import re
 import shutil
+import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
+from typing import NamedTuple
 
 from bdpbench.contracts.files import replace_folder, sha256_of
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover.listing import Listing, Vocabulary
-from bdpbench.recover.printed import Document, Line, Note, Originals, Repair, Script, find_scripts
-from bdpbench.recover.rules import RULES
-from bdpbench.recover.tcl import (
+from bdpbench.recover.listing import (
     Block,
-    check_scripts,
+    Listing,
+    Vocabulary,
     code_of,
     procedures,
     read_structure,
     reads,
     writes,
 )
+from bdpbench.recover.printed import Document, Line, Note, Originals, Repair, Script, find_scripts
+from bdpbench.recover.rules import RULES
 
 RECORD_NAME = "repairs.json"
 READABLE_NAME = "REPAIRS.md"
 RECORD_VERSION = 2
+
+_PARSE = Path(__file__).with_name("parse.tcl")
+_PARSE_TIMEOUT_S = 60
 
 _OF_CLASS = re.compile(r"^[A-Z]\w*(?:/\w+)+\s")
 _CLASS_SETTING = re.compile(
@@ -127,6 +132,41 @@ def _check_settings(listing: Listing) -> None:
             raise listing.refuse(index, "expected 'CLASS set NAME_ VALUE', VALUE a number")
         if _NO_VALUE.match(code):
             raise listing.refuse(index, "sets no value")
+
+
+class Problem(NamedTuple):
+    """A problem that Tcl's parser reports for a line of a script."""
+
+    path: Path
+    line: int
+    message: str
+
+
+def check_scripts(interpreter: Path, scripts: Sequence[Path]) -> list[Problem]:
+    """Have a Tcl interpreter parse scripts, bodies of blocks included, without running them.
+
+    Args:
+        interpreter: ``tclsh`` or ``ns``, which is also a Tcl interpreter.
+        scripts: paths of scripts.
+
+    Raises:
+        BdpbenchError: when the interpreter fails.
+    """
+    command = [str(interpreter), str(_PARSE), *map(str, scripts)]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_PARSE_TIMEOUT_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BdpbenchError(
+            f"could not parse the scripts: {error}", where=str(interpreter)
+        ) from None
+    lines = done.stdout.splitlines()
+    if done.returncode != 0 or lines[-1:] != [f"checked {len(scripts)}"]:
+        said = (done.stderr.strip().splitlines() or ["no message"])[-1]
+        raise BdpbenchError(f"could not parse the scripts: {said}", where=str(interpreter))
+    found = (line.split("\t", 2) for line in lines[:-1])
+    return [Problem(Path(path), int(number), message) for path, number, message in found]
 
 
 def _check_parsed(interpreter: Path, scripts: Sequence[Script]) -> None:

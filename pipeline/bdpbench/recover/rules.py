@@ -11,9 +11,9 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bdpbench.recover.listing import Listing
-from bdpbench.recover.tcl import (
+from bdpbench.recover.listing import (
     GIVEN_VARIABLES,
+    Listing,
     code_of,
     command_words,
     has_comment,

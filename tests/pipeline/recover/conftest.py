@@ -9,10 +9,9 @@ from pathlib import Path
 import pytest
 
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.recover.listing import Vocabulary
+from bdpbench.recover.listing import Vocabulary, procedures
 from bdpbench.recover.printed import Line, Originals, Script, load_originals
 from bdpbench.recover.recovery import repair_script
-from bdpbench.recover.tcl import procedures
 from bdpbench.studies.load import find_study
 
 # These make a complete script of a rule's example, which is put between them.

@@ -14,9 +14,8 @@ from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.recover.listing import Vocabulary
 from bdpbench.recover.printed import Originals, find_scripts, read_document
-from bdpbench.recover.recovery import Recovery, repair_script, write_recovery
+from bdpbench.recover.recovery import Recovery, check_scripts, repair_script, write_recovery
 from bdpbench.recover.rules import RULES
-from bdpbench.recover.tcl import check_scripts
 
 Text = Callable[..., str]
 DAMAGED = ["# Two nodes", "set ns [new Simulator]", "puts [list 1", "2]", "$ns run"]

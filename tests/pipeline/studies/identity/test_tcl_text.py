@@ -132,6 +132,10 @@ def braced(words: list[str]) -> str:
         ("Agent instproc f {} {\n# gone\na\n}", "Agent instproc f {} {\na\n}"),
         ("namespace eval ::x {\n# gone\nvariable y {\n# kept\n}\n}", None),
         ("dict for {k v} $d {\n# gone\na\n}", "dict for {k v} $d {\na\n}"),
+        (
+            "for {\n# gone\na\n} {1} {\n# gone\nb\n} {\n# gone\nc\n}",
+            "for {\na\n} {1} {\nb\n} {\nc\n}",
+        ),
         ("catch {\n# gone\na\n} message", "catch {\na\n} message"),
         ("try {\n# gone\na\n} on error {x y} {\n# gone\nb\n}", None),
         ("set x [lindex {\n# kept\n} 0]", "set x [lindex {\n# kept\n} 0]"),

@@ -9,7 +9,7 @@ removed would hide a change.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 
@@ -19,6 +19,7 @@ _OF_COMMENT = re.compile(r"(?:[^\\\n]|\\.|\\\Z)*", re.DOTALL)
 _OF_WORD = re.compile(r"[^ \t\v\f\r\n;\\\[\]$]+")
 _IN_BRACES = re.compile(r"[^\\{}]+")
 _IN_QUOTES = re.compile(r"[^\\\[$\"]+")
+_MANY = 1_000_000
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:")
 
 
@@ -146,31 +147,42 @@ def _elements(text: str) -> list[str] | None:
 # ---------------------------------------------------------------- which words are scripts
 
 
+_BODIES_OF: dict[str, tuple[int, int, tuple[int, ...]]] = {
+    "proc": (4, 4, (3,)),
+    "namespace eval": (4, 4, (3,)),
+    "while": (3, 3, (2,)),
+    "for": (5, 5, (1, 3, 4)),
+    "foreach": (4, _MANY, (-1,)),
+    "lmap": (4, _MANY, (-1,)),
+    "dict for": (4, _MANY, (-1,)),
+    "dict map": (4, _MANY, (-1,)),
+    "dict with": (4, _MANY, (-1,)),
+    "dict update": (4, _MANY, (-1,)),
+    "catch": (2, _MANY, (1,)),
+    "time": (2, _MANY, (1,)),
+    "eval": (2, 2, (1,)),
+    "uplevel": (2, _MANY, (-1,)),
+}
+"""Command → fewest and most words with which these words of it are scripts."""
+
+
 def _bodies(words: Sequence[str]) -> list[int]:
     """Indices of the words of a command that are scripts."""
-    if len(words) >= 5 and words[1] in ("proc", "instproc") and _name(words[0])[0:1].isupper():
+    name, count = _name(words[0]), len(words)
+    if count >= 5 and words[1] in ("proc", "instproc") and name[0:1].isupper():
         return [4]  # OTcl: a method of a class, whose name begins with a capital
-    find = _BODIES_OF.get(_name(words[0]))
-    return [index for index in find(words) if index < len(words)] if find else []
-
-
-def _at(*indices: int, words: int) -> Callable[[Sequence[str]], list[int]]:
-    """These indices, as far as the command has that many words."""
-    return lambda given: list(indices) if len(given) == words else []
-
-
-def _last(least: int) -> Callable[[Sequence[str]], list[int]]:
-    return lambda given: [len(given) - 1] if len(given) >= least else []
-
-
-def _bodies_of_namespace(words: Sequence[str]) -> list[int]:
-    return [3] if len(words) == 4 and words[1] == "eval" else []
-
-
-def _bodies_of_dict(words: Sequence[str]) -> list[int]:
-    if len(words) < 4 or words[1] not in ("for", "map", "with", "update"):
-        return []
-    return [len(words) - 1]
+    if name == "if":
+        return [i for i in _bodies_of_if(words) if i < count]
+    if name == "try":  # body ?on code vars body? ?trap pattern vars body? ?finally body?
+        return [
+            i
+            for i in range(1, count)
+            if i == 1 or words[i - 1] == "finally" or words[i - 3] in ("on", "trap")
+        ]
+    if name in ("namespace", "dict") and count > 1:
+        name = f"{name} {words[1]}"
+    least, most, indices = _BODIES_OF.get(name, (0, 0, ()))
+    return list(indices) if least <= count <= most else []
 
 
 def _bodies_of_if(words: Sequence[str]) -> list[int]:
@@ -187,34 +199,6 @@ def _bodies_of_if(words: Sequence[str]) -> list[int]:
             break
         at += 3
     return bodies
-
-
-def _bodies_of_try(words: Sequence[str]) -> list[int]:
-    """``try body ?on code vars body? ?trap pattern vars body? ?finally body?``."""
-    bodies = [1]
-    at = 2
-    while at < len(words):
-        at += 1 if words[at] == "finally" else 3
-        bodies.append(at)
-        at += 1
-    return bodies
-
-
-_BODIES_OF: dict[str, Callable[[Sequence[str]], list[int]]] = {
-    "proc": _at(3, words=4),
-    "namespace": _bodies_of_namespace,
-    "if": _bodies_of_if,
-    "while": _at(2, words=3),
-    "for": _at(1, 3, 4, words=5),
-    "foreach": _last(4),
-    "lmap": _last(4),
-    "dict": _bodies_of_dict,
-    "catch": lambda _: [1],
-    "try": _bodies_of_try,
-    "eval": _at(1, words=2),
-    "uplevel": _last(2),
-    "time": lambda _: [1],
-}
 
 
 # ---------------------------------------------------------------- reading

@@ -9,12 +9,7 @@ from dataclasses import dataclass, replace
 
 from bdpbench.contracts.reports import KeptRun, TakenOverCounts
 from bdpbench.contracts.runs import RunRecord
-from bdpbench.contracts.scorecard import (
-    KINDS,
-    Change,
-    Kind,
-    Scorecard,
-)
+from bdpbench.contracts.scorecard import KINDS, Change, Kind, Scorecard
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.statements import ClaimRow

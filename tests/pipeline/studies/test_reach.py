@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from tests.pipeline.studies.conftest import PATH_ARGUMENTS
 from tests.planned_runs import all_runs
 
 from bdpbench.contracts.plan import Parameters, PlannedRun
@@ -18,98 +19,12 @@ from bdpbench.studies.runs import expand_tier, plan_run
 from bdpbench.studies.study import Study
 
 WriteStudy = Callable[[str, str], Path]
-PATH_ARGUMENTS = (
-    "[bottleneck_mbps, bottleneck_delay_ms, access_mbps, receiver_delay_ms, buffer_pkts]"
-)
-SWEEP = "      buffer_pkts: [25, 50]"
 
 
 def _refusal(path: Path, tier: str = "paper") -> str:
     with pytest.raises(BdpbenchError) as caught:
         expand_tier(load_study(path.parent.name), tier)
     return str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "line", "said"),
-    [
-        (
-            SWEEP,
-            f"{SWEEP}\n      rtt_ms: [10, 200]",
-            24,
-            ["rtt_ms would have no effect", "leave out access_delay_ms, or write rtt_ms: $rtt_ms"],
-        ),
-        (
-            "packet_bytes: 1000",
-            "packet_bytes: 1000\n      rtt_ms: 40",
-            17,
-            ["rtt_ms would have no effect"],
-        ),
-        (
-            SWEEP,
-            f"{SWEEP}\n      drop_packet: [100]",
-            24,
-            ["drop_packet would have no effect: nothing in buffers uses it", "$drop_packet"],
-        ),
-        (
-            SWEEP,
-            f"{SWEEP}\n      protocol_1: [Reno]",
-            24,
-            ["protocol_1 would have no effect: no flow of buffers uses it", "write $protocol_1"],
-        ),
-        (
-            "    sweep:",
-            "    parameters: {flow2_start_s: 2}\n    sweep:",
-            21,
-            ["flow2_start_s would have no effect", "$flow2_start_s"],
-        ),
-        (
-            "    sweep:",
-            "    parameters: {flows: 3}\n    sweep:",
-            21,
-            ["flows is 3, but the scenario makes 2", "count: $flows"],
-        ),
-        (
-            "{count: 2, stagger_s: 1}",
-            "{protocol: Reno}",
-            22,
-            ["protocol would have no effect: no flow of buffers uses it"],
-        ),
-        (
-            "{count: 2, stagger_s: 1}",
-            "{access_delay_ms: 5}",
-            13,
-            ["access_delay_ms would have no effect", "write $access_delay_ms"],
-        ),
-        (
-            "    sweep:",
-            "    defaults: {Agent/TCP: {packetSize_: 500}}\n    sweep:",
-            16,
-            ["packet_bytes is 1000, but packetSize_ of Reno is 500", "$packet_bytes"],
-        ),
-        (
-            "{count: 2, stagger_s: 1}",
-            "{start_s: 10}",
-            25,
-            ["a flow starts at 10 s, but a run ends after 10 s"],
-        ),
-        (
-            "{count: 2, stagger_s: 1}",
-            "{start_s: $flow2_start_s}",
-            25,
-            ["flow2_start_s has no value"],
-        ),
-        ("buffer_pkts: 50\n", "access_delay_1_ms: 1\n", 15, ["access_delay_1_ms would have"]),
-    ],
-)
-def test_a_network_refuses_what_it_would_ignore(
-    study_file: WriteStudy, old: str, new: str, line: int, said: list[str]
-) -> None:
-    path = study_file(old, new)
-    text = _refusal(path)
-    assert f"{path}:{line}: " in text
-    for part in said:
-        assert part in text
 
 
 def test_ecn_is_on_everywhere_or_nowhere(study_file: WriteStudy) -> None:
@@ -124,19 +39,6 @@ def test_ecn_is_on_everywhere_or_nowhere(study_file: WriteStudy) -> None:
     run = expand_tier(load_study("mine"), "paper")[0]
     pairs = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
     assert (pairs["-default.Agent/TCP.ecn_"], pairs["-link.0.queue.setbit_"]) == ("1", "1")
-
-
-@pytest.mark.parametrize("name", ["error_pct", "red_max_p", "fast_alpha_pkts"])
-def test_a_parameter_that_nobody_declared_is_refused(study_file: WriteStudy, name: str) -> None:
-    path = study_file(SWEEP, f"      {name}: [1, 2]")
-    text = _refusal(path)
-    assert f"{path}:23: scenarios.buffers.sweep.{name}: unknown parameter '{name}'" in text
-    assert "declared under parameters:" in text
-
-
-def test_a_duration_is_the_tier_s(study_file: WriteStudy) -> None:
-    path = study_file("    sweep:", "    parameters: {duration_s: 9}\n    sweep:")
-    assert "each tier sets how long" in _refusal(path)
 
 
 def test_a_script_of_its_own_refuses_what_it_does_not_take(
@@ -199,53 +101,6 @@ def test_equal_runs_of_two_scenarios_are_shared(study_file: WriteStudy) -> None:
     runs = expand_tier(load_study("mine"), "paper")
     assert len(runs) == 8
     assert len({run["run_id"] for run in runs}) == 4
-
-
-@pytest.mark.parametrize(
-    ("declaration", "said"),
-    [
-        ("buffer_pkts: {description: x}", "all studies have this parameter"),
-        ("wait_ms: {description: x, unit: s}", "the name says 'ms', but the unit is 's'"),
-        ("a: {description: x, sets: {NewRena: [a_]}}", "did you mean 'NewReno'"),
-        ("a: {description: x, sets: {Reno: [a_]}, nominal: y}", "is not nominal"),
-        ("a: {description: x, label: alpha}", "expected {} once"),
-        ("a: {description: x, choices: [b]}", "type word"),
-        ("a: {label: 'x {}'}", "description: this key is missing"),
-    ],
-)
-def test_a_wrong_declaration_is_told(study_file: WriteStudy, declaration: str, said: str) -> None:
-    path = study_file("protocols:", f"parameters:\n  {declaration}\nprotocols:")
-    text = _refusal(path)
-    assert said in text
-    assert f"{path}:5" in text
-
-
-@pytest.mark.parametrize(
-    ("outputs", "said"),
-    [
-        ("{file: .., table: cwnd, flow: 0}", "file"),
-        ("{file: .hidden, table: cwnd, flow: 0}", "file"),
-        ("{file: a, table: cwnd}", "flow is missing"),
-        ("{file: a, table: queue, flow: 0}", "table queue has no flow"),
-        ("{file: a, table: queue}", "link is missing"),
-        ("{file: a, table: packets, link: b}", "table packets has no link"),
-        (
-            "{file: a, table: cwnd, flow: 0}, {file: b, table: cwnd, flow: 0}",
-            "a second file for table cwnd of flow 0",
-        ),
-        (
-            "{file: a, table: cwnd, flow: 0}, {file: a, table: cwnd, flow: 1}",
-            "a occurs twice in this set",
-        ),
-    ],
-)
-def test_outputs_are_files_and_tables_of_their_own(
-    study_file: WriteStudy, outputs: str, said: str
-) -> None:
-    path = study_file("scenarios:", f"output_sets:\n  one: [{outputs}]\nscenarios:")
-    text = _refusal(path)
-    assert said in text
-    assert f"{path}:18" in text
 
 
 def test_an_output_of_a_flow_that_is_not_there_is_refused(own_script: Callable[..., Path]) -> None:

@@ -129,11 +129,10 @@ def mutant(root: Path, module: Path, number: int) -> Mutant:
     """The mutant of a module with that change."""
     tree = ast.parse((root / module).read_text(encoding="utf-8"))
     node, change = change_of(tree, number)
-    statement = next(
-        each
-        for each in reversed(list(ast.walk(tree)))  # the innermost comes last
-        if isinstance(each, ast.stmt) and any(inner is node for inner in ast.walk(each))
-    )
+    around = {child: each for each in ast.walk(tree) for child in ast.iter_child_nodes(each)}
+    statement = node
+    while not isinstance(statement, ast.stmt):
+        statement = around[statement]
     before = ast.unparse(statement).splitlines()
     change()
     after = ast.unparse(statement).splitlines()

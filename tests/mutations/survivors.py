@@ -15,6 +15,7 @@ import argparse
 import ast
 import functools
 import importlib.util
+import itertools
 import json
 import operator
 import os
@@ -93,11 +94,11 @@ def changes_of(node: ast.AST) -> Iterator[Callable[[], None]]:
 def seen(node: ast.AST) -> Iterator[ast.AST]:
     """The nodes of a syntax tree whose change a test of behaviour could see."""
     yield node
-    if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+    if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING":
         return
     if isinstance(node, ast.keyword) and node.arg in PRECAUTIONS:
         return
-    if isinstance(node, ast.Subscript) and ast.unparse(node.value).endswith(GENERIC):
+    if isinstance(node, ast.Subscript) and getattr(node.value, "id", "") in GENERIC:
         return
     for name, child in ast.iter_fields(node):
         if name not in UNSEEN:
@@ -152,11 +153,9 @@ def chosen(room: str, most: int, seed: int) -> Iterator[Mutant]:
         count = sum(1 for node in nodes for _ in changes_of(node))
         places += [(path.relative_to(root), number) for number in range(count)]
     random.Random(seed).shuffle(places)
-    for module, number in places:
-        found = mutant(root, module, number)
-        if most and (str(module), found.was, found.now) not in equivalent:
-            most -= 1
-            yield found
+    found = (mutant(root, module, number) for module, number in places)
+    real = (each for each in found if (str(each.module), each.was, each.now) not in equivalent)
+    yield from itertools.islice(real, most)
 
 
 # ---------------------------------------------------------------- tests

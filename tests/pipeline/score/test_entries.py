@@ -141,7 +141,7 @@ def test_a_study_is_cited_and_its_entries_are_counted(part: Part) -> None:
         "venue": "A journal",
         "year": 2004,
         "url": "",
-        "numbers": 2,
+        "numbers": 3,
         "statements": 1,
         "judged": 1,
         "sources": ["card 0", "card 1"],

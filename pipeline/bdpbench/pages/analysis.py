@@ -261,20 +261,15 @@ def build_comparison(
     shares: Shares,
     out: Path,
 ) -> None:
-    """Write the page of several traces: one HTML file that opens offline.
-
-    It computes no number. Equal inputs give equal bytes.
+    """Write the page of several traces, see ``build_trace_page``.
 
     Args:
         traces: the traces; the others are compared with the first.
         rows: a row for each metric, subject and label, in the order of the traces: value, unit,
             difference and difference_pct (%) from the first trace.
-        definitions: definitions of every metric shown.
-        shares: returns the distribution of samples.
-        out: file to write, atomically.
-
-    Raises:
-        BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
+        definitions: as for one trace.
+        shares: as for one trace.
+        out: as for one trace.
     """
     tables = {
         kind.table: pl.concat([_labelled(each.tables[kind.table], each.label) for each in traces])

@@ -27,7 +27,9 @@ from bdpbench.pages.specs import (
     Chart,
     Encoding,
     Spec,
+    Styles,
     curve,
+    dashed,
     layer,
     layered,
     number,
@@ -35,7 +37,7 @@ from bdpbench.pages.specs import (
     text,
 )
 from bdpbench.pages.statements import ClaimRow
-from bdpbench.pages.sweep_charts import MOST_POINTS, Styles, Swept, sweep_chart
+from bdpbench.pages.sweep_charts import MOST_POINTS, Swept, sweep_chart
 from bdpbench.pages.text import Total, format_number, totals
 from bdpbench.pages.texts import (
     Parameter,
@@ -400,7 +402,6 @@ def response_spec(
     scale = {"type": "log", "nice": False, "padding": 12}
     (x_title, x_format), (y_title, y_format) = abscissa, ordinate
     colours = {"domain": list(styles), "range": [colour for colour, _ in styles.values()]}
-    dashes = {"domain": list(styles), "range": [list(dash) for _, dash in styles.values()]}
     has_laws = not laws.is_empty()
     # The symbols of legends are lines, which filled points alone would leave invisible.
     symbols = {} if has_laws else {"legend": {"symbolType": "circle"}}
@@ -415,7 +416,7 @@ def response_spec(
         number("y", y_title, ",.5~g"),
         text("run", "run"),
     ]
-    line = {**base, "strokeDash": text("series", None, scale=dashes)}
+    line = {**base, "strokeDash": dashed(styles)}
     look = {"filled": True, "size": 45, "opacity": 0.85, "cursor": "pointer"}
     return layered(
         # A layer without rows has no extent, which causes warnings in the browser.

@@ -30,6 +30,9 @@ Encoding: TypeAlias = Mapping[str, Channel | Sequence[Channel]]
 Layer: TypeAlias = dict[str, Any]
 """A mark with its encoding."""
 
+Styles: TypeAlias = Mapping[str, tuple[str, Sequence[int]]]
+"""Label of a series → colour and dashes, in the order of the legend."""
+
 INK = "#1c2329"
 FAINT = "#5b6570"
 _LINE = "#8b949e"
@@ -180,6 +183,12 @@ def coloured(column: str, colours: Mapping[str, str], **more: Any) -> Channel:
     """A colour for each name; the order of the legend."""
     scale = {"domain": list(colours), "range": list(colours.values())}
     return text(column, scale=scale, **more)
+
+
+def dashed(styles: Styles) -> Channel:
+    """The dashes of each series."""
+    scale = {"domain": list(styles), "range": [list(dash) for _, dash in styles.values()]}
+    return text("series", None, scale=scale)
 
 
 def layer(mark: str, rows: str, encoding: Encoding, **look: Any) -> Layer:

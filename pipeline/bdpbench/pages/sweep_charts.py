@@ -30,7 +30,9 @@ from bdpbench.pages.specs import (
     Encoding,
     Layer,
     Spec,
+    Styles,
     coloured,
+    dashed,
     layer,
     layered,
     number,
@@ -63,8 +65,6 @@ _MOST_BARS = 40
 _HEIGHT = 260
 
 Tooltip: TypeAlias = Sequence[Channel]
-Styles: TypeAlias = Mapping[str, tuple[str, Sequence[int]]]
-"""Label of a series → colour and dashes, in the order of the legend."""
 
 
 @dataclass(frozen=True)
@@ -431,15 +431,10 @@ def sweep_spec(
     return layered(
         *(_published_layers(base, place) if "published" in rows else ()),
         *(_interval_layers(base, place) if "intervals" in rows else ()),
-        *_measured_layers(base, place, _dashed(styles), mean),
+        *_measured_layers(base, place, dashed(styles), mean),
         height=_HEIGHT,
         rows=rows,
     )
-
-
-def _dashed(styles: Styles) -> Channel:
-    scale = {"domain": list(styles), "range": [list(dash) for _, dash in styles.values()]}
-    return text("series", None, scale=scale)
 
 
 def _begins_near_zero(values: Sequence[float]) -> bool:

@@ -22,6 +22,7 @@ from tests.pipeline.trace.conftest import read
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace, sources
+from bdpbench.trace.line_forms import LINE_FORMS
 
 LINES = (
     "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
@@ -426,3 +427,9 @@ def test_a_title_of_diffusion_is_no_packet(trace: Path) -> None:
     frame, account = read(trace)
     assert account.parsed == 2
     assert frame["source"].to_list() == ["title", "M"]
+
+
+def test_times_are_known_to_half_a_unit_of_their_last_digit() -> None:
+    units = {form.name: form.half_unit_s for form in LINE_FORMS}
+    assert units["routing events"] == pytest.approx(5e-10)
+    assert units["routing events, 5 digits"] == pytest.approx(5e-6)

@@ -14,10 +14,10 @@ from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.runs import Definition
 from bdpbench.contracts.yaml_files import YamlFile
-from bdpbench.pages.curves import line_spec
+from bdpbench.pages.curves import curve, line_spec
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.series import Packed, embed_json, pack, thinned_shares, unpack
-from bdpbench.pages.specs import Chart, Spec, Threshold, TimeContent, curve
+from bdpbench.pages.specs import Chart, Spec, Threshold, TimeContent
 from bdpbench.pages.text import assets_dir, format_number
 from bdpbench.units import addresses_of, axis_title, slug
 

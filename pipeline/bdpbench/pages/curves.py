@@ -41,7 +41,6 @@ from bdpbench.pages.specs import (
     Spec,
     Threshold,
     TimeContent,
-    curve,
     layer,
     layered,
     number,
@@ -303,6 +302,13 @@ def curves(
             dash = names.dash(key or "", nth)
             found.append(curve(run["run_id"], subject, label, colour, dash))
     return _distinct(found, view, names)
+
+
+def curve(
+    run: str, subject: str, label: str, colour: str, dash: Sequence[int] = ()
+) -> CurveContent:
+    """A line of a chart over time."""
+    return {"run": run, "subject": subject, "label": label, "colour": colour, "dash": dash}
 
 
 def _name_in(run: PlannedRun, subject: str) -> str:

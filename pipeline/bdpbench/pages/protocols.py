@@ -10,7 +10,7 @@ import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
-from bdpbench.pages.curves import View, curves, time_chart
+from bdpbench.pages.curves import View, curve, curves, time_chart
 from bdpbench.pages.inputs import ReportData, StudyTexts
 from bdpbench.pages.names import (
     NEUTRAL,
@@ -28,7 +28,6 @@ from bdpbench.pages.specs import (
     Encoding,
     Spec,
     Styles,
-    curve,
     dashed,
     layer,
     layered,

@@ -98,13 +98,6 @@ class CurveContent(TypedDict):
     dash: Sequence[int]
 
 
-def curve(
-    run: str, subject: str, label: str, colour: str, dash: Sequence[int] = ()
-) -> CurveContent:
-    """A line of a chart over time."""
-    return {"run": run, "subject": subject, "label": label, "colour": colour, "dash": dash}
-
-
 class DropsContent(TypedDict):
     """Where the script finds the times of drops at a link."""
 

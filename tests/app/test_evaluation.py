@@ -32,7 +32,6 @@ DRIVER = """
 import hashlib, json, sys
 from pathlib import Path
 from bdpbench.app.planning import Wanted, prepare
-from bdpbench.studies.runs import Selection
 
 for files in json.loads(sys.argv[1]):
     for file in files:
@@ -66,7 +65,7 @@ def test_a_plan_changes_with_what_the_report_is_made_by_and_nothing_else(checkou
         "config/studies/sharma2006/NOTES.md",
     )
     telling = (
-        f"{code}/metrics/cwnd.py",
+        f"{code}/metrics/flows.py",
         f"{code}/app/stages.py",
         "reports/captions.yaml",
         "config/studies/transfer/NOTES.md",

@@ -158,6 +158,16 @@ def test_a_sweep_with_a_margin_ends_beyond_its_beginning(
     assert _scored(tmp_path, plan, ends_level, down)["verdict"] == "fails"
 
 
+def test_a_fall_may_step_back_by_the_margin_itself(
+    tmp_path: Path, plan: Plan, metrics: pl.DataFrame
+) -> None:
+    falling = {"a": 99.0, "b": 100.0, "c": 95.0}
+    value = pl.col("run_id").replace_strict(falling, default=0.0)
+    sweep = {**SWEEP, "direction": "decreasing", "margin": 1.0}
+    claim = _scored(tmp_path, plan, metrics.with_columns(value=value), sweep)
+    assert (claim["verdict"], claim["explanation"][:13]) == ("holds", "99 → 100 → 95")
+
+
 def test_a_sweep_of_which_a_run_is_missing_is_open(
     tmp_path: Path, plan: Plan, metrics: pl.DataFrame
 ) -> None:

@@ -91,6 +91,12 @@ def test_the_distance_is_in_units_of_that_to_the_bound(
     assert number["distance"] == distance
 
 
+def test_a_deviation_of_five_per_cent_is_close(plan: Plan, metrics: pl.DataFrame) -> None:
+    select = {"protocol": "HS", "buffer_pkts": "200"}  # measured 95
+    number = _verdict(plan, metrics, select=select, value=100, lower=99, upper=101)
+    assert number["verdict"] == "close"
+
+
 def test_a_deviation_from_zero_has_no_percentage(plan: Plan, metrics: pl.DataFrame) -> None:
     number = _verdict(plan, metrics, value=0, lower=-1, upper=1)
     assert (number["deviation"], number["deviation_pct"]) == (88.0, None)

@@ -21,7 +21,7 @@ from bdpbench.contracts.reports import (
     Unshared,
 )
 from bdpbench.contracts.runs import BuildFacts
-from bdpbench.contracts.scorecard import is_asymmetry, rows_of
+from bdpbench.contracts.scorecard import rows_of
 from bdpbench.errors import BdpbenchError
 
 ROUNDING = 1e-9
@@ -88,12 +88,12 @@ class Tolerance:
         asymmetry: absolute, for asymmetries: they lie in [-1, 1], many of them near 0.
     """
 
-    share: float
-    asymmetry: float
+    share: float = 0.05
+    asymmetry: float = 0.05
 
     def of(self, metric: str, value: float) -> float:
         """Largest distance from ``value`` that is still within the tolerance."""
-        if is_asymmetry(metric):
+        if metric.startswith("asymmetry"):
             return self.asymmetry
         return max(self.share * abs(value), ROUNDING)
 

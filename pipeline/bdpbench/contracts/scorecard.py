@@ -32,17 +32,11 @@ A number is fitted as soon as it is among those that its definition was chosen o
 FOUND: tuple[Found, ...] = ("stated", "chosen before", "chosen on")
 KINDS: tuple[Kind, ...] = ("blind", "fitted")
 
-CLOSE_SHARE = 0.05
-"""A number outside its bounds is close if its relative error is at most this."""
+CLOSE_HALF_WIDTHS = 1.0
+"""A number is close if it misses its bounds by at most so many of their half widths."""
 
-CLOSE_ASYMMETRY = 0.05
-"""Asymmetries lie in [-1, 1], many of them near 0, where a relative error says nothing; so this is
-absolute."""
-
-
-def is_asymmetry(metric: str) -> bool:
-    """Whether errors of a metric are absolute; see ``CLOSE_ASYMMETRY``."""
-    return metric.startswith("asymmetry")
+LEAST_FOR_SKILL = 5
+"""So many numbers of one quantity are compared with a guess."""
 
 
 class ScoredSpread(TypedDict):
@@ -122,6 +116,26 @@ class ScoredNumber(TypedDict):
     spread: NotRequired[list[ScoredSpread]]
 
 
+class Skill(TypedDict):
+    """What a guess would reach for one quantity: the constant that lies within the most bounds.
+
+    Attributes:
+        metric, unit: the quantity.
+        numbers: rows of ``published.csv`` that a run measured, each run of a number counted.
+        reproduced: how many of them are.
+        constant: a value within the most bounds; constant_reproduced: within how many.
+        rank_correlation: Spearman's, of printed and measured values; null if either never changes.
+    """
+
+    metric: str
+    unit: str
+    numbers: int
+    reproduced: int
+    constant: float
+    constant_reproduced: int
+    rank_correlation: float | None
+
+
 class Evidence(TypedDict):
     """A measured value that decides a statement."""
 
@@ -185,6 +199,7 @@ class Scorecard(TypedDict):
     kind_totals: NotRequired[dict[Kind, dict[NumberVerdict, int]]]
     claim_kind_totals: NotRequired[dict[Kind, dict[ClaimVerdict, int]]]
     history: NotRequired[list[Change]]
+    skill: NotRequired[list[Skill]]
 
 
 def rows_of(number: ScoredNumber) -> list[ScoredNumber]:

@@ -12,9 +12,9 @@ import polars as pl
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.scorecard import (
     CLAIM_VERDICTS,
-    CLOSE_ASYMMETRY,
-    CLOSE_SHARE,
+    CLOSE_HALF_WIDTHS,
     KINDS,
+    LEAST_FOR_SKILL,
     NUMBER_VERDICTS,
     SCORECARD_VERSION,
     ClaimVerdict,
@@ -25,7 +25,8 @@ from bdpbench.contracts.scorecard import (
     ScoredNumber,
     ScoredPart,
     ScoredSpread,
-    is_asymmetry,
+    Skill,
+    rows_of,
 )
 from bdpbench.score.claims import Claim
 from bdpbench.score.expectations import CLAIMS_NAME, Expectations, require_unit
@@ -85,6 +86,7 @@ def score(plan: Plan, metrics: pl.DataFrame, expected: Expectations) -> Scorecar
             for kind in KINDS
         },
         "history": [each.document(ids) for each in expected.history],
+        "skill": _skills(numbers),
     }
 
 
@@ -165,10 +167,9 @@ def _verdict(number: PublishedNumber, found: Measured | None) -> tuple[NumberVer
 
 
 def _is_close(number: PublishedNumber, measured: float) -> bool:
-    deviation = abs(measured - number.value)
-    if is_asymmetry(number.metric):
-        return deviation <= CLOSE_ASYMMETRY
-    return deviation <= CLOSE_SHARE * abs(number.value)
+    """The same for all quantities: missed by half of the width of the bounds at most."""
+    outside = max(number.lower - measured, measured - number.upper)
+    return outside <= CLOSE_HALF_WIDTHS * (number.upper - number.lower) / 2
 
 
 def _printed_numbers(rows: Iterable[tuple[str, ScoredNumber]]) -> list[ScoredNumber]:
@@ -227,6 +228,38 @@ def _joined(texts: Iterable[str]) -> str:
 def _part(row: ScoredNumber) -> ScoredPart:
     fields = {key: value for key, value in row.items() if key in ScoredPart.__annotations__}
     return cast("ScoredPart", {key: fields[key] for key in ScoredPart.__annotations__})
+
+
+def _skills(numbers: Iterable[ScoredNumber]) -> list[Skill]:
+    """For each quantity of which enough numbers were measured, in order of their first ones."""
+    quantities: dict[tuple[str, str], list[ScoredNumber]] = {}
+    for row in (each for number in numbers for each in rows_of(number)):
+        if row["measured"] is not None:
+            quantities.setdefault((row["metric"], row["unit"]), []).append(row)
+    return [
+        _skill(metric, unit, rows)
+        for (metric, unit), rows in quantities.items()
+        if len(rows) >= LEAST_FOR_SKILL
+    ]
+
+
+def _skill(metric: str, unit: str, rows: Sequence[ScoredNumber]) -> Skill:
+    # The most bounds overlap at one of their lower ends.
+    constant = max(
+        sorted(row["lower"] for row in rows),
+        key=lambda value: sum(row["lower"] <= value <= row["upper"] for row in rows),
+    )
+    pairs = pl.DataFrame([(row["published"], row["measured"]) for row in rows], orient="row")
+    correlation = pairs.select(pl.corr(*pairs.columns, method="spearman")).item()
+    return {
+        "metric": metric,
+        "unit": unit,
+        "numbers": len(rows),
+        "reproduced": sum(row["verdict"] == "reproduced" for row in rows),
+        "constant": constant,
+        "constant_reproduced": sum(row["lower"] <= constant <= row["upper"] for row in rows),
+        "rank_correlation": None if math.isnan(correlation) else correlation,
+    }
 
 
 def _spreads_of(

@@ -17,7 +17,6 @@ from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import write_bytes_atomically, write_text_atomically
 from bdpbench.contracts.plan import write_plan_document
 from bdpbench.contracts.reports import Comparison, MovedMetric, Unshared, is_reported
-from bdpbench.contracts.scorecard import CLOSE_ASYMMETRY, CLOSE_SHARE
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.comparison import comparison_page, moved_row
@@ -126,7 +125,7 @@ def compare_results(
         second: another one.
         html: page to write.
         json_file: JSON file to write.
-        share: how far a metric without bounds may move; None selects the limit of a *close* number.
+        share: how far a metric without bounds may move; None selects that of ``Tolerance``.
 
     Returns:
         Whether any metric moved beyond its bounds.
@@ -134,7 +133,7 @@ def compare_results(
     Raises:
         BdpbenchError: when one is not a result or damaged, or when they have no metrics in common.
     """
-    tolerance = Tolerance(CLOSE_SHARE if share is None else share, CLOSE_ASYMMETRY)
+    tolerance = Tolerance() if share is None else Tolerance(share)
     found = compare(*read_sides(first, second), tolerance)
     if not found["compared"] and not found["redefined"]:
         raise BdpbenchError("have no metrics in common", where=f"{first} and {second}")

@@ -22,7 +22,7 @@ from bdpbench.metrics import (
     second_half,
 )
 from bdpbench.metrics.flows import packets_added_per_rtt
-from bdpbench.metrics.series import last_until, mean, number
+from bdpbench.metrics.series import in_window, last_until, mean, number
 from bdpbench.units import BITS_PER_BYTE
 
 _PAPER = "Zhang, Hasegawa and Murata (2005)"
@@ -163,3 +163,16 @@ def full_window_recovery_time(flow: FlowView) -> float | None:
     """
     gained = packets_added_per_rtt.compute(flow)
     return _FULL_PKTS / 2 / gained * _FULL_RTT_S if gained else None
+
+
+@flow_metric(
+    "packets",
+    "Smallest cwnd",
+    f"{_PAPER}, section 3.3 (windows that are reset to one packet)",
+    text="Smallest sample of cwnd over the second half of the run, (duration/2, duration]. After a "
+    "timeout cwnd is one packet for an RTT.",
+    tables=("cwnd",),
+    window=second_half,
+)
+def min_cwnd(flow: FlowView) -> float | None:
+    return number(flow.cwnd.filter(in_window(*second_half(flow)))["cwnd_pkts"].min())

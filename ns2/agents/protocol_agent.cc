@@ -1,0 +1,437 @@
+// Agent/TCP/Protocol: a sender whose congestion control is loaded from a library.
+
+#include <algorithm>
+#include <dlfcn.h>
+#include <limits.h>
+#include <math.h>
+#include <sstream>
+#include <stdlib.h>
+
+#include "congestion_control.h"
+#include "flags.h"
+#include "law_parameter.h"
+#include "protocol_guard.h"
+#include "random.h"
+#include "sent_packets.h"
+#include "tcp.h"
+
+/**
+ * Agent/TCP/Protocol: a SACK sender that asks a CongestionControl for cwnd, ssthresh
+ * and pacing.
+ *
+ *   $agent set protocol_ LIBRARY   its path; subclasses have theirs
+ *   $agent set NAME VALUE          a parameter of the protocol
+ *   $agent shown NAME              a value that the protocol shows
+ *
+ * Losses are found by SentPackets, with numdupacks_ as tolerance to reordering. The
+ * retransmission timer, RTT estimate, ECN bits, initial and advertised window,
+ * overhead_ and maxburst_ are those of Agent/TCP; its other options of congestion
+ * control have no effect.
+ */
+class ProtocolTcpAgent : public TcpAgent {
+public:
+	ProtocolTcpAgent();
+	virtual ~ProtocolTcpAgent();
+	virtual void recv(Packet*, Handler*);
+	virtual void timeout(int tno);
+	virtual void reset();
+	virtual int command(int argc, const char* const* argv);
+
+protected:
+	virtual void send_much(int force, int reason, int maxburst);
+
+private:
+	typedef CongestionControl* (*Maker)(const ProtocolParameters&);
+	void load();
+	void begin();
+	PathState path() const;
+	void obey(const char* function);
+	void hear(const Acknowledged& news, bool echo);
+	void hear_losses();
+	void react_once(bool echo);
+	void after_ack();
+	bool has_data();
+	bool may_send();
+	void send_next(int reason);
+
+	CongestionControl* control_;
+	Maker make_;
+	SentPackets sent_;
+	SendingLimits limits_;
+	bool in_recovery_;
+	bool after_timeout_;
+	int recovery_point_;	// the highest packet sent before the loss, the timeout or the mark
+	int reacted_to_mark_;	// the same of the last mark
+	double next_send_s_;
+	double idle_since_s_;	// -1 while packets are in flight
+	bool limited_by_cwnd_;
+	bool retransmit_now_;	// the first loss of a window does not wait for cwnd (RFC 6675, section 5)
+};
+
+// Each file of the folder that BDPBENCH_PROTOCOLS names defines a subclass, with its protocol_ and
+// the defaults of its parameters, which TclCL would only hand to variables that C++ binds.
+static const char LOAD_CLASSES[] =
+	"Agent/TCP/Protocol instproc init args {"
+	"    eval $self next $args;"
+	"    set class [$self info class];"
+	"    foreach name [$class info vars] {"
+	"        $self set $name [$class set $name]"
+	"    }"
+	"};"
+	"if {[info exists ::env(BDPBENCH_PROTOCOLS)]} {"
+	"    foreach file [lsort [glob -nocomplain [file join $::env(BDPBENCH_PROTOCOLS) *.tcl]]] {"
+	"        source $file"
+	"    }"
+	"}";
+
+static class ProtocolTcpClass : public TclClass {
+public:
+	ProtocolTcpClass() : TclClass("Agent/TCP/Protocol") {}
+	TclObject* create(int, const char* const*) { return new ProtocolTcpAgent; }
+	virtual void bind()
+	{
+		TclClass::bind();
+		Tcl::instance().eval(LOAD_CLASSES);
+	}
+} class_protocol;
+
+// Rounding may leave this much of a wait that has ended.
+static const double SAME_MOMENT_S = 1e-12;
+
+static double now()
+{
+	return Scheduler::instance().clock();
+}
+
+static double random_number()
+{
+	return Random::uniform();
+}
+
+ProtocolTcpAgent::ProtocolTcpAgent()
+	: control_(0), make_(0), sent_(3), limits_(), in_recovery_(false), after_timeout_(false),
+	  recovery_point_(-1), reacted_to_mark_(-1), next_send_s_(0), idle_since_s_(-1),
+	  limited_by_cwnd_(false), retransmit_now_(false)
+{
+}
+
+ProtocolTcpAgent::~ProtocolTcpAgent()
+{
+	delete control_;
+}
+
+int ProtocolTcpAgent::command(int argc, const char* const* argv)
+{
+	if (argc == 3 && strcmp(argv[1], "shown") == 0) {
+		Tcl::instance().resultf("%.17g", control_ ? control_->shown(argv[2]) : NAN);
+		return TCL_OK;
+	}
+	return TcpAgent::command(argc, argv);
+}
+
+/** Variables of an agent, which scripts set as those of any other. */
+class AgentVariables : public ProtocolParameters {
+public:
+	explicit AgentVariables(const char* agent) : agent_(agent) {}
+	/** "" if nobody has set it. */
+	std::string text(const char* name) const
+	{
+		Tcl_Interp* interpreter = Tcl::instance().interp();
+		const std::string script = std::string(agent_) + " set " + name;
+		const bool known = Tcl_Eval(interpreter, script.c_str()) == TCL_OK;
+		const std::string value = known ? Tcl_GetStringResult(interpreter) : "";
+		Tcl_ResetResult(interpreter);
+		return value;
+	}
+	virtual double operator[](const char* name) const
+	{
+		const std::string value = text(name);
+		char* end = 0;
+		const double number = strtod(value.c_str(), &end);
+		if (value.empty() || *end != '\0')
+			stop_ns(agent_, std::string("its protocol needs the parameter ") + name + ", which is "
+				+ (value.empty() ? "not set" : "no number: " + value));
+		return number;
+	}
+
+private:
+	const char* agent_;
+};
+
+void ProtocolTcpAgent::load()
+{
+	const std::string path = AgentVariables(name()).text("protocol_");
+	if (path.empty())
+		stop_ns(name(), "has no protocol: set protocol_ before it sends");
+	void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+	if (!library)
+		stop_ns(name(), std::string("cannot load its protocol: ") + dlerror());
+	int (*interface)() = reinterpret_cast<int (*)()>(dlsym(library, "bdpbench_interface"));
+	make_ = reinterpret_cast<Maker>(dlsym(library, "bdpbench_protocol"));
+	if (!interface || !make_)
+		stop_ns(name(), path + " does not end with CONGESTION_CONTROL(its class)");
+	if (interface() != CONGESTION_CONTROL_INTERFACE) {
+		std::ostringstream text;
+		text << path << " was made for version " << interface()
+		     << " of congestion_control.h, and this ns-2 has version " << CONGESTION_CONTROL_INTERFACE;
+		stop_ns(name(), text.str());
+	}
+}
+
+void ProtocolTcpAgent::begin()
+{
+	if (!make_)
+		load();
+	delete control_;
+	{
+		ProtocolGuard guard(name(), "the constructor");
+		control_ = make_(AgentVariables(name()));
+	}
+	sent_ = SentPackets(numdupacks_);
+	limits_.cwnd_pkts = cwnd_;
+	limits_.ssthresh_pkts = HUGE_VAL;
+	limits_.pacing_pps = 0;
+	in_recovery_ = after_timeout_ = limited_by_cwnd_ = retransmit_now_ = false;
+	recovery_point_ = reacted_to_mark_ = -1;
+	next_send_s_ = 0;
+	idle_since_s_ = -1;
+	{
+		ProtocolGuard guard(name(), "started");
+		control_->started(path(), limits_);
+	}
+	obey("started");
+}
+
+void ProtocolTcpAgent::reset()
+{
+	TcpAgent::reset();
+	delete control_;
+	control_ = 0;	// the first packet begins it, when the script has set all variables
+}
+
+PathState ProtocolTcpAgent::path() const
+{
+	const PathState state = {now(), sent_.in_flight_pkts(), sent_.delivered_pkts(),
+		sent_.lost_pkts(), sent_.rounds(), sent_.min_rtt_s(), sent_.smoothed_rtt_s(), in_recovery_,
+		after_timeout_, limited_by_cwnd_, random_number};
+	return state;
+}
+
+// ns-2 traps when something that is not a number is ordered, so equality comes first.
+static bool usable(double value, double smallest)
+{
+	return value == value && value >= smallest;
+}
+
+void ProtocolTcpAgent::obey(const char* function)
+{
+	const char* wrong = !usable(limits_.cwnd_pkts, 0) ? "cwnd_pkts"
+		: !usable(limits_.ssthresh_pkts, 0) ? "ssthresh_pkts"
+		: !usable(limits_.pacing_pps, 0) ? "pacing_pps" : 0;
+	if (wrong) {
+		std::ostringstream text;
+		text << function << "() of its protocol left " << wrong << " negative, or not a number, at "
+		     << now() << " s";
+		stop_ns(name(), text.str());
+	}
+	limits_.cwnd_pkts = std::max(limits_.cwnd_pkts, 1.0);
+	cwnd_ = limits_.cwnd_pkts;
+	ssthresh_ = static_cast<int>(std::min(limits_.ssthresh_pkts, static_cast<double>(INT_MAX)));
+}
+
+void ProtocolTcpAgent::recv(Packet* packet, Handler*)
+{
+	hdr_tcp* header = hdr_tcp::access(packet);
+	if (header->ts() < lastreset_ || !control_) {
+		Packet::free(packet);
+		return;
+	}
+	++nackpack_;
+	ts_peer_ = header->ts();
+	const bool echo = ecn_ && hdr_flags::access(packet)->ecnecho();
+	std::vector<std::pair<int, int> > blocks;
+	for (int i = 0; i < header->sa_length(); i++)
+		blocks.push_back(std::make_pair(header->sa_left(i), header->sa_right(i)));
+	const int ackno = header->seqno();
+	Packet::free(packet);
+
+	const Acknowledged news = sent_.acknowledged(ackno, blocks, echo, now());
+	if (ackno > highest_ack_) {
+		prev_highest_ack_ = highest_ack_;
+		last_ack_ = highest_ack_ = ackno;
+	}
+	if (news.packets == 0)
+		return;
+	if (news.rtt_s >= 0) {
+		rtt_update(news.rtt_s);
+		t_backoff_ = 1;
+	}
+	hear(news, echo);
+	after_ack();
+}
+
+void ProtocolTcpAgent::hear(const Acknowledged& news, bool echo)
+{
+	hear_losses();
+	if ((in_recovery_ || after_timeout_) && highest_ack_ >= recovery_point_) {
+		in_recovery_ = after_timeout_ = false;
+		{
+			ProtocolGuard guard(name(), "recovery_ended");
+			control_->recovery_ended(path(), limits_);
+		}
+		obey("recovery_ended");
+	}
+	react_once(echo);
+	{
+		ProtocolGuard guard(name(), "acknowledged");
+		control_->acknowledged(news, path(), limits_);
+	}
+	obey("acknowledged");
+}
+
+void ProtocolTcpAgent::hear_losses()
+{
+	const std::vector<Lost>& losses = sent_.losses();
+	for (size_t i = 0; i < losses.size(); i++) {
+		{
+			ProtocolGuard guard(name(), "lost");
+			control_->lost(losses[i], path(), limits_);
+		}
+		obey("lost");
+	}
+}
+
+// The first loss of a window, or its first mark.
+void ProtocolTcpAgent::react_once(bool echo)
+{
+	if (in_recovery_ || after_timeout_)
+		return;
+	const bool loss = !sent_.losses().empty();
+	const bool mark = echo && !control_->wants_every_mark() && highest_ack_ > reacted_to_mark_;
+	if (!loss && !mark)
+		return;
+	++ncwndcuts_;
+	++ncwndcuts1_;
+	if (loss) {
+		retransmit_now_ = true;
+		in_recovery_ = true;
+		recovery_point_ = maxseq_;
+		last_cwnd_action_ = CWND_ACTION_DUPACK;
+		ProtocolGuard guard(name(), "recovery_began");
+		control_->recovery_began(path(), limits_);
+	} else {
+		++necnresponses_;
+		last_cwnd_action_ = CWND_ACTION_ECN;
+		ProtocolGuard guard(name(), "marked");
+		control_->marked(path(), limits_);
+	}
+	reacted_to_mark_ = maxseq_;
+	cong_action_ = TRUE;	// tells the receiver to stop its echo
+	obey(loss ? "recovery_began" : "marked");
+}
+
+void ProtocolTcpAgent::after_ack()
+{
+	if (t_seqno_ < highest_ack_ + 1)
+		t_seqno_ = highest_ack_ + 1;
+	if (sent_.in_flight_pkts() > 0 || sent_.next_lost() >= 0)
+		set_rtx_timer();
+	else {
+		cancel_rtx_timer();
+		idle_since_s_ = now();
+	}
+	if (highest_ack_ >= curseq_ - 1 && !closed_) {
+		closed_ = 1;
+		finish();
+	}
+	if (retransmit_now_ && sent_.next_lost() >= 0)
+		send_next(TCP_REASON_DUPACK);
+	retransmit_now_ = false;
+	send_much(0, 0, maxburst_);
+}
+
+void ProtocolTcpAgent::timeout(int tno)
+{
+	if (tno != TCP_TIMER_RTX) {
+		send_much(1, 0, maxburst_);
+		return;
+	}
+	if (sent_.in_flight_pkts() == 0 && sent_.next_lost() < 0)
+		return;
+	++nrexmit_;
+	++ncwndcuts_;
+	++ncwndcuts1_;
+	sent_.timed_out();
+	hear_losses();
+	in_recovery_ = false;
+	after_timeout_ = true;
+	recovery_point_ = maxseq_;
+	last_cwnd_action_ = CWND_ACTION_TIMEOUT;
+	cong_action_ = TRUE;
+	{
+		ProtocolGuard guard(name(), "timed_out");
+		control_->timed_out(path(), limits_);
+	}
+	obey("timed_out");
+	rtt_backoff();
+	set_rtx_timer();
+	next_send_s_ = 0;
+	send_much(0, TCP_REASON_TIMEOUT, maxburst_);
+}
+
+bool ProtocolTcpAgent::has_data()
+{
+	return sent_.next_lost() >= 0
+		|| (t_seqno_ < curseq_ && t_seqno_ <= highest_ack_ + static_cast<int>(wnd_));
+}
+
+bool ProtocolTcpAgent::may_send()
+{
+	return sent_.in_flight_pkts() < floor(limits_.cwnd_pkts);
+}
+
+void ProtocolTcpAgent::send_next(int reason)
+{
+	int seqno = sent_.next_lost();
+	if (seqno < 0)
+		seqno = t_seqno_++;
+	if (idle_since_s_ >= 0) {
+		const double idle_s = now() - idle_since_s_;
+		idle_since_s_ = -1;
+		{
+			ProtocolGuard guard(name(), "resumed");
+			control_->resumed(idle_s, path(), limits_);
+		}
+		obey("resumed");
+	}
+	if (control_->wants_every_mark())
+		cong_action_ = TRUE;	// so that each mark is echoed once
+	output(seqno, reason);
+	const bool more = has_data();
+	const bool filled = sent_.in_flight_pkts() + 1 >= floor(limits_.cwnd_pkts);
+	sent_.sent(seqno, now(), !more && !filled);
+	if (limits_.pacing_pps > 0)
+		next_send_s_ = std::max(next_send_s_, now()) + 1 / limits_.pacing_pps;
+}
+
+void ProtocolTcpAgent::send_much(int force, int reason, int maxburst)
+{
+	if (!control_)
+		begin();
+	if (!force && delsnd_timer_.status() == TIMER_PENDING)
+		return;
+	limited_by_cwnd_ = false;
+	for (int packets = 0; has_data(); packets++) {
+		limited_by_cwnd_ = !may_send();
+		if (limited_by_cwnd_ || (maxburst && packets == maxburst))
+			return;
+		const double wait_s = limits_.pacing_pps > 0 ? next_send_s_ - now() : 0;
+		if (wait_s > SAME_MOMENT_S || (overhead_ != 0 && !force)) {
+			delsnd_timer_.resched(std::max(wait_s, 0.0)
+				+ (overhead_ != 0 ? Random::uniform(overhead_) : 0));
+			return;
+		}
+		send_next(reason);
+		force = 0;
+	}
+}

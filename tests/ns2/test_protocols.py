@@ -1,0 +1,407 @@
+"""Agent/TCP/Protocol: what it tells a protocol, what it refuses, and the protocols that come along."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent.parent
+PROTOCOLS = ROOT / "config" / "protocols"
+COMPILE = ["g++", "-std=gnu++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# A path of one bottleneck, with ``flows`` senders whose class and variables the arguments give.
+PATH = """
+lassign $argv mbps delay_ms buffer_pkts flows duration_s class
+set ns [new Simulator]
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $a $b ${mbps}Mb ${delay_ms}ms DropTail
+$ns queue-limit $a $b $buffer_pkts
+set monitor [$ns monitor-queue $a $b ""]
+for {set i 0} {$i < $flows} {incr i} {
+    set host [$ns node]
+    $ns duplex-link $host $a [expr {10 * $mbps}]Mb 0.01ms DropTail
+    $ns queue-limit $host $a 1000000
+    set tcp($i) [new Agent/$class]
+    $tcp($i) set window_ 1000000
+    $tcp($i) set packetSize_ 960
+    foreach {name value} [lrange $argv 6 end] {
+        $tcp($i) set $name $value
+    }
+    set sink($i) [new Agent/TCPSink/Sack1]
+    $ns attach-agent $host $tcp($i)
+    $ns attach-agent $b $sink($i)
+    $ns connect $tcp($i) $sink($i)
+    set ftp($i) [new Application/FTP]
+    $ftp($i) attach-agent $tcp($i)
+    $ns at [expr {0.1 * $i}] "$ftp($i) start"
+}
+proc each_sample {period_s script} {
+    global ns
+    uplevel #0 $script
+    $ns at [expr {[$ns now] + $period_s}] [list each_sample $period_s $script]
+}
+"""
+
+RUN = """
+$ns at $duration_s {
+    for {set i 0} {$i < $flows} {incr i} {
+        puts "acked $i [$tcp($i) set ack_]"
+        puts "cuts $i [$tcp($i) set ncwndcuts_]"
+        puts "timeouts $i [$tcp($i) set nrexmit_]"
+    }
+    puts "drops 0 [$monitor set pdrops_]"
+    exit 0
+}
+$ns run
+"""
+
+
+def compiled(source: Path, folder: Path) -> Path:
+    library = folder / f"{source.parent.name}.so"
+    include = ["-I", str(ROOT / "ns2" / "laws")]
+    subprocess.run([*COMPILE, *include, str(source), "-o", str(library)], check=True)
+    return library
+
+
+@pytest.fixture(scope="session")
+def libraries(made_once: Callable[..., Path]) -> Path:
+    """A folder with the protocols of ``config/protocols``, each as a library of its name."""
+
+    def compile_all(folder: Path) -> None:
+        for source in sorted(PROTOCOLS.glob("*/law.cc")):
+            compiled(source, folder)
+
+    return made_once("protocols", compile_all)
+
+
+def words(done: subprocess.CompletedProcess[str]) -> dict[tuple[str, int], float]:
+    """Lines ``name index value`` of a script's output."""
+    assert done.returncode == 0, done.stderr
+    lines = (line.split() for line in done.stdout.splitlines())
+    return {(line[0], int(line[1])): float(line[2]) for line in lines}
+
+
+def aimd(libraries: Path) -> list[object]:
+    return ["TCP/Protocol", "protocol_", libraries / "aimd.so", "increase_pkts_", 1, "cut_", 0.5]
+
+
+def cubic(libraries: Path, fast_convergence: int = 1) -> list[object]:
+    parameters = {"c_": 0.4, "beta_": 0.7, "fast_convergence_": fast_convergence, "hystart_": 1}
+    pairs = (word for pair in parameters.items() for word in pair)
+    return ["TCP/Protocol", "protocol_", libraries / "cubic.so", *pairs]
+
+
+def test_aimd_is_standard_tcp_with_sack(tcl: Script, libraries: Path) -> None:
+    path = (20, 25, 125, 2, 60)
+    ours = words(tcl(PATH + RUN, *path, *aimd(libraries)))
+    theirs = words(tcl(PATH + RUN, *path, "TCP/Sack1"))
+    for i in range(2):
+        assert ours["acked", i] == pytest.approx(theirs["acked", i], rel=0.02)
+        assert ours["cuts", i] == pytest.approx(theirs["cuts", i], abs=1)
+        assert ours["timeouts", i] == 0
+
+
+# Every packet of a given number is lost, on a path without a queue and with an RTT of 100 ms.
+RESPONSE = """
+set loss [new ErrorModel/Periodic]
+$loss set period_ $period_pkts
+$loss unit pkt
+$loss drop-target [new Agent/Null]
+$ns link-lossmodel $loss $a $b
+set sum 0
+set count 0
+$ns at [expr {$duration_s / 2}] {
+    each_sample 0.1 {set sum [expr {$sum + [$tcp(0) set cwnd_]}]; incr count}
+}
+$ns at [expr {$duration_s - 0.01}] {puts "cwnd 0 [expr {$sum / $count}]"}
+"""
+
+
+def mean_cwnd(tcl: Script, period_pkts: int, duration_s: float, sender: list[object]) -> float:
+    script = f"{PATH}set period_pkts {period_pkts}\n{RESPONSE}{RUN}"
+    return words(tcl(script, 10000, 50, 1000000, 1, duration_s, *sender))["cwnd", 0]
+
+
+@pytest.mark.parametrize(
+    ("period_pkts", "pkts", "duration_s"), [(1000, 38, 200), (10000, 120, 400)]
+)
+def test_aimd_has_the_window_that_rfc_9438_prints_for_reno(
+    tcl: Script, libraries: Path, period_pkts: int, pkts: float, duration_s: float
+) -> None:
+    assert mean_cwnd(tcl, period_pkts, duration_s, aimd(libraries)) == pytest.approx(pkts, rel=0.05)
+
+
+@pytest.mark.parametrize(("period_pkts", "duration_s"), [(10000, 300), (30000, 300)])
+@pytest.mark.parametrize(("fast_convergence", "tolerance"), [(0, 0.15), (1, 0.1)])
+def test_cubic_has_the_mean_window_of_its_equation(
+    tcl: Script,
+    libraries: Path,
+    period_pkts: int,
+    duration_s: float,
+    fast_convergence: int,
+    tolerance: float,
+) -> None:
+    # Near W_max the curve is flat, so without fast convergence cwnd stays above the equation's for
+    # hundreds of cuts. RFC 9438, equation 5: (C (3 + β) / (4 (1 − β)))^(1/4) RTT^(3/4) / p^(3/4).
+    expected = (0.4 * 3.7 / 1.2) ** 0.25 * 0.1**0.75 * period_pkts**0.75
+    found = mean_cwnd(tcl, period_pkts, duration_s, cubic(libraries, fast_convergence))
+    assert found == pytest.approx(expected, rel=tolerance)
+
+
+# DCTCP's queue of RFC 8257, section 3.1: marks from K = 20 packets on.
+STEP = """
+foreach {name value} {
+    thresh_ 20 maxthresh_ 20.001 gentle_ true linterm_ 1 q_weight_ 1 mark_p_ 2 setbit_ true
+    mean_pktsize_ 1000 bytes_ false queue_in_bytes_ false
+} {
+    Queue/RED set $name $value
+}
+"""
+QUEUE = """
+set sum 0
+set count 0
+$ns at 4.5 {each_sample 0.0001 {set sum [expr {$sum + [$monitor set pkts_]}]; incr count}}
+$ns at [expr {$duration_s - 0.001}] {puts "queue 0 [expr {$sum / double($count)}]"}
+"""
+
+
+@pytest.mark.parametrize("flows", [2, 10, 40])
+def test_dctcp_keeps_the_queue_near_the_threshold(tcl: Script, libraries: Path, flows: int) -> None:
+    script = STEP + PATH.replace("DropTail\n$ns queue-limit $a $b", "RED\n$ns queue-limit $a $b", 1)
+    sender = ["TCP/Protocol", "protocol_", libraries / "dctcp.so", "gain_", 0.0625, "ecn_", 1]
+    found = words(tcl(script + QUEUE + RUN, 1000, 0.05, 1000, flows, 5, *sender))
+    assert 15 < found["queue", 0] < 20 + flows
+    goodput_mbps = sum(found["acked", i] for i in range(flows)) * 960 * 8e-6 / 5
+    assert goodput_mbps > 930  # of 1000, of which headers are 4 %
+
+
+SHOWN = """
+set seen {}
+$ns at 3 {each_sample 0.01 {dict incr seen [expr {int([$tcp(0) shown state])}]}}
+set sum 0
+set count 0
+$ns at 3 {each_sample 0.001 {set sum [expr {$sum + [$monitor set pkts_]}]; incr count}}
+$ns at [expr {$duration_s - 0.001}] {
+    puts "queue 0 [expr {$sum / double($count)}]"
+    dict for {state samples} $seen {
+        puts "state $state $samples"
+    }
+}
+"""
+STATES = {"Startup": 0, "Drain": 1, "Down": 2, "Cruise": 3, "Refill": 4, "Up": 5, "ProbeRTT": 6}
+
+
+def test_bbr_fills_the_path_and_leaves_the_queue_short(tcl: Script, libraries: Path) -> None:
+    sender = ["TCP/Protocol", "protocol_", libraries / "bbr.so"]
+    found = words(tcl(PATH + SHOWN + RUN, 20, 25, 500, 1, 43, *sender))
+    assert found["acked", 0] * 960 * 8e-6 / 43 > 0.9 * 20 * 0.96
+    assert found["queue", 0] < 0.1 * 125  # a tenth of the BDP, where the buffer holds four
+    seconds = {name: found.get(("state", number), 0) / 100 for name, number in STATES.items()}
+    assert seconds["Startup"] == seconds["Drain"] == 0  # over before 3 s
+    # Of eight spans of 5 s each ends with 200 ms of ProbeRTT and the round trips around them.
+    assert 8 * 0.2 < seconds["ProbeRTT"] < 8 * 0.4
+    assert seconds["Cruise"] > seconds["Down"] + seconds["Refill"] + seconds["Up"] > 0
+
+
+def test_bbr_needs_no_buffer_of_a_bdp(tcl: Script, libraries: Path) -> None:
+    path = (20, 25, 12, 1, 40)  # a tenth of the BDP
+    bbr = words(tcl(PATH + RUN, *path, "TCP/Protocol", "protocol_", libraries / "bbr.so"))
+    reno = words(tcl(PATH + RUN, *path, *aimd(libraries)))
+    assert bbr["acked", 0] > 1.1 * reno["acked", 0]
+
+
+EVENTS = """
+#include <cstdio>
+#include "congestion_control.h"
+class Told : public CongestionControl {
+public:
+    explicit Told(const ProtocolParameters&) {}
+    void started(const PathState&, SendingLimits& limits) override { limits.cwnd_pkts = 8; }
+    void acknowledged(const Acknowledged& n, const PathState& p, SendingLimits&) override
+    {
+        printf("acknowledged %g lost %g flight %g>%g delivered %g round %d%s%s rtt %.3f\\n",
+            n.packets, n.lost, n.in_flight_before_pkts, p.in_flight_pkts, p.delivered_pkts, p.rounds,
+            p.in_recovery ? " recovery" : "", p.after_timeout ? " timeout" : "", n.rtt_s);
+    }
+    void lost(const Lost& l, const PathState& p, SendingLimits&) override
+    { printf("lost retransmission %d of %g\\n", l.retransmission, p.lost_pkts); }
+    void recovery_began(const PathState&, SendingLimits& limits) override
+    { printf("recovery_began\\n"); limits.cwnd_pkts = 4; }
+    void recovery_ended(const PathState&, SendingLimits&) override { printf("recovery_ended\\n"); }
+    void timed_out(const PathState&, SendingLimits& limits) override
+    { printf("timed_out\\n"); limits.cwnd_pkts = 1; }
+};
+CONGESTION_CONTROL(Told)
+"""
+
+# Twenty packets; those at the given places of all that reach the bottleneck are lost.
+LOSSES = """
+set loss [new ErrorModel/List]
+$loss droplist $lost
+$loss unit pkt
+$loss drop-target [new Agent/Null]
+$ns link-lossmodel $loss $a $b
+$tcp(0) set syn_ false
+$ns at 0 "$tcp(0) advance 20"
+$ns at 3 {exit 0}
+$ns run
+"""
+
+
+def events(tcl: Script, folder: Path, lost: str) -> list[str]:
+    (folder / "told").mkdir()
+    source = folder / "told" / "law.cc"
+    source.write_text(EVENTS)
+    sender = ["TCP/Protocol", "protocol_", compiled(source, folder), "minrto_", 1]
+    script = PATH.replace('"$ftp($i) start"', "{}") + f"set lost {{{lost}}}\n{LOSSES}"
+    done = tcl(script, 10, 50, 100, 1, 3, *sender)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+# The fourth to sixth packets overtake the third; cwnd is cut from 8 to 4, and the third leaves at once.
+EXPECTED = """
+acknowledged 1 lost 0 flight 8>7 delivered 1 round 1 rtt 0.101
+acknowledged 1 lost 0 flight 8>7 delivered 2 round 1 rtt 0.102
+acknowledged 1 lost 0 flight 8>7 delivered 3 round 1 rtt 0.103
+acknowledged 1 lost 0 flight 8>7 delivered 4 round 1 rtt 0.104
+lost retransmission 0 of 1
+recovery_began
+acknowledged 1 lost 1 flight 8>6 delivered 5 round 1 recovery rtt 0.105
+acknowledged 1 lost 0 flight 7>6 delivered 6 round 1 recovery rtt 0.106
+acknowledged 1 lost 0 flight 6>5 delivered 7 round 1 recovery rtt 0.107
+acknowledged 1 lost 0 flight 5>4 delivered 8 round 2 recovery rtt 0.101
+acknowledged 1 lost 0 flight 4>3 delivered 9 round 2 recovery rtt 0.101
+acknowledged 1 lost 0 flight 4>3 delivered 10 round 2 recovery rtt 0.101
+acknowledged 1 lost 0 flight 4>3 delivered 11 round 2 recovery rtt 0.101
+recovery_ended
+acknowledged 1 lost 0 flight 4>3 delivered 12 round 2 rtt -1.000
+acknowledged 1 lost 0 flight 4>3 delivered 13 round 3 rtt 0.101
+acknowledged 1 lost 0 flight 4>3 delivered 14 round 3 rtt 0.101
+acknowledged 1 lost 0 flight 4>3 delivered 15 round 3 rtt 0.101
+acknowledged 1 lost 0 flight 4>3 delivered 16 round 3 rtt 0.101
+acknowledged 1 lost 0 flight 4>3 delivered 17 round 4 rtt 0.101
+acknowledged 1 lost 0 flight 3>2 delivered 18 round 4 rtt 0.101
+acknowledged 1 lost 0 flight 2>1 delivered 19 round 4 rtt 0.101
+acknowledged 1 lost 0 flight 1>0 delivered 20 round 4 rtt 0.101
+"""
+
+
+def test_a_protocol_hears_of_a_loss_in_the_order_that_its_interface_states(
+    tcl: Script, tmp_path: Path
+) -> None:
+    assert events(tcl, tmp_path, "2") == EXPECTED.split("\n")[1:-1]
+
+
+def test_the_loss_of_a_retransmission_is_found_without_a_timeout(
+    tcl: Script, tmp_path: Path
+) -> None:
+    # The third packet, and its retransmission, the thirteenth packet at the bottleneck.
+    told = events(tcl, tmp_path, "2 12")
+    assert "lost retransmission 1 of 2" in told
+    assert "timed_out" not in told
+    assert told.count("recovery_began") == 1
+
+
+def test_the_loss_of_the_last_packets_ends_in_a_timeout(tcl: Script, tmp_path: Path) -> None:
+    told = events(tcl, tmp_path, "18 19")
+    assert (
+        told[-6:]
+        == """
+lost retransmission 0 of 2
+lost retransmission 0 of 2
+timed_out
+acknowledged 1 lost 0 flight 1>0 delivered 19 round 4 timeout rtt -1.000
+recovery_ended
+acknowledged 1 lost 0 flight 1>0 delivered 20 round 5 rtt -1.000
+""".split("\n")[1:-1]
+    )
+
+
+LAW = """
+#include "congestion_control.h"
+class Bad : public CongestionControl {
+public:
+    explicit Bad(const ProtocolParameters& given) : value_(given["value_"]) {}
+    void acknowledged(const Acknowledged&, const PathState&, SendingLimits& limits) override { BODY }
+    void recovery_began(const PathState&, SendingLimits&) override {}
+    void timed_out(const PathState&, SendingLimits&) override {}
+private:
+    double value_;
+};
+CONGESTION_CONTROL(Bad)
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "variables", "message"),
+    [
+        (
+            LAW.replace("BODY", 'limits.cwnd_pkts = value_ * __builtin_nan("");'),
+            ["value_", 1],
+            "acknowledged() of its protocol left cwnd_pkts negative, or not a number",
+        ),
+        (
+            LAW.replace("BODY", "limits.pacing_pps = -value_;"),
+            ["value_", 1],
+            "left pacing_pps negative",
+        ),
+        (
+            LAW.replace(
+                "BODY", "limits.cwnd_pkts = value_ / (limits.cwnd_pkts - limits.cwnd_pkts);"
+            ),
+            ["value_", 0],
+            "acknowledged() of its protocol divided by zero, or computed something that is not",
+        ),
+        (
+            LAW.replace("BODY", "limits.cwnd_pkts += 0 * value_;"),
+            [],
+            "its protocol needs the parameter value_, which is not set",
+        ),
+        (
+            LAW.replace("BODY", "limits.cwnd_pkts += 0 * value_;").replace(
+                "CONGESTION_CONTROL(Bad)", ""
+            ),
+            ["value_", 1],
+            "does not end with CONGESTION_CONTROL(its class)",
+        ),
+        (
+            LAW.replace("BODY", "limits.cwnd_pkts += 0 * value_;").replace(
+                "CONGESTION_CONTROL(Bad)",
+                "#undef CONGESTION_CONTROL_INTERFACE\\n#define CONGESTION_CONTROL_INTERFACE 999\\n"
+                "CONGESTION_CONTROL(Bad)",
+            ),
+            ["value_", 1],
+            "was made for version 999 of congestion_control.h",
+        ),
+    ],
+    ids=["not a number", "negative", "division", "parameter", "no class", "interface"],
+)
+def test_what_a_protocol_does_wrong_ends_with_a_sentence(
+    tcl: Script, tmp_path: Path, text: str, variables: list[object], message: str
+) -> None:
+    (tmp_path / "bad").mkdir()
+    source = tmp_path / "bad" / "law.cc"
+    source.write_text(text.replace("\\n", "\n"))
+    sender = ["TCP/Protocol", "protocol_", compiled(source, tmp_path), *variables]
+    done = tcl(PATH + RUN, 10, 10, 50, 1, 2, *sender)
+    assert done.returncode == 1
+    assert message in done.stderr
+
+
+def test_a_library_that_is_not_there_is_named(tcl: Script) -> None:
+    done = tcl(PATH + RUN, 10, 10, 50, 1, 2, "TCP/Protocol", "protocol_", "/nowhere/mine.so")
+    assert done.returncode == 1
+    assert "cannot load its protocol: /nowhere/mine.so" in done.stderr
+
+
+def test_a_sender_without_a_protocol_says_so(tcl: Script) -> None:
+    done = tcl(PATH + RUN, 10, 10, 50, 1, 2, "TCP/Protocol")
+    assert done.returncode == 1
+    assert "has no protocol: set protocol_ before it sends" in done.stderr

@@ -216,6 +216,24 @@ _ADAPTIVE = {
     ),
 }
 
+_PACKET = QueueParameter(
+    "packet_bytes_",
+    "largest packet, bytes: so short a queue never drops; a whole packet",
+    lambda values: values["packet_bytes"],
+    1,
+    MOST_PACKET_BYTES,
+    integer=True,
+)
+_CODEL = {
+    "target_s": QueueParameter(
+        "target_", "waiting time that it accepts, s", 0.005, LEAST_SAMPLE_S, MOST_TIME_S
+    ),
+    "interval_s": QueueParameter(
+        "interval_", "how long that may be exceeded, s", 0.1, LEAST_SAMPLE_S, MOST_TIME_S
+    ),
+    "packet_bytes": _PACKET,
+}
+
 QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
     {
         "DropTail": QueueKind(
@@ -321,6 +339,76 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             Limit(spare=1),  # it enqueues before it compares
             {"qib_": 0.0},
             ecn="markpkts_",
+            random=True,
+        ),
+        "CoDel": QueueKind(
+            "CoDel",
+            "drops or marks departing packets, ever more often, once all have waited longer than "
+            "its target for an interval (RFC 8289)",
+            _CODEL,
+            Limit(),
+            {},
+            ecn="ecn_",
+        ),
+        "FqCoDel": QueueKind(
+            "FqCoDel",
+            "serves flows in turn by bytes, new flows first, each through a CoDel of its own; drops "
+            "from the longest queue (RFC 8290)",
+            {
+                **_CODEL,
+                "quantum_bytes": QueueParameter(
+                    "quantum_",
+                    "bytes that a flow may send per turn; a whole packet",
+                    lambda values: values["packet_bytes"],
+                    1,
+                    MOST_COUNT,
+                    integer=True,
+                ),
+            },
+            Limit(),
+            {},
+            ecn="ecn_",
+        ),
+        "PIE": QueueKind(
+            "PIE",
+            "drops or marks arriving packets with a probability that follows the queueing delay "
+            "and its change (RFC 8033)",
+            {
+                "target_s": QueueParameter(
+                    "target_",
+                    "queueing delay that it aims at, s",
+                    0.015,
+                    LEAST_SAMPLE_S,
+                    MOST_TIME_S,
+                ),
+                "update_s": QueueParameter(
+                    "update_",
+                    "time between updates of the probability, s",
+                    0.015,
+                    LEAST_SAMPLE_S,
+                    MOST_TIME_S,
+                ),
+                "burst_s": QueueParameter(
+                    "burst_", "how long a burst may last that it lets pass, s", 0.15, 0, MOST_TIME_S
+                ),
+                "alpha_hz": QueueParameter(
+                    "alpha_", "weight of the distance from the target, 1/s", 0.125
+                ),
+                "beta_hz": QueueParameter("beta_", "weight of the delay's change, 1/s", 1.25),
+                "packet_bytes": replace(
+                    _PACKET, text="mean packet, bytes: a queue of two never drops; a whole packet"
+                ),
+                "mark_below_p": QueueParameter(
+                    "mark_share_",
+                    "probability up to which packets are marked; above it they are dropped",
+                    0.1,
+                    0,
+                    1,
+                ),
+            },
+            Limit(),
+            {},
+            ecn="ecn_",
             random=True,
         ),
         "SFQ": QueueKind(

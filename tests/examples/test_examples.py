@@ -129,6 +129,16 @@ def check_red_droptail(runs: dict[str, Values]) -> None:
     assert delays[0] > 1.5 * max(delays[1:])
 
 
+def check_bufferbloat(runs: dict[str, Values]) -> None:
+    tail, pie, codel, fq_codel = of(runs, "mean_queueing_delay", "link:bottleneck")
+    assert tail > 200
+    assert pie == pytest.approx(15, rel=0.2)
+    assert fq_codel < codel < 6
+    times_s = of(runs, "p95_flow_completion_time")
+    assert times_s == sorted(times_s, reverse=True)
+    assert min(of(runs, "utilization", "link:bottleneck")) > 99
+
+
 def check_ecn(runs: dict[str, Values]) -> None:
     off, on = of(runs, "link_loss_rate", "link:bottleneck")
     assert on < off / 2
@@ -215,5 +225,5 @@ def test_an_example_is_told_with_a_picture(name: str) -> None:
     assert f"examples/{name}/" in (repository_root() / "docs" / "scenarios.md").read_text()
 
 
-def test_there_are_eleven() -> None:
-    assert len(NAMES) == 11
+def test_there_are_twelve() -> None:
+    assert len(NAMES) == 12

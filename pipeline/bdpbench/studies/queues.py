@@ -352,7 +352,7 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
         ),
         "FqCoDel": QueueKind(
             "FqCoDel",
-            "serves flows in turn by bytes, new flows first, each through a CoDel of its own; drops "
+            "serves flows in turn by bytes, new ones first, each through its own CoDel; drops "
             "from the longest queue (RFC 8290)",
             {
                 **_CODEL,

@@ -1,0 +1,119 @@
+"""Queue/CoDel, Queue/FqCoDel and Queue/PIE in ns-2; unit tests check their laws by hand."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+
+import pytest
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# Flows with RTTs of 42, 52, ... ms over 20 Mbit/s; the last one may be UDP of a constant rate.
+PATH = """
+lassign $argv queue flows duration_s ecn limit_pkts udp_mbps
+set ns [new Simulator]
+set a [$ns node]
+set b [$ns node]
+Queue/$queue set ecn_ $ecn
+$ns duplex-link $a $b 20Mb 20ms $queue
+$ns queue-limit $a $b $limit_pkts
+set monitor [$ns monitor-queue $a $b ""]
+for {set i 0} {$i < $flows} {incr i} {
+    set host [$ns node]
+    $ns duplex-link $host $a 1000Mb [expr {1 + 5 * $i}]ms DropTail
+    $ns queue-limit $host $a 100000
+    set tcp($i) [new Agent/TCP/Sack1]
+    $tcp($i) set window_ 100000
+    $tcp($i) set ecn_ $ecn
+    set sink [new Agent/TCPSink/Sack1]
+    $ns attach-agent $host $tcp($i)
+    $ns attach-agent $b $sink
+    $ns connect $tcp($i) $sink
+    set ftp($i) [new Application/FTP]
+    $ftp($i) attach-agent $tcp($i)
+    $ns at [expr {0.1 * $i}] "$ftp($i) start"
+}
+if {$udp_mbps > 0} {
+    set host [$ns node]
+    $ns duplex-link $host $a 1000Mb 1ms DropTail
+    set udp [$ns create-connection UDP $host Null $b 99]
+    set cbr [$udp attach-app Traffic/CBR]
+    $cbr set packetSize_ 1000
+    $cbr set rate_ ${udp_mbps}Mb
+    $ns at 0 "$cbr start"
+}
+set sum 0
+set count 0
+set most 0
+proc sample {} {
+    global ns monitor sum count most
+    set sum [expr {$sum + [$monitor set size_]}]
+    set most [expr {max($most, [$monitor set pkts_])}]
+    incr count
+    $ns at [expr {[$ns now] + 0.002}] sample
+}
+$ns at 5 sample
+$ns at $duration_s {
+    puts "delay_ms [expr {$sum * 8 / 20e6 * 1e3 / $count}]"
+    puts "most_pkts $most"
+    puts "drops [$monitor set pdrops_]"
+    for {set i 0} {$i < $flows} {incr i} {
+        puts "acked.$i [$tcp($i) set ack_]"
+        puts "responses.$i [$tcp($i) set necnresponses_]"
+    }
+    exit 0
+}
+$ns run
+"""
+
+
+def found(
+    tcl: Script,
+    queue: str,
+    *,
+    flows: int = 4,
+    ecn: int = 0,
+    limit_pkts: int = 1000,
+    udp_mbps: float = 0,
+    duration_s: float = 30,
+) -> dict[str, float]:
+    done = tcl(PATH, queue, flows, duration_s, ecn, limit_pkts, udp_mbps)
+    assert (done.returncode, done.stderr) == (0, "")
+    pairs = (line.split() for line in done.stdout.splitlines())
+    return {name: float(value) for name, value in pairs}
+
+
+@pytest.mark.parametrize(("queue", "target_ms"), [("CoDel", 5), ("FqCoDel", 5), ("PIE", 15)])
+def test_the_delay_stays_near_the_target(tcl: Script, queue: str, target_ms: float) -> None:
+    values = found(tcl, queue)
+    assert 0.4 * target_ms < values["delay_ms"] < 1.4 * target_ms
+    assert found(tcl, "DropTail")["delay_ms"] > 200
+
+
+@pytest.mark.parametrize("queue", ["CoDel", "FqCoDel", "PIE"])
+def test_packets_that_can_be_marked_are_marked(tcl: Script, queue: str) -> None:
+    values = found(tcl, queue, ecn=1)
+    assert all(values[f"responses.{i}"] > 5 for i in range(4))
+    # PIE drops above a probability of a tenth, which slow start reaches.
+    assert values["drops"] == 0 or queue == "PIE"
+
+
+@pytest.mark.parametrize("queue", ["CoDel", "FqCoDel", "PIE"])
+def test_no_more_packets_than_its_limit_are_held(tcl: Script, queue: str) -> None:
+    values = found(tcl, queue, limit_pkts=20, udp_mbps=40, flows=1)
+    assert values["most_pkts"] <= 20
+    assert values["drops"] > 30 * 20e6 / 8 / 1040  # as much as passes
+
+
+def test_flows_get_equal_shares_whatever_their_rtts(tcl: Script) -> None:
+    acked = [found(tcl, "FqCoDel", duration_s=60)[f"acked.{i}"] for i in range(4)]
+    assert max(acked) < 1.3 * min(acked)
+
+
+def test_a_flow_that_does_not_give_way_gets_no_more_than_its_share(tcl: Script) -> None:
+    # One TCP flow and 40 Mbit/s of UDP: half of 20 Mbit/s is 1,200 packets/s.
+    alone = found(tcl, "FqCoDel", flows=1, udp_mbps=40, duration_s=20)
+    together = found(tcl, "CoDel", flows=1, udp_mbps=40, duration_s=20)
+    assert alone["acked.0"] > 0.8 * 1200 * 20
+    assert together["acked.0"] < 0.1 * alone["acked.0"]

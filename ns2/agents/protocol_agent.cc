@@ -68,8 +68,9 @@ private:
 	bool retransmit_now_;	// the first loss of a window does not wait for cwnd (RFC 6675, section 5)
 };
 
-// Each file of the folder that BDPBENCH_PROTOCOLS names defines a subclass, with its protocol_ and
-// the defaults of its parameters, which TclCL would only hand to variables that C++ binds.
+// Each file of the folder that BDPBENCH_PROTOCOLS names defines a subclass, with its protocol_, the
+// defaults of its parameters and their ranges (NAMErange_), which TclCL would only hand to variables
+// that C++ binds.
 static const char LOAD_CLASSES[] =
 	"Agent/TCP/Protocol instproc init args {"
 	"    eval $self next $args;"
@@ -151,6 +152,12 @@ public:
 		if (value.empty() || *end != '\0')
 			stop_ns(agent_, std::string("its protocol needs the parameter ") + name + ", which is "
 				+ (value.empty() ? "not set" : "no number: " + value));
+		std::istringstream range(text((std::string(name) + "range_").c_str()));
+		double least, most;
+		if (range >> least >> most) {
+			const LawParameter parameter = {name, least, most, ""};
+			require_in_range(agent_, parameter, number);
+		}
 		return number;
 	}
 

@@ -1,4 +1,4 @@
-"""`bdpbench new`: studies and metrics to begin with, which run as they are."""
+"""`bdpbench new`: studies, metrics and protocols to begin with, which run as they are."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from pathlib import Path
 
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import STUDY_NAME, find_study, read_study, study_keys
 
@@ -43,6 +43,24 @@ def begin_metric(name: str, study: str) -> Path:
     if name in DEFINITIONS:
         raise BdpbenchError("is a metric of bdpbench already", where=name, hint="choose another")
     return _write(find_study(study) / _METRICS_NAME, name)
+
+
+def begin_protocol(folder: Path) -> Path:
+    """Copy the folder of AIMD, under a name of its own, to begin a protocol with.
+
+    Raises:
+        BdpbenchError: when the name cannot be a key, or the folder exists.
+    """
+    name = folder.resolve().name
+    _check_name(name, "a protocol", str(folder))
+    if folder.exists():
+        raise BdpbenchError("exists already, and is left as it is", where=str(folder))
+    key = name.title().replace("_", "")
+    for path in sorted((config_dir() / "protocols" / "aimd").iterdir()):
+        text = re.sub(r"\bAIMD\b", name, re.sub(r"\bAimd\b", key, path.read_text(encoding="utf-8")))
+        folder.mkdir(parents=True, exist_ok=True)
+        write_text_atomically(folder / path.name, text)
+    return folder
 
 
 def _check_name(name: str, what: str, where: str) -> None:

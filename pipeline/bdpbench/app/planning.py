@@ -21,6 +21,7 @@ from bdpbench.app.stages import study_texts
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import known_sha256_of, sha256_of
 from bdpbench.contracts.paths import (
+    config_dir,
     package_dir,
     repository_root,
     results_dir,
@@ -42,6 +43,7 @@ from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id, find_build, unknown_to_ns2
+from bdpbench.simulation.protocols import compile_protocol
 from bdpbench.simulation.simulate import write_specs
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.checks import declared_by, why_not_replaced
@@ -49,6 +51,7 @@ from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
 from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.plan import Selection, make_plan, tiers_of
+from bdpbench.studies.protocol_folders import folders_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
 
@@ -188,6 +191,11 @@ def prepare(wanted: Wanted) -> Prepared:
     known = {tier: tier_runs} if scripts is None else {}
     _check_evaluation(load_study(name), identities, known)
     build_id = wanted.build_id or current_build_id()
+    for protocol in folders_of(study):
+        if not protocol.path.is_relative_to(config_dir()):
+            said = "is executed by ns-2: a protocol is a program that can do anything you can do"
+            print(f"{protocol.path}: {said}", file=sys.stderr, flush=True)
+        compile_protocol(protocol)
     _check_declared(study, build_id)
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:

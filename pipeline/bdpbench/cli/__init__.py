@@ -23,7 +23,7 @@ _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 _COMMANDS = {
     "run": ("running", "Simulate the missing runs of a study and write its report."),
     "list": ("running", "Show studies, scenarios, runs and what they cost."),
-    "new": ("running", "Begin a study or a metric of your own."),
+    "new": ("running", "Begin a study, a metric or a protocol of your own."),
     "analyze": ("tools", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
     "check": ("running", "Fail unless the verdicts of a tier are as expected."),
     "report": ("results", "Write a study's report, or its figures and tables for papers."),

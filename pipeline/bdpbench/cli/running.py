@@ -102,7 +102,7 @@ def list_command(
 
 @click.group("new")
 def new_command() -> None:
-    """Write a study or a metric to begin with, with comments; it runs as it is."""
+    """Write a study, a metric or a protocol to begin with, with comments; it runs as it is."""
 
 
 @new_command.command("study")
@@ -122,6 +122,16 @@ def metric(name: str, study: str) -> None:
     from bdpbench.app.beginning import begin_metric
 
     click.echo(f"{begin_metric(name, study)}: edit it; `./bdpbench run {study}` measures it")
+
+
+@new_command.command("protocol")
+@click.argument("folder", metavar="NAME", type=PATH)
+def protocol(folder: Path) -> None:
+    """Write NAME/: AIMD with two parameters, as a protocol that studies can name."""
+    from bdpbench.app.beginning import begin_protocol
+
+    made = begin_protocol(folder)
+    click.echo(f"{made}: edit law.cc; a study uses it with protocols: {{Mine: {{folder: {made}}}}}")
 
 
 @click.command("merge")

@@ -137,10 +137,11 @@ def values_of(run: PlannedRun, name: str) -> list[Scalar]:
 
 
 class ProtocolText(TypedDict):
-    """Label and colour of a protocol; ``colour`` is #rrggbb."""
+    """Label and colour (#rrggbb) of a protocol; its folder, from the checkout, if it has one."""
 
     label: str
     colour: str
+    folder: NotRequired[str]
 
 
 class ScenarioText(TypedDict):

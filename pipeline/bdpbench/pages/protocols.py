@@ -39,13 +39,12 @@ from bdpbench.pages.statements import ClaimRow
 from bdpbench.pages.sweep_charts import MOST_POINTS, Swept, sweep_chart
 from bdpbench.pages.text import Total, format_number, totals
 from bdpbench.pages.texts import (
-    Parameter,
     ProtocolData,
-    Response,
     Statement,
     data_of,
     read_protocols,
 )
+from bdpbench.studies.protocol_folders import Parameter, ProtocolFile, Response
 from bdpbench.studies.study import ClassDefaults
 from bdpbench.units import MINUS
 
@@ -88,7 +87,7 @@ class ProtocolPage:
 
     key: str
     label: str
-    data: ProtocolData
+    data: ProtocolData | ProtocolFile
     parameters: tuple[Mapping[str, object], ...]
     said: tuple[Statement, ...]
     finished: int
@@ -114,8 +113,8 @@ def protocol_pages(
     ]
 
 
-def described(study: StudyTexts) -> dict[str, ProtocolData]:
-    """The protocols of a study that ``reports/protocols/`` describes, in its order."""
+def described(study: StudyTexts) -> dict[str, ProtocolData | ProtocolFile]:
+    """The protocols that their folders or ``reports/protocols/`` describe, in the study's order."""
     known = read_protocols()
     found = {key: data_of(each, known) for key, each in study.protocols.items()}
     return {key: data for key, data in found.items() if data is not None}
@@ -123,7 +122,7 @@ def described(study: StudyTexts) -> dict[str, ProtocolData]:
 
 def _page(
     key: str,
-    text: ProtocolData,
+    text: ProtocolData | ProtocolFile,
     parts: Sequence[NumberRow],
     claims: Sequence[ClaimRow],
     data: ReportData,

@@ -9,12 +9,20 @@ from typing import Annotated
 from xml.etree import ElementTree
 
 from markupsafe import Markup
-from pydantic import Field, field_validator, model_validator
+from pydantic import Field, field_validator
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.yaml_files import Strict, YamlFile, known_or_suggest
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.plan import swept_names
+from bdpbench.studies.protocol_folders import (
+    Equation,
+    Parameter,
+    ProtocolFile,
+    ProtocolFolder,
+    Response,
+    Source,
+)
 from bdpbench.studies.study import Study
 
 Text = Annotated[str, Field(min_length=1)]
@@ -113,29 +121,10 @@ def _parameters_of(study: Study) -> tuple[set[str], set[str]]:
 STANDARD_TCP = 1
 
 
-class Source(Strict):
-    """A paper or RFC, as the page cites it."""
+class ShownEquation(Equation):
+    """An equation with its MathML, which browsers show instead of the plain text."""
 
-    text: Text
-    url: str = Field("", pattern=r"^(https://\S+)?$")
-
-
-class Equation(Strict):
-    """One rule of the congestion window.
-
-    Attributes:
-        when: the event that it reacts to, e.g. "per ACK, above the low window".
-        mathml: the equation for a browser.
-        text: the same for a reader without MathML.
-        source: where it is printed.
-        note: any further remark.
-    """
-
-    when: Text
     mathml: Text
-    text: Text
-    source: Text
-    note: str = ""
 
     @field_validator("mathml")
     @classmethod
@@ -149,41 +138,6 @@ class Equation(Strict):
         return checked_mathml(self.mathml)
 
 
-class Parameter(Strict):
-    """A parameter of the protocol; either a Tcl variable or a constant of its law.
-
-    Attributes:
-        symbol: as in the equations; text after "_" is a subscript.
-        meaning: what it does.
-        variable: Tcl variable of the agent; "" for a constant.
-        unit: "1" for a ratio.
-        default: default of the Tcl variable, or the constant.
-        range: smallest and largest value that the agent accepts; absent if it accepts any.
-    """
-
-    symbol: Text
-    meaning: Text
-    variable: str = Field("", pattern=r"^([a-z][A-Za-z0-9_]*_)?$")
-    unit: Text
-    default: float
-    range: list[float] | None = Field(None, min_length=2, max_length=2)
-
-    @model_validator(mode="after")
-    def _default_lies_in_range(self) -> Parameter:
-        if self.range is not None and not self.range[0] <= self.default <= self.range[1]:
-            raise ValueError(f"the default {self.default:g} lies outside the range")
-        return self
-
-
-class Response(Strict):
-    """Mean window w in packets at a loss rate p: w = coefficient / p^exponent, from w_low on."""
-
-    coefficient: float = Field(gt=0)
-    exponent: float = Field(gt=0)
-    source: Text
-    smallest_pkts: float = Field(1.0, gt=0)
-
-
 class ProtocolData(Strict):
     """One file of ``reports/protocols/``.
 
@@ -193,7 +147,7 @@ class ProtocolData(Strict):
         option: their windowOption_; absent for agents that do not read it.
         summary: the idea in a few sentences.
         sources: sources of the page.
-        equations: see ``Equation``; ``notation`` explains symbols that are not parameters.
+        equations: see ``ShownEquation``; ``notation`` explains symbols that are not parameters.
         parameters: see ``Parameter``.
         response: its response function, if that does not depend on the RTT.
         differs: how the implementation differs from the paper, and why.
@@ -205,7 +159,7 @@ class ProtocolData(Strict):
     summary: Text
     sources: list[Source] = Field(min_length=1)
     notation: Text
-    equations: list[Equation] = Field(min_length=1)
+    equations: list[ShownEquation] = Field(min_length=1)
     parameters: list[Parameter]
     response: Response | None = None
     differs: list[Text] = Field(default_factory=list)
@@ -234,8 +188,12 @@ def _read(path: Path, mtime_ns: int) -> ProtocolData:
     return YamlFile(path).validate(ProtocolData)
 
 
-def data_of(protocol: Protocol, known: Sequence[ProtocolData]) -> ProtocolData | None:
-    """The description of a study's protocol; None if there is none."""
+def data_of(
+    protocol: Protocol, known: Sequence[ProtocolData]
+) -> ProtocolData | ProtocolFile | None:
+    """The description of a study's protocol, or of its folder; None if there is none."""
+    if protocol.folder:
+        return ProtocolFolder(Path(protocol.folder)).file
     return next((each for each in known if each.describes(protocol)), None)
 
 

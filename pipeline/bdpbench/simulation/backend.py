@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import os
-import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -23,10 +22,12 @@ from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import (
     PREFIX_VARIABLE,
+    PROTOCOLS_VARIABLE,
     build_prefix,
     can_be_built,
     check_binary,
     find_build,
+    libraries_dir,
     require_build,
     run_build_script,
     variant_of_runs,
@@ -44,8 +45,11 @@ IMAGE_TCL = "/opt/bdpbench/tcl"
 IMAGE_STUDY_TCL = "/opt/bdpbench/study/tcl"
 IMAGE_RUN = "/run/bdpbench"
 ISOLATION = ("--network", "none", "--read-only", "--tmpfs", "/tmp")  # noqa: S108
+IMAGE_PROTOCOLS = "/opt/bdpbench/protocols"
 TCL_VARIABLE = "BDPBENCH_TCL"
 """Environment variable by which a script finds the checkout's ``tcl/``."""
+
+PROTOCOL_AGENTS = "TCP/Protocol/"
 
 
 @dataclass(frozen=True)
@@ -113,7 +117,8 @@ class NativeBackend:
 
     def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
         binary = require_build(self.build_id).binary
-        return Command((str(binary), str(script), *argv), {TCL_VARIABLE: str(tcl_dir())})
+        found = {PROTOCOLS_VARIABLE: str(libraries_dir())} if loads_protocols(argv) else {}
+        return Command((str(binary), str(script), *argv), {TCL_VARIABLE: str(tcl_dir()), **found})
 
     def info(self) -> BuildFacts:
         return require_build(self.build_id).info
@@ -163,12 +168,16 @@ class DockerBackend:
             folder = study_tcl_folder(script)
             mounts.append(f"{folder}:{IMAGE_STUDY_TCL}:ro")
             inside = Path(IMAGE_STUDY_TCL, script.relative_to(folder))
+        variables = {TCL_VARIABLE: IMAGE_TCL}
+        if loads_protocols(argv):
+            mounts.append(f"{libraries_dir()}:{IMAGE_PROTOCOLS}:ro")
+            variables[PROTOCOLS_VARIABLE] = IMAGE_PROTOCOLS
         return Command(
             (
                 *("docker", "run", "--rm", "--init", *ISOLATION),
                 *("--user", f"{os.getuid()}:{os.getgid()}", "--workdir", IMAGE_RUN),
                 *(word for mount in mounts for word in ("--volume", mount)),
-                *("--env", f"{TCL_VARIABLE}={IMAGE_TCL}"),
+                *(word for each in variables.items() for word in ("--env", "=".join(each))),
                 *(self.info()["image_id"], IMAGE_NS, str(inside), *argv),
             )
         )
@@ -206,6 +215,11 @@ class DockerBackend:
             hint = "run `./bdpbench ns2 build --backend docker` first"
             raise BdpbenchError(f"image {self.image} is not there", hint=hint)
         return facts
+
+
+def loads_protocols(argv: Sequence[str]) -> bool:
+    """Whether the arguments of a script name a protocol that is a folder."""
+    return any(word.startswith(PROTOCOL_AGENTS) for word in argv)
 
 
 def study_tcl_folder(script: Path) -> Path:

@@ -6,8 +6,10 @@ them.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import platform
 import re
 import subprocess
 from collections.abc import Sequence
@@ -27,6 +29,11 @@ BINARY_NAME = "ns"
 INFO_NAME = "ns-bdpbench.json"
 PREFIX_VARIABLE = "BDPBENCH_NS2_PREFIX"
 """Environment variable of a cluster node with builds of its own (``simulation.node_build``)."""
+
+PROTOCOLS_VARIABLE = "BDPBENCH_PROTOCOLS"
+"""Environment variable by which ns-2 finds the libraries of protocols that are folders."""
+
+INTERFACE_FLAGS = ("-std=gnu++17", "-O2", "-fPIC", "-shared", "-Wall")
 
 
 @dataclass(frozen=True)
@@ -179,6 +186,19 @@ _TIMEOUT_S = 60.0
 """Time limit, s: an answer takes a tenth of a second, and longer on a very busy machine."""
 
 
+def interface_dir() -> Path:
+    """Folder of ``congestion_control.h``, which such protocols include."""
+    return repository_root() / "ns2" / "laws"
+
+
+@cache
+def libraries_dir() -> Path:
+    """Folder of their libraries: for this interface, compiled in this way, for such machines."""
+    header = (interface_dir() / "congestion_control.h").read_bytes()
+    made_by = "\0".join([platform.machine(), *INTERFACE_FLAGS]).encode()
+    return home_dir() / "protocols" / hashlib.sha256(header + made_by).hexdigest()[:16]
+
+
 def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:
     """Declarations of a study that a build of ns-2 does not know, each with the reason.
 
@@ -210,7 +230,12 @@ def _answer(
     command = [str(binary[0]), str(script[0]), *triples]
     try:
         done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+            command,
+            env={**os.environ, PROTOCOLS_VARIABLE: str(libraries_dir())},
+            capture_output=True,
+            text=True,
+            timeout=_TIMEOUT_S,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BdpbenchError(f"ns-2 does not answer: {error}", where=str(binary[0])) from None

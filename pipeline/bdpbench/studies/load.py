@@ -10,6 +10,7 @@ from bdpbench.contracts.paths import config_dir, expanded
 from bdpbench.contracts.yaml_files import YamlFile, meant, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.checks import check_study, why_not_replaced
+from bdpbench.studies.protocol_folders import fill_protocols
 from bdpbench.studies.study import Study
 
 STUDY_NAME = "study.yaml"
@@ -93,6 +94,7 @@ def read_study(path: Path) -> Study:
 @lru_cache(maxsize=16)
 def _read(path: Path, _state: tuple[int, int, int]) -> Study:
     source = YamlFile(path)
+    fill_protocols(source)
     study = source.validate(Study).read_from(source)
     if study.key != path.parent.name:
         raise source.error(("key",), f"expected {path.parent.name!r}, the name of the folder")

@@ -88,6 +88,10 @@ class Protocol(Strict):
 
     label: Label = Field(description="Name in tables and plots, e.g. HS-TCP")
     colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$", description="Colour in every plot, #rrggbb")
+    folder: str = Field(
+        "",
+        description="Folder of a protocol of one's own, from that of the study; it gives the rest",
+    )
     agent: ClassName = Field("TCP/Sack1", description="ns-2 agent class, without 'Agent/'")
     sink: ClassName = Field("TCPSink/Sack1", description="ns-2 sink class, without 'Agent/'")
     linux: LinuxName | None = Field(

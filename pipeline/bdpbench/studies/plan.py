@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from bdpbench.contracts.paths import relative
 from bdpbench.contracts.plan import (
@@ -13,12 +14,14 @@ from bdpbench.contracts.plan import (
     ParameterText,
     Plan,
     PlannedRun,
+    ProtocolText,
     Scalar,
     ScenarioText,
     format_value,
 )
 from bdpbench.contracts.yaml_files import meant, suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.studies.values import Values
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS, ParameterDeclaration
@@ -208,10 +211,7 @@ def make_plan(
         "title": study.title,
         "tier": tier,
         "ns2_build_id": ns2_build_id,
-        "protocols": {
-            key: {"label": each.label, "colour": each.colour}
-            for key, each in study.protocols.items()
-        },
+        "protocols": {key: _protocol_text(each) for key, each in study.protocols.items()},
         "scenarios": {key: _text_of(study, each) for key, each in study.scenarios.items()},
         "parameters": {
             name: _parameter_text(study, name, declaration)
@@ -220,6 +220,13 @@ def make_plan(
         "runs": list(runs),
         "evaluation_sha256": evaluation_sha256,
     }
+
+
+def _protocol_text(protocol: Protocol) -> ProtocolText:
+    text: ProtocolText = {"label": protocol.label, "colour": protocol.colour}
+    if protocol.folder:
+        text["folder"] = relative(Path(protocol.folder))
+    return text
 
 
 def _parameter_text(study: Study, name: str, declaration: ParameterDeclaration) -> ParameterText:

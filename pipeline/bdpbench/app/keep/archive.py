@@ -21,6 +21,7 @@ from bdpbench.contracts.paths import (
     is_installed,
     package_dir,
     repository_root,
+    resolved,
     results_dir,
     run_folder,
     run_place,
@@ -147,6 +148,13 @@ def _sources(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
         is_result = path.is_relative_to(results) or path.suffix == _ARCHIVE
         if not is_result and not _LEFT_OUT.search(name):
             yield f"{_SOURCE_FOLDER}/{place}/{name}", path.read_bytes()
+    # Protocols that are folders elsewhere, under the keys that the study gives them.
+    for key, protocol in bundle.plan["protocols"].items():
+        folder = resolved(protocol["folder"]) if "folder" in protocol else None
+        if folder and not folder.is_relative_to(config_dir()):
+            for path in files_below(folder):
+                name = path.relative_to(folder).as_posix()
+                yield f"{_SOURCE_FOLDER}/{place}/protocols/{key}/{name}", path.read_bytes()
 
 
 def source_files(names: Sequence[str]) -> Iterator[tuple[str, Path]]:

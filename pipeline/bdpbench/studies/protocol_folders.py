@@ -1,0 +1,223 @@
+"""Protocols that are folders: ``protocol.yaml`` describes one, ``law.cc`` computes it.
+
+A study names the folder, ``protocols: {Mine: {folder: ../mine}}``. Its sender is a subclass of
+``Agent/TCP/Protocol`` whose name contains a digest of the folder's code, so that run ids cover it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import Field, model_validator
+
+from bdpbench.contracts.files import utf8_text
+from bdpbench.contracts.paths import expanded
+from bdpbench.contracts.yaml_files import Label, Location, Strict, VariableName, YamlFile, suggest
+from bdpbench.studies.behaviour import strip_cpp
+from bdpbench.studies.parts import ClassName, Setting
+from bdpbench.studies.study import Study
+
+PROTOCOL_NAME = "protocol.yaml"
+LAW_NAME = "law.cc"
+AGENT = "TCP/Protocol"
+_DIGITS = 12
+_OWN_KEYS = ("agent", "linux", "linux_parameters")
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Source(Strict):
+    """A paper or RFC, as the page cites it."""
+
+    text: Text
+    url: str = Field("", pattern=r"^(https://\S+)?$")
+
+
+class Equation(Strict):
+    """One rule of the congestion window.
+
+    Attributes:
+        when: the event that it reacts to, e.g. "per ACK, above the low window".
+        text: the equation in plain characters.
+        source: where it is printed.
+        note: any further remark.
+    """
+
+    when: Text
+    text: Text
+    source: Text
+    note: str = ""
+
+
+class Parameter(Strict):
+    """A parameter of the protocol; either a Tcl variable or a constant of its law.
+
+    Attributes:
+        symbol: as in the equations; text after "_" is a subscript.
+        meaning: what it does.
+        variable: Tcl variable of the agent; "" for a constant.
+        unit: "1" for a ratio.
+        default: default of the Tcl variable, or the constant.
+        range: smallest and largest value that the agent accepts; absent if it accepts any.
+    """
+
+    symbol: Text
+    meaning: Text
+    variable: str = Field("", pattern=r"^([a-z][A-Za-z0-9_]*_)?$")
+    unit: Text
+    default: float
+    range: list[float] | None = Field(None, min_length=2, max_length=2)
+
+    @model_validator(mode="after")
+    def _default_lies_in_range(self) -> Parameter:
+        if self.problem(self.default):
+            raise ValueError(f"the default {self.default:g} lies outside the range")
+        return self
+
+    def problem(self, value: float) -> str:
+        """How a value leaves the range; "" if it does not."""
+        if self.range is None or self.range[0] <= value <= self.range[1]:
+            return ""
+        least, most = self.range
+        return f"{value:g} is outside its range of {least:g} to {most:g} {self.unit}".rstrip(" 1")
+
+
+class Response(Strict):
+    """Mean window w in packets at a loss rate p: w = coefficient / p^exponent, from w_low on."""
+
+    coefficient: float = Field(gt=0)
+    exponent: float = Field(gt=0)
+    source: Text
+    smallest_pkts: float = Field(1.0, gt=0)
+
+
+class ProtocolFile(Strict):
+    """Content of ``protocol.yaml``.
+
+    Attributes:
+        key: begins the name of its class in ns-2.
+        label, colour: in tables and plots, unless a study gives others.
+        sink, settings: its receiver, and variables of ns-2's sender such as ``ecn_``.
+        name: full name.
+        summary: the idea in a few sentences.
+        sources: sources of its page in the report.
+        equations: see ``Equation``; ``notation`` explains symbols that are not parameters.
+        parameters: see ``Parameter``; a study can set those with a variable.
+        response: its response function, if that does not depend on the RTT.
+        differs: how the code differs from its sources, and why.
+    """
+
+    key: str = Field(pattern=r"^[A-Z][A-Za-z0-9]*$", max_length=40)
+    label: Label
+    colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$")
+    sink: ClassName = "TCPSink/Sack1"
+    settings: dict[VariableName, Setting] = Field(default_factory=dict)
+    name: Text
+    summary: Text
+    sources: list[Source] = Field(default_factory=list)
+    notation: str = ""
+    equations: list[Equation] = Field(default_factory=list)
+    parameters: list[Parameter] = Field(default_factory=list)
+    response: Response | None = None
+    differs: list[Text] = Field(default_factory=list)
+
+    @property
+    def variables(self) -> Mapping[str, Parameter]:
+        """Parameters that a study can set, by their Tcl variables."""
+        return {each.variable: each for each in self.parameters if each.variable}
+
+
+@dataclass(frozen=True)
+class ProtocolFolder:
+    """A folder with ``protocol.yaml`` and C++ files, of which ``*.cc`` are compiled."""
+
+    path: Path
+
+    @cached_property
+    def file(self) -> ProtocolFile:
+        """Its description.
+
+        Raises:
+            BdpbenchError: naming file, line and key of what is wrong.
+        """
+        return YamlFile(self.path / PROTOCOL_NAME).validate(ProtocolFile)
+
+    @cached_property
+    def code(self) -> list[Path]:
+        """Its C++ files and headers, sorted."""
+        return sorted(each for each in self.path.iterdir() if each.suffix in (".cc", ".h"))
+
+    @cached_property
+    def agent(self) -> str:
+        """Its class in ns-2 without ``Agent/``, with a digest of its code without comments."""
+        digest = hashlib.sha256()
+        for path in self.code:
+            digest.update(f"{path.name}\0{strip_cpp(utf8_text(path))}\0".encode())
+        return f"{AGENT}/{self.file.key}{digest.hexdigest()[:_DIGITS]}"
+
+
+def fill_protocols(source: YamlFile) -> None:
+    """Give each protocol of a ``study.yaml`` that names a folder what its folder says.
+
+    Raises:
+        BdpbenchError: naming file and line, when a folder is not one of a protocol, or when a study
+            sets what the folder decides, or a parameter outside its range.
+    """
+    protocols = source.data.get("protocols") if isinstance(source.data, dict) else None
+    if not isinstance(protocols, dict):
+        return
+    for key, given in protocols.items():
+        if isinstance(given, dict) and isinstance(given.get("folder"), str):
+            protocols[key] = _filled(source, ("protocols", key), given)
+
+
+def _filled(source: YamlFile, place: Location, given: Mapping[str, Any]) -> dict[str, Any]:
+    path = (source.path.parent / expanded(Path(given["folder"]))).resolve()
+    missing = [name for name in (PROTOCOL_NAME, LAW_NAME) if not (path / name).is_file()]
+    if missing:
+        hint = "`./bdpbench new protocol NAME` makes a folder with both"
+        raise source.error(
+            (*place, "folder"), f"{path} has no {' and no '.join(missing)}", hint=hint
+        )
+    for name in _OWN_KEYS:
+        if name in given:
+            raise source.error((*place, name), "the protocol's folder decides this")
+    folder = ProtocolFolder(path)
+    wanted = given.get("settings", {})
+    if isinstance(wanted, dict):
+        _check_settings(source, (*place, "settings"), wanted, folder.file)
+        defaults = {name: each.default for name, each in folder.file.variables.items()}
+        wanted = {**folder.file.settings, **defaults, **wanted}
+    return {
+        "label": folder.file.label,
+        "colour": folder.file.colour,
+        "sink": folder.file.sink,
+        **given,
+        "folder": str(path),
+        "agent": folder.agent,
+        "settings": wanted,
+    }
+
+
+def _check_settings(
+    source: YamlFile, place: Location, wanted: Mapping[str, Any], file: ProtocolFile
+) -> None:
+    for name, value in wanted.items():
+        parameter = file.variables.get(name)
+        if parameter is not None and isinstance(value, int | float) and parameter.problem(value):
+            raise source.error((*place, name), parameter.problem(value))
+        if parameter is None and f"{name}_" in file.variables:
+            raise source.error(
+                (*place, name), "unknown variable", hint=suggest(name, file.variables)
+            )
+
+
+def folders_of(study: Study) -> list[ProtocolFolder]:
+    """The protocols of a study that are folders, each folder once."""
+    paths = dict.fromkeys(each.folder for each in study.protocols.values() if each.folder)
+    return [ProtocolFolder(Path(path)) for path in paths]

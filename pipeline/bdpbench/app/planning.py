@@ -43,6 +43,7 @@ from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id, find_build, unknown_to_ns2
+from bdpbench.simulation.protocol_tests import check_protocol
 from bdpbench.simulation.protocols import compile_protocol
 from bdpbench.simulation.simulate import write_specs
 from bdpbench.studies.behaviour import Identities
@@ -196,6 +197,7 @@ def prepare(wanted: Wanted) -> Prepared:
             said = "is executed by ns-2: a protocol is a program that can do anything you can do"
             print(f"{protocol.path}: {said}", file=sys.stderr, flush=True)
         compile_protocol(protocol)
+        check_protocol(protocol)
     _check_declared(study, build_id)
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 
 from bdpbench.contracts.files import write_atomically, write_text_atomically
@@ -48,16 +49,26 @@ def _make(folder: ProtocolFolder, library: Path) -> None:
 
 
 def _compile(folder: ProtocolFolder, library: Path) -> None:
-    sources = [str(path) for path in folder.code if path.suffix == ".cc"]
-    command = [
-        _COMPILER,
-        *INTERFACE_FLAGS,
-        "-I",
-        str(interface_dir()),
-        *sources,
-        "-o",
-        str(library),
-    ]
+    compile_code(folder, [path for path in folder.code if path.suffix == ".cc"], library)
+    if b"bdpbench_protocol" not in library.read_bytes():
+        raise BdpbenchError(
+            "does not say which class is the protocol",
+            where=str(folder.path / LAW_NAME),
+            hint=f"end it with CONGESTION_CONTROL({folder.file.key})",
+        )
+
+
+def compile_code(
+    folder: ProtocolFolder, sources: Sequence[Path], made: Path, *, shared: bool = True
+) -> None:
+    """Compile C++ files of a protocol into a library, or into a program.
+
+    Raises:
+        BdpbenchError: when they do not compile, naming file and line.
+    """
+    flags = [each for each in INTERFACE_FLAGS if shared or each != "-shared"]
+    include = ["-I", str(interface_dir())]
+    command = [_COMPILER, *flags, *include, *map(str, sources), "-o", str(made)]
     try:
         done = subprocess.run(
             command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
@@ -66,12 +77,6 @@ def _compile(folder: ProtocolFolder, library: Path) -> None:
         raise BdpbenchError(f"does not compile: {error}", where=str(folder.path)) from None
     if done.returncode != 0:
         raise _compiler_error(folder, done.stderr)
-    if b"bdpbench_protocol" not in library.read_bytes():
-        raise BdpbenchError(
-            "does not say which class is the protocol",
-            where=str(folder.path / LAW_NAME),
-            hint=f"end it with CONGESTION_CONTROL({folder.file.key})",
-        )
 
 
 def _compiler_error(folder: ProtocolFolder, text: str) -> BdpbenchError:

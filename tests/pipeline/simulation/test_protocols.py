@@ -1,0 +1,205 @@
+"""Protocols that are folders: read, compiled, checked by hand, and refused with file and line."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml
+
+from bdpbench.contracts.paths import config_dir
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.protocol_tests import check_protocol
+from bdpbench.simulation.protocols import compile_protocol
+from bdpbench.studies.load import load_study
+from bdpbench.studies.protocol_folders import ProtocolFolder
+from bdpbench.studies.runs import expand_tier
+
+PROTOCOLS = sorted(path.parent for path in config_dir().glob("protocols/*/protocol.yaml"))
+STUDY = {
+    "schema_version": 1,
+    "key": "mine",
+    "title": "Mine",
+    "protocols": {"Mine": {"folder": "../aimd"}},
+    "topologies": {
+        "path": {
+            "parameters": {
+                "bottleneck_mbps": 10,
+                "bottleneck_delay_ms": 10,
+                "access_mbps": 100,
+                "rtt_ms": 40,
+                "buffer_bdp": 1,
+                "protocol": "Mine",
+            }
+        }
+    },
+    "scenarios": {
+        "alone": {
+            "title": "Alone",
+            "topology": "path",
+            "flows": [{"count": 1}],
+            "tiers": {"quick": [{"duration_s": 1}]},
+        }
+    },
+}
+
+
+@pytest.fixture
+def aimd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of AIMD's folder that a test may break, with libraries of its own."""
+    monkeypatch.setattr("bdpbench.simulation.protocols.libraries_dir", lambda: tmp_path / "made")
+    monkeypatch.setattr(
+        "bdpbench.simulation.protocol_tests.libraries_dir", lambda: tmp_path / "made"
+    )
+    return Path(shutil.copytree(config_dir() / "protocols" / "aimd", tmp_path / "aimd"))
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new))
+
+
+def study_of(aimd: Path, **given: object) -> Path:
+    study = aimd.parent / "mine"
+    study.mkdir(exist_ok=True)
+    protocols = {"Mine": {"folder": f"../{aimd.name}", **given}}
+    (study / "study.yaml").write_text(yaml.safe_dump({**STUDY, "protocols": protocols}))
+    return study
+
+
+@pytest.mark.parametrize("folder", PROTOCOLS, ids=lambda path: path.name)
+def test_what_comes_along_compiles_and_is_as_its_tests_say(folder: Path) -> None:
+    protocol = ProtocolFolder(folder)
+    compile_protocol(protocol)
+    check_protocol(protocol)
+    assert protocol.file.sources
+
+
+def test_a_protocol_is_compiled_once_and_declared_with_its_parameters(
+    aimd: Path, tmp_path: Path
+) -> None:
+    protocol = ProtocolFolder(aimd)
+    compile_protocol(protocol)
+    name = protocol.agent.removeprefix("TCP/Protocol/")
+    library = tmp_path / "made" / f"{name}.so"
+    made = library.stat().st_mtime_ns
+    compile_protocol(ProtocolFolder(aimd))
+    assert library.stat().st_mtime_ns == made
+    declared = library.with_suffix(".tcl").read_text()
+    assert f"Class Agent/TCP/Protocol/{name} -superclass Agent/TCP/Protocol\n" in declared
+    assert f"set {'cut_'} 0.5\n" in declared
+    assert "set cut_range_ {0.01 0.99}\n" in declared
+
+
+def test_the_name_of_its_class_covers_its_code_and_no_comment(aimd: Path) -> None:
+    before = ProtocolFolder(aimd).agent
+    edit(aimd / "law.cc", "// Standard TCP", "// Usual TCP")
+    assert ProtocolFolder(aimd).agent == before
+    edit(aimd / "law.cc", "FEWEST_PKTS = 2", "FEWEST_PKTS = 3")
+    assert ProtocolFolder(aimd).agent != before
+
+
+def test_its_runs_get_its_class_and_all_parameters(aimd: Path) -> None:
+    def arguments(**given: object) -> list[str]:
+        (run,) = expand_tier(load_study(study_of(aimd, **given)), "quick")
+        return run["argv"]
+
+    pairs = arguments(settings={"cut_": 0.25})
+    given = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    assert given["-flow.0.agent"] == ProtocolFolder(aimd).agent
+    assert given["-flow.0.set.cut_"] == "0.25"
+    assert given["-flow.0.set.increase_pkts_"] == "1"
+    assert load_study(study_of(aimd)).protocols["Mine"].label == "AIMD"
+    assert load_study(study_of(aimd, label="Ours")).protocols["Mine"].label == "Ours"
+
+
+Break = Callable[[Path], object]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"settings": {"cut_": 3}}, "settings.cut_: 3 is outside its range of 0.01 to 0.99"),
+        ({"settings": {"cut": 0.3}}, "settings.cut: unknown variable"),
+        ({"agent": "TCP/Reno"}, "agent: the protocol's folder decides this"),
+        ({"folder": "../nowhere"}, "nowhere has no protocol.yaml and no law.cc"),
+    ],
+)
+def test_what_a_study_says_wrong_is_refused_with_its_line(
+    aimd: Path, given: dict[str, object], message: str
+) -> None:
+    study = study_of(aimd, **given)
+    with pytest.raises(BdpbenchError) as found:
+        load_study(study)
+    assert message in found.value.message
+    assert str(found.value.where).startswith(f"{study / 'study.yaml'}:")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message", "line"),
+    [
+        (
+            lambda folder: edit(folder / "law.cc", "return;", "retrun;"),
+            "does not compile: ",
+            "law.cc:19",
+        ),
+        (
+            lambda folder: edit(folder / "law.cc", "CONGESTION_CONTROL(Aimd)", ""),
+            "does not say which class is the protocol",
+            "law.cc",
+        ),
+        (
+            lambda folder: edit(folder / "protocol.yaml", "label:", "labell:"),
+            "labell: unknown key",
+            "protocol.yaml",
+        ),
+        (
+            lambda folder: edit(folder / "protocol.yaml", "default: 0.5", "default: 5"),
+            "the default 5 lies outside the range",
+            "protocol.yaml:22",
+        ),
+        (
+            lambda folder: edit(folder / "test.yaml", "cwnd_pkts: 12", "cwnd_pkts: 13"),
+            "slow start adds a packet for each that is acknowledged: cwnd_pkts is 12, not 13",
+            "test.yaml:6",
+        ),
+        (
+            lambda folder: edit(folder / "test.yaml", "timed_out", "timedout"),
+            "unknown event",
+            "test.yaml:",
+        ),
+        (
+            lambda folder: edit(folder / "test.yaml", "packets: 2", "packet: 2"),
+            "unknown field",
+            "test.yaml:5",
+        ),
+        (
+            lambda folder: edit(folder / "test.yaml", "cut_: 0.3", "cutt_: 0.3"),
+            "unknown parameter",
+            "test.yaml:",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_folder_is_refused_with_file_and_line(
+    aimd: Path, break_it: Break, message: str, line: str
+) -> None:
+    break_it(aimd)
+
+    def use() -> None:
+        compile_protocol(ProtocolFolder(aimd))
+        check_protocol(ProtocolFolder(aimd))
+
+    with pytest.raises(BdpbenchError) as found:
+        use()
+    assert message in str(found.value)
+    assert line in str(found.value)
+
+
+def test_a_test_that_does_not_end_is_stopped(aimd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bdpbench.simulation.protocol_tests._TIMEOUT_S", 0.5)
+    edit(aimd / "law.cc", "limits.cwnd_pkts = 1;", "for (volatile int i = 0;; i++) {}")
+    with pytest.raises(BdpbenchError, match="do not end within a minute"):
+        check_protocol(ProtocolFolder(aimd))

@@ -128,12 +128,10 @@ public:
 	virtual double operator[](const char* name) const = 0;
 };
 
+#define BDPBENCH_INTERFACE extern "C" int bdpbench_interface() { return CONGESTION_CONTROL_INTERFACE; }
+#define BDPBENCH_MAKER(Class) extern "C" CongestionControl* bdpbench_protocol(const ProtocolParameters& given) { return new Class(given); }
+
 /** At the end of a protocol's file: its class, whose constructor takes ProtocolParameters. */
-#define CONGESTION_CONTROL(Class) \
-	extern "C" int bdpbench_interface() { return CONGESTION_CONTROL_INTERFACE; } \
-	extern "C" CongestionControl* bdpbench_protocol(const ProtocolParameters& parameters) \
-	{ \
-		return new Class(parameters); \
-	}
+#define CONGESTION_CONTROL(Class) BDPBENCH_INTERFACE BDPBENCH_MAKER(Class)
 
 #endif

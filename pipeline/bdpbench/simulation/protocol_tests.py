@@ -131,7 +131,8 @@ def _found(folder: ProtocolFolder, checks: list[Check]) -> list[dict[LimitName, 
     text = "\n".join(line for check in checks for line in _lines(folder, check))
     with tempfile.TemporaryDirectory() as scratch:
         main, program = Path(scratch, "check.cc"), Path(scratch, "check")
-        main.write_text(f'#include "{folder.path / LAW_NAME}"\n#include "check_protocol.h"\n')
+        driver = Path(__file__).with_name("check_protocol.h")
+        main.write_text(f'#include "{folder.path / LAW_NAME}"\n#include "{driver}"\n')
         others = [each for each in folder.code if each.suffix == ".cc" and each.name != LAW_NAME]
         compile_code(folder, [main, *others], program, shared=False)
         try:

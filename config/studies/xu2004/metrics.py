@@ -9,7 +9,13 @@ import polars as pl
 from bdpbench.metrics import FlowView, flow_metric, second_half
 from bdpbench.metrics.definition import XU
 from bdpbench.metrics.flows import kept_shares, mbps_of_payload
-from bdpbench.metrics.series import CUT_SHARE, end_of_slow_start, last_until, nth
+from bdpbench.metrics.series import (
+    CUT_SHARE,
+    end_of_slow_start,
+    first_time_at_least,
+    last_until,
+    nth,
+)
 
 _of_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("rtt_ms",))
 _of_full_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("bdp_pkts", "rtt_ms"))
@@ -63,6 +69,24 @@ def congestion_time(flow: FlowView) -> float | None:
     first_s, second_s = full["peak_s"][:2]
     last_cut_s = flow.cuts.filter(pl.col("peak_s") < second_s)["cut_s"][-1]
     return float(last_cut_s - first_s)
+
+
+@flow_metric(
+    "packets",
+    "ssthresh of the first rise",
+    f"{XU}, section 3.2 and Figure 3.10 (where congestion avoidance begins)",
+    tables=("cwnd", "ssthresh"),
+    parameters=("bdp_pkts", "rtt_ms"),
+)
+def rise_ssthresh(flow: FlowView) -> float | None:
+    """Value of ssthresh at the first peak {FULL}, or at the end of a run in which cwnd gets there
+    without a peak: what the losses of slow start, and those of repairing them, have left of it. The
+    rise begins there. {CUT}
+    """
+    if first_time_at_least(flow.cwnd, "cwnd_pkts", flow.full_pkts) is None:
+        return None
+    peak_s = nth(flow.full_cuts["peak_s"], 0)
+    return last_until(flow.ssthresh, "ssthresh_pkts", peak_s or flow.run.duration_s)
 
 
 def _risen_full_cuts(flow: FlowView) -> pl.DataFrame:

@@ -84,6 +84,21 @@ def test_slow_start_ends_with_the_sample_before_a_loss_sets_ssthresh(
     assert values["loss_rate_in_slow_start", FLOW] == pytest.approx(100 * 57 / 1023)
 
 
+def test_the_first_rise_begins_at_what_all_losses_before_it_have_left(
+    build: Any, measure: Measure
+) -> None:
+    # Losses at 2 and 3 s, then a rise to 950 of 1,000 packets, which are cut to 475.
+    cwnd = [(0.0, 1), (1.0, 512), (2.0, 256), (3.0, 1), (4.0, 41), (8.0, 950), (10.0, 475)]
+    after = [(0.0, 40000), (1.0, 40000), (2.0, 256), (3.0, 41), (4.0, 41), (8.0, 41), (10.0, 475)]
+    tables = {"cwnd": build.table({0: build.cwnd(cwnd)}), "ssthresh": threshold(after)}
+    assert measure(tables)["rise_ssthresh", FLOW] == 41.0
+    # Where cwnd comes to rest without a peak, as Vegas's does, the last ssthresh counts.
+    tables["cwnd"] = build.table({0: build.cwnd([*cwnd[:5], (8.0, 950), (10.0, 950)])})
+    assert measure(tables)["rise_ssthresh", FLOW] == 475.0
+    tables["cwnd"] = build.table({0: build.cwnd([*cwnd[:5], (8.0, 45), (10.0, 47)])})
+    assert measure(tables)["rise_ssthresh", FLOW] is None
+
+
 def test_a_flow_that_stays_in_slow_start_has_no_end_of_it(
     slow_start: dict[str, pl.LazyFrame], measure: Measure
 ) -> None:

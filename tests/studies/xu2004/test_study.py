@@ -99,7 +99,7 @@ def follows_its_rule(row: Row, value: float, lower: float, upper: float) -> bool
         # A packet per RTT, which is one sample; our own arithmetic gives 3,205, which is outside.
         assert round(1e9 * RTT_S / 8 / 1040) + 200 == 3205
         return (lower, upper) == (value - 1, value + 1)
-    return row["metric"] in {"first_cut_after", "first_ssthresh"} and upper - lower <= 6
+    return row["metric"] in {"rise_ssthresh", "first_ssthresh"} and upper - lower <= 6
 
 
 # The runs
@@ -149,6 +149,18 @@ def test_runs_of_the_quick_tier_last_until_the_published_time(study: Any) -> Non
             needed_s = float(row["value"]) + BEFORE_S.get(row["metric"], 0)
             for run in study.matching("quick", row["scenario"], row["select"]):
                 assert run["parameters"]["duration_s"] > needed_s, row["id"]
+
+
+def test_two_flows_share_the_wire_of_chapter_4(study: Any) -> None:
+    """Section 4.1: 10 Mbit/s and 20 ms; 50 packets are ns-2's default."""
+    for scenario in ("two_rtts", "two_rtts_substreams"):
+        for run in study.matching("paper", scenario, {}):
+            values = run["parameters"]
+            assert (values["bottleneck_mbps"], values["bottleneck_delay_ms"]) == (10, 20)
+            assert values["buffer_pkts"] == 50
+            assert values["rtt_1_ms"] == 2 * values["bottleneck_delay_ms"]
+            assert values["rtt_2_ms"] == values["rtt_factor"] * values["rtt_1_ms"]
+            assert values["rtt_2_ms"] == 40 + 2 * values["access_delay_2_ms"]
 
 
 # The claims

@@ -176,7 +176,6 @@ public:
 	virtual ~CoDelQueue() { delete line_; }
 	virtual void enque(Packet* packet)
 	{
-		settle();
 		if (!line_)
 			line_ = new CoDelLine(parameters());
 		if (!has_room()) {
@@ -226,7 +225,6 @@ public:
 	}
 	virtual void enque(Packet* packet)
 	{
-		settle();
 		const int i = line_of(packet);
 		if (!lines_[i]) {
 			require(name(), quantum_bytes_ > 0, "quantum_ must be positive");
@@ -348,7 +346,6 @@ public:
 	}
 	virtual void enque(Packet* packet)
 	{
-		settle();
 		if (!law_) {
 			require(name(), parameters_.target_s > 0 && parameters_.update_s > 0,
 				"target_ and update_ must be positive");

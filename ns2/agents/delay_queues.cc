@@ -90,7 +90,7 @@ public:
 	DelayQueue()
 	{
 		pq_ = &amount_;
-		bind_bool("ecn_", &ecn_);
+		bind_bool("setbit_", &ecn_);
 	}
 
 protected:
@@ -167,7 +167,7 @@ protected:
  *   target_        s       0.005    waiting time that it accepts
  *   interval_      s       0.1      how long it may be exceeded
  *   packet_bytes_  bytes   1040     a queue of at most one packet never drops
- *   ecn_           0 or 1  0        marks packets that can be marked
+ *   setbit_        0 or 1  0        marks packets that can be marked
  *   limit_         packets 50       room
  */
 class CoDelQueue : public CoDelQueueBase {
@@ -320,8 +320,8 @@ private:
  *   burst_         s       0.15     how long a burst may last that it lets pass
  *   alpha_, beta_  1/s     0.125, 1.25
  *   packet_bytes_  bytes   1040     a queue of at most two packets never drops
- *   mark_share_    1       0.1      above this probability packets are dropped even with ecn_
- *   ecn_           0 or 1  0        marks packets that can be marked
+ *   mark_share_    1       0.1      above this probability packets are dropped even with setbit_
+ *   setbit_        0 or 1  0        marks packets that can be marked
  *   limit_         packets 50       room
  */
 class PieQueue : public DelayQueue {

@@ -15,7 +15,9 @@ lassign $argv queue flows duration_s ecn limit_pkts udp_mbps
 set ns [new Simulator]
 set a [$ns node]
 set b [$ns node]
-Queue/$queue set ecn_ $ecn
+if {$queue ne "DropTail"} {
+    Queue/$queue set setbit_ $ecn
+}
 $ns duplex-link $a $b 20Mb 20ms $queue
 $ns queue-limit $a $b $limit_pkts
 set monitor [$ns monitor-queue $a $b ""]

@@ -348,7 +348,7 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             _CODEL,
             Limit(),
             {},
-            ecn="ecn_",
+            ecn="setbit_",
         ),
         "FqCoDel": QueueKind(
             "FqCoDel",
@@ -367,7 +367,7 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             },
             Limit(),
             {},
-            ecn="ecn_",
+            ecn="setbit_",
         ),
         "PIE": QueueKind(
             "PIE",
@@ -408,7 +408,7 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             },
             Limit(),
             {},
-            ecn="ecn_",
+            ecn="setbit_",
             random=True,
         ),
         "SFQ": QueueKind(

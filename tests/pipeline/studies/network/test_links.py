@@ -192,6 +192,9 @@ def test_ecn_marks_in_place_of_dropping(simulated: Run, kind: str) -> None:
         "ARED": {"min_th_pkts": 3, "max_th_pkts": 30},
         "PI": {"target_pkts": 5, "a": 0.01, "b": 0.0099},
         "REM": {"target_pkts": 5, "gamma": 0.05, "phi": 1.01},
+        "CoDel": {"target_s": 0.001, "interval_s": 0.02},
+        "FqCoDel": {"target_s": 0.001, "interval_s": 0.02},
+        "PIE": {"target_s": 0.002, "burst_s": 0},
     }
     given = queue(kind, **settings.get(kind, {"min_th_pkts": 3, "max_th_pkts": 30}))
     for ecn in ("off", "on"):

@@ -52,7 +52,8 @@ def page(visited: Visit) -> Iterator[Any]:
 def test_it_draws_everything_without_a_complaint(built: Path, visit: Any) -> None:
     page = visit.open(built, "?all")
     canvases = page.locator(".canvas")
-    expect(page.locator("details.run:not([open])")).to_have_count(0)  # their charts are there now
+    closed = page.locator("details.run:not([open])")
+    expect(closed).to_have_count(0, timeout=60_000)  # their charts are there now
     expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(
         canvases.count(), timeout=60_000
     )

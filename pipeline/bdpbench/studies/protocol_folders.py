@@ -208,6 +208,8 @@ def _check_settings(
     source: YamlFile, place: Location, wanted: Mapping[str, Any], file: ProtocolFile
 ) -> None:
     for name, value in wanted.items():
+        if name == "windowOption_":
+            raise source.error((*place, name), "would have no effect: the folder is the law")
         parameter = file.variables.get(name)
         if parameter is not None and isinstance(value, int | float) and parameter.problem(value):
             raise source.error((*place, name), parameter.problem(value))

@@ -124,6 +124,7 @@ Break = Callable[[Path], object]
     [
         ({"settings": {"cut_": 3}}, "settings.cut_: 3 is outside its range of 0.01 to 0.99"),
         ({"settings": {"cut": 0.3}}, "settings.cut: unknown variable"),
+        ({"settings": {"windowOption_": 8}}, "windowOption_: would have no effect"),
         ({"agent": "TCP/Reno"}, "agent: the protocol's folder decides this"),
         ({"folder": "../nowhere"}, "nowhere has no protocol.yaml and no law.cc"),
     ],

@@ -217,6 +217,44 @@ def test_bbr_needs_no_buffer_of_a_bdp(tcl: Script, libraries: Path) -> None:
     assert bbr["acked", 0] > 1.1 * reno["acked", 0]
 
 
+# Packets are lost at random at the end of the bottleneck.
+RANDOM_LOSS = """
+set loss [new ErrorModel]
+$loss set rate_ $loss_rate
+$loss unit pkt
+$loss ranvar [new RandomVariable/Uniform]
+$loss drop-target [new Agent/Null]
+$ns link-lossmodel $loss $a $b
+"""
+
+
+def share_at_loss(tcl: Script, loss_rate: float, sender: list[object]) -> float:
+    """Share of 20 Mbit/s at an RTT of 50 ms that is delivered with random losses."""
+    script = f"ns-random 1\n{PATH}set loss_rate {loss_rate}\n{RANDOM_LOSS}{RUN}"
+    found = words(tcl(script, 20, 25, 500, 1, 40, *sender))
+    return found["acked", 0] * 1000 * 8e-6 / 40 / 20
+
+
+def left_between_probes(loss_rate: float, rounds: float) -> float:
+    """Mean rate over a cruise: section 5.3.3.8.3 of the draft keeps (1 - p)^k after k rounds."""
+    return (1 - (1 - loss_rate) ** rounds) / (rounds * loss_rate)
+
+
+def test_bbr_stays_near_the_full_rate_at_one_per_cent_of_loss(tcl: Script, libraries: Path) -> None:
+    sender = ["TCP/Protocol", "protocol_", libraries / "bbr.so"]
+    # 1 % of margin, 2 % for ProbeRTT, and at most 3 s or 60 round trips of 50 ms between probes.
+    full = 0.99 * 0.98
+    found = {loss: share_at_loss(tcl, loss, sender) for loss in (0.001, 0.01, 0.02)}
+    assert found[0.001] > 0.9
+    assert full * left_between_probes(0.01, 60) < found[0.01] < full
+    # At the threshold of 2 %, half of the probes lose too much and lower the long-term bound.
+    assert found[0.02] < full * left_between_probes(0.02, 40)
+    # Reno's mean window is sqrt(1.5 / p) packets, where the path holds 125.
+    reno = share_at_loss(tcl, 0.02, aimd(libraries))
+    assert reno < (1.5 / 0.02) ** 0.5 / 125 * 1.2
+    assert found[0.02] > 4 * reno
+
+
 EVENTS = """
 #include <cstdio>
 #include "congestion_control.h"

@@ -1,4 +1,5 @@
-// BBR, version 3 (draft-ietf-ccwg-bbr). The names of states and bounds are the draft's.
+// BBR, version 3 (draft-ietf-ccwg-bbr-06). The names of states and bounds, and the numbers of
+// sections, are the draft's.
 
 #include <algorithm>
 #include <cmath>
@@ -13,7 +14,6 @@ static const double BETA = 0.7;
 static const double HEADROOM = 0.15;
 static const double FEWEST_PKTS = 4;
 static const double STARTUP_PACING = 2.77;	// 4 ln 2
-static const double STARTUP_CWND = 2;
 static const double DRAIN_PACING = 0.5;
 static const double CWND = 2;
 static const double UP_CWND = 2.25;
@@ -27,6 +27,8 @@ static const double PACING_MARGIN = 0.01;
 static const double FULL_GROWTH = 1.25;
 static const int FULL_ROUNDS = 3;
 static const int FULL_LOSSES = 6;
+static const int DRAIN_ROUNDS = 3;
+static const double MORE_IN_UP_PKTS = 2;
 static const int MOST_RENO_ROUNDS = 63;
 static const int EXTRA_ACKED_ROUNDS = 10;
 static const double FIRST_RTT_S = 0.001;	// until there is a sample
@@ -52,13 +54,12 @@ private:
 /** How much more than expected has been acknowledged at once, over the last ten round trips (5.5.9). */
 class Aggregation {
 public:
-	void acknowledged(double packets, double now_s, double rate_pps, double cwnd_pkts, bool round_began,
-		bool full)
+	void begin(double now_s) { since_s_ = now_s; }
+	void acknowledged(double packets, double now_s, double rate_pps, double cwnd_pkts, bool round_began)
 	{
-		if (round_began && ++rounds_ >= (full ? EXTRA_ACKED_ROUNDS : 1)) {
-			rounds_ = 0;
-			before_ = now_;
-			now_ = 0;
+		if (round_began) {
+			round_ = (round_ + 1) % EXTRA_ACKED_ROUNDS;
+			most_[round_] = 0;
 		}
 		double expected = rate_pps * (now_s - since_s_);
 		if (delivered_ <= expected) {
@@ -66,16 +67,36 @@ public:
 			since_s_ = now_s;
 		}
 		delivered_ += packets;
-		now_ = std::max(now_, std::min(delivered_ - expected, cwnd_pkts));
+		most_[round_] = std::max(most_[round_], std::min(delivered_ - expected, cwnd_pkts));
 	}
-	double packets() const { return std::max(before_, now_); }
+	double packets(bool this_round_only) const
+	{
+		return this_round_only ? most_[round_] : *std::max_element(most_, most_ + EXTRA_ACKED_ROUNDS);
+	}
 
 private:
 	double since_s_ = 0;
 	double delivered_ = 0;
-	double before_ = 0;
-	double now_ = 0;
-	int rounds_ = 0;
+	double most_[EXTRA_ACKED_ROUNDS] = {};
+	int round_ = 0;
+};
+
+/** Whether cwnd has stopped the sender in this round trip or the last one (C.is_cwnd_limited). */
+class CwndLimited {
+public:
+	void acknowledged(bool limited, bool round_began)
+	{
+		if (round_began) {
+			before_ = now_;
+			now_ = false;
+		}
+		now_ = now_ || limited;
+	}
+	bool lately() const { return now_ || before_; }
+
+private:
+	bool now_ = false;
+	bool before_ = false;
 };
 
 class Bbr : public CongestionControl {
@@ -86,14 +107,14 @@ public:
 	{
 		initial_cwnd_pkts_ = limits.cwnd_pkts;
 		probe_rtt_min_stamp_s_ = min_rtt_stamp_s_ = path.now_s;
+		aggregation_.begin(path.now_s);
 		enter_startup();
-		limits.pacing_pps = pacing_gain_ * limits.cwnd_pkts / FIRST_RTT_S;
+		limits.pacing_pps = pacing_gain_ * initial_cwnd_pkts_ / FIRST_RTT_S;
 	}
 
 	void lost(const Lost& packet, const PathState& path, SendingLimits& limits) override
 	{
-		note_loss(path);
-		lost_in_round_++;
+		note_loss(path, limits);
 		if (!probe_samples_)
 			return;
 		const double lost = path.lost_pkts - packet.sent_lost_pkts;
@@ -102,58 +123,49 @@ public:
 				packet.sent_limited_by_application, path, limits);
 	}
 
-	void acknowledged(const Acknowledged& news, const PathState& path, SendingLimits& limits) override
+	void acknowledged(const Acknowledged& told, const PathState& path, SendingLimits& limits) override
 	{
+		Acknowledged news = told;
+		news.rate_limited_by_application |= sent_in_probe_rtt(news);
+		update_latest_signals(news, path);
 		update_round(news, path);
-		update_delivery_signals(news, path);
 		update_max_bw(news);
 		if (loss_round_start_)
 			adapt_short_term_model(limits);
-		aggregation_.acknowledged(news.packets, path.now_s, bw_pps_, limits.cwnd_pkts, round_start_,
-			full_bw_reached_);
+		cwnd_limited_.acknowledged(path.limited_by_cwnd, round_start_);
+		aggregation_.acknowledged(news.packets, path.now_s, bw_pps_, limits.cwnd_pkts, round_start_);
 		check_full_bw(news);
-		check_startup_done(path);
-		if (state_ == DRAIN && path.in_flight_pkts <= inflight_pkts(1))
-			enter_probe_bw(path);
+		check_startup_done(news, path);
+		check_drain_done(path);
 		update_probe_bw(news, path, limits);
 		update_min_rtt(news, path);
-		check_probe_rtt(news, path, limits);
-		advance_delivery_signals(news);
+		check_probe_rtt(path, limits);
+		advance_latest_signals(news);
 		bw_pps_ = std::min(max_bw(), bw_shortterm_pps_);
-		set_pacing(limits);
+		set_pacing(news, limits);
 		set_cwnd(news, path, limits);
 	}
 
-	void recovery_began(const PathState& path, SendingLimits& limits) override
-	{
-		save_cwnd(limits);
-		recovery_round_ends_at_ = path.delivered_pkts;
-		conserving_ = true;
-		limits.cwnd_pkts = std::max(path.in_flight_pkts + 1, 1.0);
-	}
+	void recovery_began(const PathState&, SendingLimits&) override {}	// lost() has told the model
 
-	void recovery_ended(const PathState&, SendingLimits& limits) override
-	{
-		conserving_ = false;
-		restore_cwnd(limits);
-	}
+	void recovery_ended(const PathState&, SendingLimits& limits) override { restore_cwnd(limits); }
 
 	void marked(const PathState&, SendingLimits&) override {}	// the draft leaves ECN open
 
 	void timed_out(const PathState& path, SendingLimits& limits) override
 	{
-		note_loss(path);
-		save_cwnd(limits);
+		save_cwnd(path, limits);
 		limits.cwnd_pkts = path.in_flight_pkts + 1;
 	}
 
 	void resumed(double, const PathState& path, SendingLimits& limits) override
 	{
 		idle_restart_ = true;
+		aggregation_.begin(path.now_s);
 		if (in_probe_bw())
 			limits.pacing_pps = bw_pps_ * (1 - PACING_MARGIN);
-		else if (state_ == PROBE_RTT && probe_rtt_done_s_ > 0 && path.now_s > probe_rtt_done_s_)
-			end_probe_rtt(path, limits);
+		else if (state_ == PROBE_RTT)
+			check_probe_rtt_done(path, limits);
 	}
 
 	double shown(const std::string& name) const override
@@ -162,28 +174,37 @@ public:
 			return state_;
 		if (name == "max_bw")
 			return max_bw();
+		if (name == "bw")
+			return bw_pps_;
 		if (name == "min_rtt")
 			return min_rtt_s_;
 		if (name == "inflight_longterm")
 			return inflight_longterm_pkts_;
+		if (name == "inflight_shortterm")
+			return inflight_shortterm_pkts_;
 		return CongestionControl::shown(name);
 	}
 
 private:
 	enum State { STARTUP, DRAIN, DOWN, CRUISE, REFILL, UP, PROBE_RTT };
-	enum AckPhase { NO_PROBE, PROBE_STARTING, PROBE_FEEDBACK, PROBE_STOPPING };
+	enum AckPhase { NO_PROBE, REFILLING, PROBE_STARTING, PROBE_FEEDBACK, PROBE_STOPPING };
 
 	double max_bw() const { return max_bw_.value(); }
 	bool in_probe_bw() const { return state_ >= DOWN && state_ <= UP; }
 	bool probing() const { return state_ == STARTUP || state_ == REFILL || state_ == UP; }
 
-	// Section 4.6: volumes.
+	// Section 5.6.4.2: volumes. The sender hands over single packets, so the offload budget is less
+	// than the smallest window.
 
 	double bdp_pkts(double gain, double rate_pps) const
 	{
 		return min_rtt_s_ == INFINITE ? initial_cwnd_pkts_ : gain * rate_pps * min_rtt_s_;
 	}
-	double inflight_pkts(double gain) const { return std::max(bdp_pkts(gain, max_bw()), FEWEST_PKTS); }
+	double budget_pkts(double pkts) const
+	{
+		return std::max(pkts, FEWEST_PKTS) + (state_ == UP ? MORE_IN_UP_PKTS : 0);
+	}
+	double inflight_pkts(double rate_pps) const { return budget_pkts(bdp_pkts(1, rate_pps)); }
 	double inflight_with_headroom_pkts() const
 	{
 		if (inflight_longterm_pkts_ == INFINITE)
@@ -191,9 +212,9 @@ private:
 		const double headroom = std::max(1.0, HEADROOM * inflight_longterm_pkts_);
 		return std::max(inflight_longterm_pkts_ - headroom, FEWEST_PKTS);
 	}
-	double target_inflight_pkts(double cwnd_pkts) const
+	double target_inflight_pkts(const SendingLimits& limits) const
 	{
-		return std::min(bdp_pkts(1, bw_pps_), cwnd_pkts);
+		return std::min(bdp_pkts(1, bw_pps_), limits.cwnd_pkts);
 	}
 
 	// Sections 5.3.1 and 5.3.2: Startup and Drain.
@@ -202,7 +223,7 @@ private:
 	{
 		state_ = STARTUP;
 		pacing_gain_ = STARTUP_PACING;
-		cwnd_gain_ = STARTUP_CWND;
+		cwnd_gain_ = CWND;
 	}
 
 	void reset_full_bw()
@@ -214,44 +235,51 @@ private:
 
 	void check_full_bw(const Acknowledged& news)
 	{
-		if (full_bw_now_ || news.rate_limited_by_application || news.rate_pps < 0)
+		if (full_bw_now_ || !round_start_ || news.rate_limited_by_application || news.rate_pps < 0)
 			return;
 		if (news.rate_pps >= full_bw_pps_ * FULL_GROWTH) {
 			reset_full_bw();
 			full_bw_pps_ = news.rate_pps;
 			return;
 		}
-		if (!round_start_)
-			return;
 		full_bw_now_ = ++full_bw_rounds_ >= FULL_ROUNDS;
 		full_bw_reached_ = full_bw_reached_ || full_bw_now_;
 	}
 
-	void check_startup_done(const PathState& path)
+	// An acknowledgement that tells losses counts as one range of them.
+	void check_startup_done(const Acknowledged& news, const PathState& path)
 	{
-		if (loss_round_start_) {
-			const bool lossy = path.in_recovery && losses_last_round_ >= FULL_LOSSES
-				&& losses_last_round_ > LOSS_SHARE * delivered_last_round_;
-			if (!full_bw_reached_ && lossy) {
-				full_bw_reached_ = true;
-				inflight_longterm_pkts_ = std::max(inflight_pkts(1), inflight_latest_pkts_);
-			}
+		if (news.lost > 0)
+			losses_in_round_++;
+		if (!full_bw_reached_ && loss_round_start_ && path.in_recovery
+			&& losses_in_round_ >= FULL_LOSSES && too_high(news, path)) {
+			full_bw_reached_ = true;
+			inflight_longterm_pkts_ = std::max(bdp_pkts(1, bw_pps_), inflight_latest_pkts_);
 		}
+		if (loss_round_start_)
+			losses_in_round_ = 0;
 		if (state_ == STARTUP && full_bw_reached_) {
 			state_ = DRAIN;
 			pacing_gain_ = DRAIN_PACING;
 			cwnd_gain_ = CWND;
+			drain_began_in_round_ = round_count_;
 		}
+	}
+
+	void check_drain_done(const PathState& path)
+	{
+		if (state_ == DRAIN && (path.in_flight_pkts <= inflight_pkts(bw_pps_)
+			|| round_count_ > drain_began_in_round_ + DRAIN_ROUNDS))
+			start_down(path);
 	}
 
 	// Section 5.3.3: the cycle of ProbeBW.
 
-	void enter_probe_bw(const PathState& path) { start_down(path); }
-
 	void start_down(const PathState& path)
 	{
+		reset_congestion_signals();
 		probe_up_count_ = INFINITE;
-		// Section 5.3.3.7: two to three seconds, or as often as Reno would probe.
+		// Section 5.3.3.8: two to three seconds, or as often as Reno would probe.
 		rounds_since_probe_ = path.random() < 0.5 ? 0 : 1;
 		probe_wait_s_ = 2 + path.random();
 		cycle_stamp_s_ = path.now_s;
@@ -274,7 +302,8 @@ private:
 		reset_short_term_model();
 		probe_up_rounds_ = 0;
 		probe_up_acks_ = 0;
-		ack_phase_ = NO_PROBE;
+		precautionary_ = false;
+		ack_phase_ = REFILLING;
 		start_round(path);
 		state_ = REFILL;
 		pacing_gain_ = 1;
@@ -298,7 +327,8 @@ private:
 	{
 		if (!full_bw_reached_)
 			return;
-		adapt_long_term_model(news, path, limits);
+		if (adapt_long_term_model(news, path, limits))
+			return;
 		if (state_ == DOWN || state_ == CRUISE) {
 			if (time_to_probe(path, limits))
 				start_refill(path);
@@ -308,25 +338,31 @@ private:
 			if (round_start_)
 				start_up(news, path, limits);
 		} else if (state_ == UP && time_to_go_down(news, path, limits)) {
+			probe_was_too_high_ = false;	// so far
 			start_down(path);
 		}
 	}
 
 	bool time_to_probe(const PathState& path, const SendingLimits& limits) const
 	{
-		const double reno_rounds = std::min<double>(target_inflight_pkts(limits.cwnd_pkts), MOST_RENO_ROUNDS);
+		const double reno_rounds = std::min<double>(target_inflight_pkts(limits), MOST_RENO_ROUNDS);
 		return path.now_s > cycle_stamp_s_ + probe_wait_s_ || rounds_since_probe_ >= reno_rounds;
 	}
 
 	bool time_to_cruise(const PathState& path) const
 	{
 		return path.in_flight_pkts <= inflight_with_headroom_pkts()
-			&& path.in_flight_pkts <= inflight_pkts(1);
+			&& path.in_flight_pkts <= inflight_pkts(max_bw());
 	}
 
+	// Section 5.3.3.6: a probe after one that lost too much ends where that one did.
 	bool time_to_go_down(const Acknowledged& news, const PathState& path, const SendingLimits& limits)
 	{
-		if (path.limited_by_cwnd && limits.cwnd_pkts >= inflight_longterm_pkts_) {
+		if (probe_was_too_high_ && path.in_flight_pkts >= inflight_longterm_pkts_) {
+			precautionary_ = true;
+			return true;
+		}
+		if (cwnd_limited_.lately() && limits.cwnd_pkts >= inflight_longterm_pkts_) {
 			reset_full_bw();
 			full_bw_pps_ = std::max(news.rate_pps, 0.0);
 			return false;
@@ -334,31 +370,38 @@ private:
 		return full_bw_now_;
 	}
 
-	// Section 5.3.3.6: the bound that losses of a probe set, and that its successes raise.
+	// Section 5.3.3.9: the bound that losses of a probe set, and that its successes raise.
 
-	void adapt_long_term_model(const Acknowledged& news, const PathState& path, SendingLimits& limits)
+	bool adapt_long_term_model(const Acknowledged& news, const PathState& path, SendingLimits& limits)
 	{
 		if (ack_phase_ == PROBE_STARTING && round_start_)
 			ack_phase_ = PROBE_FEEDBACK;
 		if (ack_phase_ == PROBE_STOPPING && round_start_) {
-			ack_phase_ = NO_PROBE;
 			probe_samples_ = false;
+			ack_phase_ = NO_PROBE;
 			if (in_probe_bw() && !news.rate_limited_by_application)
 				max_bw_.next_cycle();
+			if (in_probe_bw() && precautionary_ && !probe_was_too_high_) {
+				start_refill(path);
+				return true;
+			}
 		}
-		if (too_high(path.lost_pkts - news.sent_lost_pkts, news.sent_in_flight_pkts)) {
+		if (too_high(news, path)) {
 			if (probe_samples_)
 				handle_too_high(news.sent_in_flight_pkts, news.rate_limited_by_application, path, limits);
-			return;
+		} else if (inflight_longterm_pkts_ != INFINITE) {
+			inflight_longterm_pkts_ = std::max(inflight_longterm_pkts_, news.sent_in_flight_pkts);
+			if (state_ == UP)
+				probe_upward(news, limits);
 		}
-		if (inflight_longterm_pkts_ == INFINITE)
-			return;
-		inflight_longterm_pkts_ = std::max(inflight_longterm_pkts_, news.sent_in_flight_pkts);
-		if (state_ == UP)
-			probe_upward(news, path, limits);
+		return false;
 	}
 
 	static bool too_high(double lost, double in_flight) { return lost > in_flight * LOSS_SHARE; }
+	static bool too_high(const Acknowledged& news, const PathState& path)
+	{
+		return too_high(path.lost_pkts - news.sent_lost_pkts, news.sent_in_flight_pkts);
+	}
 
 	// The volume at which the share of losses was just met.
 	static double in_flight_at_loss(double lost, double in_flight)
@@ -369,9 +412,10 @@ private:
 
 	void handle_too_high(double in_flight, bool limited, const PathState& path, const SendingLimits& limits)
 	{
+		probe_was_too_high_ = true;
 		probe_samples_ = false;
 		if (!limited)
-			inflight_longterm_pkts_ = std::max(in_flight, target_inflight_pkts(limits.cwnd_pkts) * BETA);
+			inflight_longterm_pkts_ = std::max(in_flight, target_inflight_pkts(limits) * BETA);
 		if (state_ == UP)
 			start_down(path);
 	}
@@ -383,9 +427,9 @@ private:
 		probe_up_count_ = std::max(limits.cwnd_pkts / growth, 1.0);
 	}
 
-	void probe_upward(const Acknowledged& news, const PathState& path, const SendingLimits& limits)
+	void probe_upward(const Acknowledged& news, const SendingLimits& limits)
 	{
-		if (!path.limited_by_cwnd || limits.cwnd_pkts < inflight_longterm_pkts_)
+		if (!cwnd_limited_.lately() || limits.cwnd_pkts < inflight_longterm_pkts_)
 			return;
 		probe_up_acks_ += news.packets;
 		if (probe_up_acks_ >= probe_up_count_) {
@@ -418,20 +462,26 @@ private:
 		return std::max(bdp_pkts(PROBE_RTT_CWND, bw_pps_), FEWEST_PKTS);
 	}
 
-	void check_probe_rtt(const Acknowledged&, const PathState& path, SendingLimits& limits)
+	void check_probe_rtt(const PathState& path, SendingLimits& limits)
 	{
 		if (state_ != PROBE_RTT && probe_rtt_expired_ && !idle_restart_) {
-			save_cwnd(limits);
 			state_ = PROBE_RTT;
 			pacing_gain_ = 1;
 			cwnd_gain_ = PROBE_RTT_CWND;
+			save_cwnd(path, limits);
 			probe_rtt_done_s_ = 0;
+			probe_rtt_from_pkts_ = path.delivered_pkts;
 			ack_phase_ = PROBE_STOPPING;
 			start_round(path);
 		}
+		if (state_ == PROBE_RTT)
+			handle_probe_rtt(path, limits);
 		idle_restart_ = false;
-		if (state_ != PROBE_RTT)
-			return;
+	}
+
+	void handle_probe_rtt(const PathState& path, SendingLimits& limits)
+	{
+		probe_rtt_until_pkts_ = path.delivered_pkts + path.in_flight_pkts;
 		if (probe_rtt_done_s_ == 0) {
 			if (path.in_flight_pkts > probe_rtt_cwnd_pkts())
 				return;
@@ -441,12 +491,14 @@ private:
 			return;
 		}
 		probe_rtt_round_done_ = probe_rtt_round_done_ || round_start_;
-		if (probe_rtt_round_done_ && path.now_s > probe_rtt_done_s_)
-			end_probe_rtt(path, limits);
+		if (probe_rtt_round_done_)
+			check_probe_rtt_done(path, limits);
 	}
 
-	void end_probe_rtt(const PathState& path, SendingLimits& limits)
+	void check_probe_rtt_done(const PathState& path, SendingLimits& limits)
 	{
+		if (probe_rtt_done_s_ == 0 || path.now_s <= probe_rtt_done_s_)
+			return;
 		probe_rtt_min_stamp_s_ = path.now_s;
 		restore_cwnd(limits);
 		reset_short_term_model();
@@ -456,6 +508,13 @@ private:
 		} else {
 			enter_startup();
 		}
+	}
+
+	// The draft marks the connection as limited by the application in ProbeRTT.
+	bool sent_in_probe_rtt(const Acknowledged& news) const
+	{
+		return news.sent_delivered_pkts >= probe_rtt_from_pkts_
+			&& news.sent_delivered_pkts <= probe_rtt_until_pkts_;
 	}
 
 	// Section 5.5: the model.
@@ -468,35 +527,41 @@ private:
 		if (!round_start_)
 			return;
 		start_round(path);
+		round_count_++;
 		rounds_since_probe_++;
 	}
 
-	void note_loss(const PathState& path)
+	void note_loss(const PathState& path, const SendingLimits& limits)
 	{
-		if (!loss_in_round_)
+		if (!loss_in_round_) {
 			loss_round_delivered_ = path.delivered_pkts;
+			save_cwnd(path, limits);
+		}
 		loss_in_round_ = true;
 	}
 
-	void update_delivery_signals(const Acknowledged& news, const PathState& path)
+	void update_latest_signals(const Acknowledged& news, const PathState& path)
 	{
-		loss_round_start_ = news.sent_delivered_pkts >= loss_round_delivered_;
 		bw_latest_pps_ = std::max(bw_latest_pps_, news.rate_pps);
 		inflight_latest_pkts_ = std::max(inflight_latest_pkts_, news.rate_delivered_pkts);
-		if (!loss_round_start_)
-			return;
-		delivered_last_round_ = path.delivered_pkts - loss_round_began_at_;
-		losses_last_round_ = lost_in_round_;
-		lost_in_round_ = 0;
-		loss_round_began_at_ = loss_round_delivered_ = path.delivered_pkts;
+		loss_round_start_ = news.sent_delivered_pkts >= loss_round_delivered_;
+		if (loss_round_start_)
+			loss_round_delivered_ = path.delivered_pkts;
 	}
 
-	void advance_delivery_signals(const Acknowledged& news)
+	void advance_latest_signals(const Acknowledged& news)
 	{
 		if (!loss_round_start_)
 			return;
 		bw_latest_pps_ = std::max(news.rate_pps, 0.0);
 		inflight_latest_pkts_ = news.rate_delivered_pkts;
+	}
+
+	void reset_congestion_signals()
+	{
+		loss_in_round_ = false;
+		bw_latest_pps_ = 0;
+		inflight_latest_pkts_ = 0;
 	}
 
 	void update_max_bw(const Acknowledged& news)
@@ -526,9 +591,9 @@ private:
 
 	// Section 5.6: what the sender may do.
 
-	void save_cwnd(const SendingLimits& limits)
+	void save_cwnd(const PathState& path, const SendingLimits& limits)
 	{
-		const bool trusted = !conserving_ && state_ != PROBE_RTT;
+		const bool trusted = !path.in_recovery && !path.after_timeout && state_ != PROBE_RTT;
 		saved_cwnd_pkts_ = trusted ? limits.cwnd_pkts : std::max(saved_cwnd_pkts_, limits.cwnd_pkts);
 	}
 
@@ -537,27 +602,26 @@ private:
 		limits.cwnd_pkts = std::max(limits.cwnd_pkts, saved_cwnd_pkts_);
 	}
 
-	void set_pacing(SendingLimits& limits) const
+	void set_pacing(const Acknowledged& news, SendingLimits& limits)
 	{
+		if (!rtt_known_ && news.rtt_s > 0) {
+			rtt_known_ = true;
+			limits.pacing_pps = pacing_gain_ * initial_cwnd_pkts_ / news.rtt_s;
+		}
 		const double rate_pps = pacing_gain_ * bw_pps_ * (1 - PACING_MARGIN);
-		if (rate_pps > 0 && (full_bw_reached_ || rate_pps > limits.pacing_pps || !first_rate_))
+		if (rate_pps > 0 && (full_bw_reached_ || rate_pps > limits.pacing_pps))
 			limits.pacing_pps = rate_pps;
-		first_rate_ = first_rate_ || rate_pps > 0;
 	}
 
 	void set_cwnd(const Acknowledged& news, const PathState& path, SendingLimits& limits)
 	{
-		const double most_pkts = inflight_pkts(cwnd_gain_) + aggregation_.packets() + 2;
+		const double most_pkts = budget_pkts(
+			bdp_pkts(cwnd_gain_, bw_pps_) + aggregation_.packets(!full_bw_reached_));
 		double cwnd_pkts = limits.cwnd_pkts;
-		if (conserving_ && news.sent_delivered_pkts >= recovery_round_ends_at_)
-			conserving_ = false;
-		if (conserving_) {
-			cwnd_pkts = std::max(cwnd_pkts - news.lost, path.in_flight_pkts + news.packets);
-		} else if (full_bw_reached_) {
+		if (full_bw_reached_)
 			cwnd_pkts = std::min(cwnd_pkts + news.packets, most_pkts);
-		} else if (cwnd_pkts < most_pkts || path.delivered_pkts < initial_cwnd_pkts_) {
+		else if (cwnd_pkts < most_pkts || path.delivered_pkts < initial_cwnd_pkts_)
 			cwnd_pkts += news.packets;
-		}
 		cwnd_pkts = std::max(cwnd_pkts, FEWEST_PKTS);
 		if (state_ == PROBE_RTT)
 			cwnd_pkts = std::min(cwnd_pkts, probe_rtt_cwnd_pkts());
@@ -577,13 +641,12 @@ private:
 	State state_ = STARTUP;
 	AckPhase ack_phase_ = NO_PROBE;
 	double pacing_gain_ = STARTUP_PACING;
-	double cwnd_gain_ = STARTUP_CWND;
+	double cwnd_gain_ = CWND;
 	double initial_cwnd_pkts_ = 0;
 	double saved_cwnd_pkts_ = 0;
-	bool conserving_ = false;
-	double recovery_round_ends_at_ = 0;
 	bool idle_restart_ = false;
-	mutable bool first_rate_ = false;
+	bool rtt_known_ = false;
+	CwndLimited cwnd_limited_;
 
 	MaximumOfTwoCycles max_bw_;
 	double bw_pps_ = 0;
@@ -594,6 +657,8 @@ private:
 	bool probe_rtt_expired_ = false;
 	double probe_rtt_done_s_ = 0;
 	bool probe_rtt_round_done_ = false;
+	double probe_rtt_from_pkts_ = INFINITE;
+	double probe_rtt_until_pkts_ = 0;
 	Aggregation aggregation_;
 
 	double full_bw_pps_ = 0;
@@ -601,15 +666,14 @@ private:
 	bool full_bw_now_ = false;
 	bool full_bw_reached_ = false;
 
+	int drain_began_in_round_ = 0;
+	int round_count_ = 0;
 	double next_round_delivered_ = 0;
 	bool round_start_ = false;
 	double loss_round_delivered_ = 0;
-	double loss_round_began_at_ = 0;
 	bool loss_round_start_ = false;
 	bool loss_in_round_ = false;
-	double lost_in_round_ = 0;
-	double losses_last_round_ = 0;
-	double delivered_last_round_ = 0;
+	int losses_in_round_ = 0;
 
 	double bw_latest_pps_ = 0;
 	double inflight_latest_pkts_ = 0;
@@ -618,6 +682,8 @@ private:
 	double inflight_longterm_pkts_ = INFINITE;
 
 	bool probe_samples_ = false;
+	bool probe_was_too_high_ = false;
+	bool precautionary_ = false;
 	int rounds_since_probe_ = 0;
 	double probe_wait_s_ = 0;
 	double cycle_stamp_s_ = 0;

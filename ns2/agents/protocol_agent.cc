@@ -195,7 +195,7 @@ void ProtocolTcpAgent::begin()
 		control_ = make_(AgentVariables(name()));
 	}
 	sent_ = SentPackets(numdupacks_);
-	limits_.cwnd_pkts = cwnd_;
+	limits_.cwnd_pkts = initial_window();
 	limits_.ssthresh_pkts = HUGE_VAL;
 	limits_.pacing_pps = 0;
 	in_recovery_ = after_timeout_ = limited_by_cwnd_ = retransmit_now_ = false;
@@ -394,6 +394,8 @@ bool ProtocolTcpAgent::has_data()
 
 bool ProtocolTcpAgent::may_send()
 {
+	if (syn_ && delay_growth_ && highest_ack_ < 0)
+		return sent_.in_flight_pkts() == 0;	// the SYN
 	return sent_.in_flight_pkts() < floor(limits_.cwnd_pkts);
 }
 

@@ -107,6 +107,22 @@ def test_aimd_is_standard_tcp_with_sack(tcl: Script, libraries: Path) -> None:
         assert ours["timeouts", i] == 0
 
 
+BEGINNING = """
+$ns at 0.15 {
+    puts "sent 0 [$tcp(0) set maxseq_]"
+    exit 0
+}
+$ns run
+"""
+
+
+def test_the_initial_window_leaves_after_the_syn(tcl: Script, libraries: Path) -> None:
+    # The SYN is packet 0, whose acknowledgement lets packets 1 to 11 leave: RFC 6928's ten, and one more.
+    path = (10, 50, 100, 1, 1)
+    found = words(tcl(PATH + BEGINNING, *path, *aimd(libraries), "windowInit_", 10))
+    assert found["sent", 0] == 11
+
+
 # Every packet of a given number is lost, on a path without a queue and with an RTT of 100 ms.
 RESPONSE = """
 set loss [new ErrorModel/Periodic]

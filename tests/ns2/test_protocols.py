@@ -117,7 +117,7 @@ $ns run
 
 
 def test_the_initial_window_leaves_after_the_syn(tcl: Script, libraries: Path) -> None:
-    # The SYN is packet 0, whose acknowledgement lets packets 1 to 11 leave: RFC 6928's ten, and one more.
+    # The SYN is packet 0; its acknowledgement lets packets 1 to 11 leave, RFC 6928's ten and one.
     path = (10, 50, 100, 1, 1)
     found = words(tcl(PATH + BEGINNING, *path, *aimd(libraries), "windowInit_", 10))
     assert found["sent", 0] == 11

@@ -52,7 +52,7 @@ from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
 from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.plan import Selection, make_plan, tiers_of
-from bdpbench.studies.protocol_folders import folders_of
+from bdpbench.studies.protocol_folders import ProtocolFolder, folders_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
 
@@ -193,12 +193,8 @@ def prepare(wanted: Wanted) -> Prepared:
     _check_evaluation(load_study(name), identities, known)
     build_id = wanted.build_id or current_build_id()
     for protocol in folders_of(study):
-        if not protocol.path.is_relative_to(config_dir()):
-            said = "is executed by ns-2: a protocol is a program that can do anything you can do"
-            print(f"{protocol.path}: {said}", file=sys.stderr, flush=True)
-        compile_protocol(protocol)
-        check_protocol(protocol)
-    _check_declared(study, build_id)
+        make_protocol(protocol)
+    check_declared(study, build_id)
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:
         names = [*selection.scenarios, *selection.protocols]
@@ -210,9 +206,22 @@ def prepare(wanted: Wanted) -> Prepared:
     begun = {_group(run) for run in tier_runs if is_finished(paths, run)}
     begun |= {_group(run) for run in selected}
     runs = [run for run in tier_runs if _group(run) in begun]
-    plan = make_plan(study, tier, build_id, runs, _evaluation_checksum(study.folder))
+    plan = make_plan(study, tier, build_id, runs, evaluation_checksum(study.folder))
     missing = [run for run in selected if not is_finished(paths, run)]
     return Prepared(paths, plan, missing, _own_scripts(study, runs, scripts))
+
+
+def make_protocol(protocol: ProtocolFolder) -> None:
+    """Compile a protocol that is a folder, and check it by its ``test.yaml``.
+
+    Raises:
+        BdpbenchError: when it does not compile, or does not do what its tests say.
+    """
+    if not protocol.path.is_relative_to(config_dir()):
+        said = "is executed by ns-2: a protocol is a program that can do anything you can do"
+        print(f"{protocol.path}: {said}", file=sys.stderr, flush=True)
+    compile_protocol(protocol)
+    check_protocol(protocol)
 
 
 def _group(run: PlannedRun) -> tuple[str, ...]:
@@ -293,7 +302,7 @@ def _check_shown(
                 raise source.error(("matrices", index, *place), wrong)
 
 
-def _check_declared(study: Study, build_id: str) -> None:
+def check_declared(study: Study, build_id: str) -> None:
     """Refuse a class or variable that ns-2 does not have, if ns-2 is already built.
 
     If it is not, as before the first run, the scripts refuse it before they simulate anything.
@@ -304,7 +313,7 @@ def _check_declared(study: Study, build_id: str) -> None:
         raise study.error(declared.location, why, hint=hint)
 
 
-def _evaluation_checksum(folder: Path) -> str:
+def evaluation_checksum(folder: Path) -> str:
     """SHA-256 over everything that turns runs into a report: code, templates, the study's files.
 
     As a part of the plan it makes the stages after the simulation run again when a metric, a
@@ -356,8 +365,8 @@ def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -
         jobs[path.stem] = _job(batch, sum(costs_s[each] for each in run_ids))
     found: Jobs = {
         "schema_version": JOBS_VERSION,
-        "study": prepared.plan["study"],
-        "tier": prepared.plan["tier"],
+        "study": paths.study,
+        "tier": paths.tier,
         "ns2_build_id": prepared.plan["ns2_build_id"],
         "planned": len({run["run_id"] for run in prepared.runs}),
         "jobs": jobs,

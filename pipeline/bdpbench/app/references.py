@@ -17,6 +17,7 @@ from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
 from bdpbench.studies.atlas import Catalogue, Membership
 from bdpbench.studies.config import Config
+from bdpbench.studies.evaluate import EvaluateFile
 from bdpbench.studies.study import Study
 
 _Node: TypeAlias = "Mapping[str, object]"
@@ -254,6 +255,7 @@ def schema_texts() -> dict[str, str]:
         "config.schema.json": Config,
         "atlas.schema.json": Catalogue,
         "study-atlas.schema.json": Membership,
+        "evaluate.schema.json": EvaluateFile,
     }
     return {
         name: json.dumps(model.model_json_schema(), indent=2, sort_keys=True) + "\n"

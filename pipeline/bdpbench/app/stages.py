@@ -99,9 +99,14 @@ def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
 
     Stored values of a run are reused if nothing that they depend on has changed.
     """
+    return with_groups(plan, measure_single(plan, runs_dir))
+
+
+def measure_single(plan: Plan, runs_dir: Path) -> pl.DataFrame:
+    """The same without the metrics of several runs together."""
     import polars as pl
 
-    from bdpbench.metrics import as_metrics, measure_groups, metric_rows
+    from bdpbench.metrics import as_metrics, metric_rows
 
     data = PlanData(plan, runs_dir)
     # Making a frame takes a millisecond, and a row of it takes much less memory than its parts.
@@ -114,9 +119,17 @@ def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
         if len(rows) >= _ROWS_OF_A_FRAME:
             frames.append(as_metrics(rows))
             rows = []
-    metrics = pl.concat([*frames, as_metrics(rows)])
-    groups = measure_groups(metrics, plan["runs"], _sweeps(study_folder(plan)), data.definitions)
-    return pl.concat([metrics, groups])
+    return pl.concat([*frames, as_metrics(rows)])
+
+
+def with_groups(plan: Plan, metrics: pl.DataFrame) -> pl.DataFrame:
+    """Metrics of single runs of a plan, and those of several runs together."""
+    import polars as pl
+
+    from bdpbench.metrics import measure_groups
+
+    sweeps = _sweeps(study_folder(plan))
+    return pl.concat([metrics, measure_groups(metrics, plan["runs"], sweeps, definitions_of(plan))])
 
 
 def _sweeps(folder: Path) -> dict[str, dict[str, list[Scalar]]]:

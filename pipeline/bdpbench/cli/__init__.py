@@ -22,6 +22,7 @@ _STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 # Command → (module, one line of help). The help texts are here so that `--help` imports no command.
 _COMMANDS = {
     "run": ("running", "Simulate the missing runs of a study and write its report."),
+    "evaluate": ("running", "Put protocols beside those of all studies."),
     "list": ("running", "Show studies, scenarios, runs and what they cost."),
     "new": ("running", "Begin a study, a metric or a protocol of your own."),
     "analyze": ("tools", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),

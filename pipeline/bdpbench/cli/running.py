@@ -75,6 +75,57 @@ def run_command(
     )
 
 
+@click.command("evaluate")
+@click.argument("protocols", nargs=-1, required=True, metavar="[NAME=]PROTOCOL...")
+@click.option("--quick", is_flag=True, help="Some runs of each study: minutes instead of hours.")
+@click.option("--study", "studies", multiple=True, help="Only this study; may be repeated.")
+@click.option("--name", help="Name of the folder in results/evaluations/.")
+@backend_option
+@click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
+@click.option("-n", "--dry-run", is_flag=True, help="Only say what would be simulated.")
+@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
+@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, a line each.")
+@click.option("--profile", type=PATH, help="Snakemake profile to run with.")
+def evaluate_command(
+    protocols: tuple[str, ...],
+    quick: bool,
+    studies: tuple[str, ...],
+    name: str | None,
+    backend: str | None,
+    jobs: int | None,
+    dry_run: bool,
+    quiet: bool,
+    as_json: bool,
+    profile: Path | None,
+) -> None:
+    """Put protocols into the scenarios of all studies, and compare them with all others.
+
+    A PROTOCOL is a folder with protocol.yaml and law.cc, a folder of config/protocols, or
+    STUDY:PROTOCOL. In each study it takes the place of one of the study's, and all else stays as it
+    was. The others' values are those that are published, so that only its own runs are simulated;
+    called again, the same command resumes.
+    """
+    from bdpbench.app.evaluate.evaluating import EvaluateRequest, evaluate
+    from bdpbench.errors import BdpbenchError
+
+    if quiet and as_json:
+        raise BdpbenchError("--quiet and --json contradict each other", hint="give one of them")
+    evaluate(
+        EvaluateRequest(
+            protocols,
+            quick=quick,
+            name=name,
+            studies=studies,
+            backend=backend,
+            jobs=jobs,
+            dry_run=dry_run,
+            profile=profile,
+            quiet=quiet,
+            as_json=as_json,
+        )
+    )
+
+
 @click.command("list")
 @study_argument
 @tier_option

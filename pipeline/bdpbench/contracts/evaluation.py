@@ -271,14 +271,15 @@ def cells_schema() -> dict[str, pl.DataType]:
     """Columns of ``cells.parquet``, a row for each cell of a part.
 
     - ``study``, ``part``, ``column``: keys in the document;
-    - ``protocol``: key in the document; ``evaluated``: whether it is one of the evaluated;
-    - ``own_key``: the protocol's key in the study;
+    - ``protocol``: key in the document; ``own_key``: the key in the study, "" for a newcomer;
+    - ``evaluated``: whether an evaluated protocol takes part, here or as ``beside``;
     - ``row``: what else the row is about, such as a case of the paper, or "";
     - ``beside``: the other protocol of a pair, "" without one;
     - ``panel``: value of the panels' parameter as text, or "";
     - ``x``: value of a curve's parameter, else null;
     - ``metric``, ``subject``, ``unit``;
-    - ``value``, ``low``, ``high``: mean and interval, null if no run has a value;
+    - ``value``, ``low``, ``high``: mean and interval; all are null if there is no mean, and the
+      interval alone is null if there is one run;
     - ``values``: of the single runs, null where a run never reached it; ``run_ids``: likewise;
     - ``source``: published, simulated, both, or "" without runs;
     - ``why``: why there is no value, "" if there is one.

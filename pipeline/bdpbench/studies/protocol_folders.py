@@ -19,13 +19,14 @@ from bdpbench.contracts.files import utf8_text
 from bdpbench.contracts.paths import expanded
 from bdpbench.contracts.yaml_files import Label, Location, Strict, VariableName, YamlFile, suggest
 from bdpbench.studies.behaviour import strip_cpp
-from bdpbench.studies.parts import ClassName, Setting
+from bdpbench.studies.parts import ClassName, Protocol, Setting
 from bdpbench.studies.study import Study
 
 PROTOCOL_NAME = "protocol.yaml"
 LAW_NAME = "law.cc"
 AGENT = "TCP/Protocol"
 _DIGITS = 12
+FOLDER_HINT = "`./bdpbench new protocol NAME` makes a folder with both"
 _OWN_KEYS = ("agent", "linux", "linux_parameters")
 
 Text = Annotated[str, Field(min_length=1)]
@@ -160,6 +161,25 @@ class ProtocolFolder:
             digest.update(f"{path.name}\0{strip_cpp(utf8_text(path))}\0".encode())
         return f"{AGENT}/{self.file.key}{digest.hexdigest()[:_DIGITS]}"
 
+    @property
+    def protocol(self) -> Protocol:
+        """How a study's senders are made of it, with the defaults of its parameters."""
+        defaults = {name: each.default for name, each in self.file.variables.items()}
+        return Protocol(
+            label=self.file.label,
+            colour=self.file.colour,
+            folder=str(self.path),
+            agent=self.agent,
+            sink=self.file.sink,
+            settings={**self.file.settings, **defaults},
+        )
+
+
+def protocol_folder(path: Path) -> ProtocolFolder | str:
+    """The protocol in a folder, or what the folder lacks to be one."""
+    missing = [name for name in (PROTOCOL_NAME, LAW_NAME) if not (path / name).is_file()]
+    return f"{path} has no {' and no '.join(missing)}" if missing else ProtocolFolder(path)
+
 
 def fill_protocols(source: YamlFile) -> None:
     """Give each protocol of a ``study.yaml`` that names a folder what its folder says.
@@ -178,30 +198,18 @@ def fill_protocols(source: YamlFile) -> None:
 
 def _filled(source: YamlFile, place: Location, given: Mapping[str, Any]) -> dict[str, Any]:
     path = (source.path.parent / expanded(Path(given["folder"]))).resolve()
-    missing = [name for name in (PROTOCOL_NAME, LAW_NAME) if not (path / name).is_file()]
-    if missing:
-        hint = "`./bdpbench new protocol NAME` makes a folder with both"
-        raise source.error(
-            (*place, "folder"), f"{path} has no {' and no '.join(missing)}", hint=hint
-        )
+    folder = protocol_folder(path)
+    if isinstance(folder, str):
+        raise source.error((*place, "folder"), folder, hint=FOLDER_HINT)
     for name in _OWN_KEYS:
         if name in given:
             raise source.error((*place, name), "the protocol's folder decides this")
-    folder = ProtocolFolder(path)
-    wanted = given.get("settings", {})
+    own, wanted = folder.protocol.model_dump(exclude_unset=True), given.get("settings", {})
     if isinstance(wanted, dict):
         _check_settings(source, (*place, "settings"), wanted, folder.file)
-        defaults = {name: each.default for name, each in folder.file.variables.items()}
-        wanted = {**folder.file.settings, **defaults, **wanted}
-    return {
-        "label": folder.file.label,
-        "colour": folder.file.colour,
-        "sink": folder.file.sink,
-        **given,
-        "folder": str(path),
-        "agent": folder.agent,
-        "settings": wanted,
-    }
+        wanted = {**own["settings"], **wanted}
+    decided = {"folder": own["folder"], "agent": own["agent"], "settings": wanted}
+    return {**own, **given, **decided}
 
 
 def _check_settings(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import cast
 
@@ -62,19 +62,34 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
         BdpbenchError: when the tier has no runs; naming file and line, when a run lacks a value,
             when a setting would not reach ns-2, or when two runs of a scenario differ in name only.
     """
-    runs: dict[tuple[str, str], PlannedRun] = {}
-    identities = identities or Identities()
-    for key in study.scenarios:
-        for parameters in parameter_grid(study, key, tier):
-            run = plan_run(study, key, parameters, identities)
-            known = runs.setdefault((key, run["run_id"]), run)
-            if known is not run:
-                note_equal(study, known, run)
-    if not runs:
+    points = (
+        (key, parameters)
+        for key in study.scenarios
+        for parameters in parameter_grid(study, key, tier)
+    )
+    planned = expand_points(study, points, identities or Identities())
+    if not planned:
         raise BdpbenchError(
             f"study {study.key} has no runs in tier {tier!r}",
             hint="its tiers: " + ", ".join(tiers_of(study)),
         )
+    return planned
+
+
+def expand_points(
+    study: Study, points: Iterable[tuple[str, Parameters]], identities: Identities
+) -> list[PlannedRun]:
+    """The same for given scenarios and parameters, see ``plan_run``.
+
+    Raises:
+        BdpbenchError: naming file and line, see ``expand_tier``.
+    """
+    runs: dict[tuple[str, str], PlannedRun] = {}
+    for key, parameters in points:
+        run = plan_run(study, key, parameters, identities)
+        known = runs.setdefault((key, run["run_id"]), run)
+        if known is not run:
+            note_equal(study, known, run)
     planned = list(runs.values())
     tell_apart(study, planned)
     return planned

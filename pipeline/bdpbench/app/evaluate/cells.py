@@ -1,0 +1,380 @@
+"""Values of runs → the cells of the parts of a study."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypedDict
+
+import polars as pl
+
+from bdpbench.app.evaluate.mirrored import Mirrored
+from bdpbench.contracts.evaluation import Column, Part, PartRun, cells_schema
+from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
+from bdpbench.metrics.groups import REPETITION, confidence_interval
+from bdpbench.studies.evaluate import ColumnFile, PartFile, Place
+from bdpbench.studies.plan import swept_names
+from bdpbench.units import unit_of
+
+_LEVEL = 0.95
+Status = Literal["published", "simulated", "failed", "missing"]
+
+
+class Cell(TypedDict):
+    """A row of ``cells.parquet``; see ``cells_schema``."""
+
+    study: str
+    part: str
+    column: str
+    protocol: str
+    own_key: str
+    evaluated: bool
+    row: str
+    beside: str
+    panel: str
+    x: float | None
+    metric: str
+    subject: str
+    unit: str
+    value: float | None
+    low: float | None
+    high: float | None
+    values: list[float | None]
+    run_ids: list[str]
+    source: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A run as the parts of a study show it.
+
+    Attributes:
+        run: the run.
+        newcomer: the evaluated protocol that takes part; "" for a run of the study's own.
+        varied: whether it has a small change of what the study has.
+        status: where its values come from.
+        why: why it has none.
+    """
+
+    run: PlannedRun
+    newcomer: str
+    varied: bool
+    status: Status
+    why: str = ""
+
+
+_Place = tuple[str, str, str, str, str, float | None, str]
+"""A cell of a column: protocol, own key, row, beside, panel, x, and who is new in it."""
+
+
+class Values:
+    """Values of runs by run, scenario, metric and subject."""
+
+    def __init__(self, metrics: pl.DataFrame) -> None:
+        columns = metrics.select("run_id", "scenario", "metric", "subject", "value")
+        self._known: dict[tuple[str, str, str, str], float | None] = {
+            (run_id, scenario, metric, subject): value
+            for run_id, scenario, metric, subject, value in columns.iter_rows()
+        }
+
+    def has(self, run: PlannedRun, column: ColumnFile) -> bool:
+        """Whether a run has the metric, reached or not."""
+        return self._key(run, column) in self._known
+
+    def of(self, run: PlannedRun, column: ColumnFile) -> float | None:
+        """The value of a run; None if it never reached it."""
+        return self._known.get(self._key(run, column))
+
+    @staticmethod
+    def _key(run: PlannedRun, column: ColumnFile) -> tuple[str, str, str, str]:
+        return run["run_id"], run["scenario"], column.metric, column.subject
+
+
+class StudyCells:
+    """The cells and parts of a study.
+
+    Args:
+        mirrored: the study with its newcomers.
+        names: key of a protocol of the study → its key in the document.
+    """
+
+    def __init__(self, mirrored: Mirrored, names: Mapping[str, str]) -> None:
+        self._mirrored, self._file = mirrored, mirrored.mirror.file
+        measured, self.failed = mirrored.measured()
+        self._names = dict(names)
+        self._names |= {mirrored.key_of(each.key): each.key for each in mirrored.newcomers}
+        self._values = {"": Values(mirrored.own_values())}
+        for each in mirrored.newcomers:
+            self._values[each.key] = Values(mirrored.values(each.key, measured))
+        self._shown = list(self._runs())
+
+    def _runs(self) -> Iterator[Shown]:
+        for newcomer, runs in self._mirrored.runs.items():
+            for each in runs:
+                status, why = self._status(each.run)
+                yield Shown(each.run, newcomer, each.varied, status, why)
+        for own in self._mirrored.own.values():
+            for run in own:
+                if self._mirrored.is_published(run):
+                    yield Shown(run, "", varied=False, status="published")
+                else:
+                    said = "is not published"
+                    yield Shown(run, "", varied=False, status="missing", why=said)
+
+    def _status(self, run: PlannedRun) -> tuple[Status, str]:
+        if self._mirrored.is_published(run):
+            return "published", ""
+        why = self.failed.get(run["run_id"])
+        if why is None:
+            return "simulated", ""
+        return ("missing" if why == "was not simulated" else "failed"), why
+
+    def counts(self) -> dict[Status, int]:
+        """How many runs of newcomers, each once, are published, simulated, failed or missing."""
+        runs = {each.run["run_id"]: each.status for each in self._shown if each.newcomer}
+        found: dict[Status, int] = {"published": 0, "simulated": 0, "failed": 0, "missing": 0}
+        for status in runs.values():
+            found[status] += 1
+        return found
+
+    def parts(self) -> Iterator[tuple[Part, list[Cell]]]:
+        """Each part that the choice has runs of, and its cells."""
+        for key, part in self._file.parts.items():
+            cells: list[Cell] = []
+            shown: dict[tuple[str, str, str], Shown] = {}
+            columns = self._columns_of(part)
+            for name, column in columns.items():
+                of_column = [each for each in self._shown if _is_shown(each.run, column)]
+                shown |= {
+                    (each.run["run_id"], each.run["scenario"], each.newcomer): each
+                    for each in of_column
+                }
+                if part.kind != "history":
+                    cells += self._cells(key, part, name, of_column)
+            if any(each.newcomer for each in shown.values()):
+                yield self._part(key, part, list(shown.values())), cells
+
+    def _columns_of(self, part: PartFile) -> dict[str, ColumnFile]:
+        """The columns that the choice shows."""
+        is_quick = self._mirrored.choice == "quick"
+        return {name: each for name, each in part.columns.items() if each.quick or not is_quick}
+
+    def _part(self, key: str, part: PartFile, shown: Sequence[Shown]) -> Part:
+        study = self._mirrored.mirror.study
+        about = None if part.x is None else study.vocabulary[part.x]
+        columns = self._columns_of(part)
+        scenarios = dict.fromkeys(each.scenario for each in columns.values())
+        return {
+            "key": key,
+            "title": part.title,
+            "text": part.text,
+            "shows": part.shows,
+            "kind": part.kind,
+            "columns": [self._column(*each) for each in columns.items()],
+            "x": part.x or "",
+            "x_unit": "" if about is None or part.x is None else about.unit or unit_of(part.x),
+            "x_title": "" if about is None else about.description,
+            "panels": part.panels or "",
+            "in_place_of": {
+                name: study.protocols[self._file.scenarios[name].in_place_of].label
+                for name in scenarios
+            },
+            "runs": [self._part_run(each) for each in shown],
+        }
+
+    def _part_run(self, shown: Shown) -> PartRun:
+        run = shown.run
+        protocol, beside = self._named(run)
+        return {
+            "run_id": run["run_id"],
+            "scenario": run["scenario"],
+            "label": run["label"],
+            "protocol": self._names[protocol],
+            "beside": self._names[beside] if beside else "",
+            "evaluated": bool(shown.newcomer),
+            "status": shown.status,
+        }
+
+    def _column(self, key: str, column: ColumnFile) -> Column:
+        definition = self._mirrored.definitions.get(column.metric)
+        return {
+            "key": key,
+            "title": column.title or (definition.title if definition else ""),
+            "scenario": column.scenario,
+            "metric": column.metric,
+            "subject": column.subject,
+            "unit": definition.unit if definition else "",
+            "definition": definition.text if definition else "",
+            "better": column.better,
+            "interval": self._interval(column),
+        }
+
+    def _interval(self, column: ColumnFile) -> str:
+        """What low and high of a column are, in words."""
+        study, place = self._mirrored.mirror.study, self._file.scenarios[column.scenario]
+        scenario = study.scenarios[column.scenario]
+        if REPETITION in scenario.sweep or any(REPETITION in case for case in scenario.cases):
+            return f"{100 * _LEVEL:.0f} % confidence interval of the mean over repetitions"
+        if place.vary and self._mirrored.choice == "full":
+            names = " and ".join(place.vary)
+            return (
+                f"smallest and largest value with small changes of {names}; the study's own "
+                "protocols have one run and no interval"
+            )
+        return "one run, no interval"
+
+    # ------------------------------------------------------------ cells
+
+    def _named(self, run: PlannedRun) -> tuple[str, str]:
+        """The protocol that a run is about, and the one beside it or "", by the study's keys."""
+        place = self._file.scenarios[run["scenario"]]
+        beside = run["parameters"].get(place.beside, "") if place.beside else ""
+        return str(run["parameters"][place.about]), str(beside)
+
+    def _cells(self, key: str, part: PartFile, name: str, shown: Sequence[Shown]) -> Iterator[Cell]:
+        column = part.columns[name]
+        cells: dict[_Place, list[tuple[Shown, int]]] = {}
+        for each in shown:
+            for place, weight in self._places(part, column, each):
+                cells.setdefault(place, []).append((each, weight))
+        definition = self._mirrored.definitions[column.metric]
+        for place, found in cells.items():
+            protocol, own_key, row, beside, panel, x, newcomer = place
+            self._check_alike(key, name, column, self._file.scenarios[column.scenario], found)
+            value, low, high, values, why = self._summary(column, found, newcomer)
+            sources = {
+                each.status for each, _ in found if each.status in ("published", "simulated")
+            }
+            yield {
+                "study": self._mirrored.mirror.key,
+                "part": key,
+                "column": name,
+                "protocol": protocol,
+                "own_key": own_key,
+                "evaluated": bool(newcomer),
+                "row": row,
+                "beside": beside,
+                "panel": panel,
+                "x": x,
+                "metric": column.metric,
+                "subject": column.subject,
+                "unit": definition.unit,
+                "value": value,
+                "low": low,
+                "high": high,
+                "values": values,
+                "run_ids": [each.run["run_id"] for each, _ in found],
+                "source": "both" if len(sources) > 1 else next(iter(sources), ""),
+                "why": why,
+            }
+
+    def _places(
+        self, part: PartFile, column: ColumnFile, shown: Shown
+    ) -> Iterator[tuple[_Place, int]]:
+        """The cells that a run belongs to, and for how many points it stands in them."""
+        run = shown.run
+        protocol, beside = self._named(run)
+        axes = [values_of(run, name) if name else [""] for name in (part.rows, part.panels, part.x)]
+        weight = math.prod(max(1, len(values_of(run, name))) for name in column.mean_over)
+        for row, panel, x in itertools.product(*axes):
+            place = (
+                self._names[protocol],
+                "" if protocol not in self._mirrored.mirror.study.protocols else protocol,
+                "" if part.rows is None else self._told(part.rows, row),
+                self._names[beside] if beside else "",
+                "" if part.panels is None else self._told(part.panels, panel),
+                None if part.x is None else float(x),
+                shown.newcomer,
+            )
+            yield place, weight
+
+    def _told(self, name: str, value: Scalar) -> str:
+        """A value as the name of a row or panel: the label of a protocol or queue."""
+        study = self._mirrored.mirror.study
+        kind, text = study.vocabulary[name].type, format_value(value)
+        if kind == "protocol" and text in study.protocols:
+            return study.protocols[text].label
+        if kind == "queue" and text in study.queues:
+            return study.queues[text].label or text
+        return text
+
+    def _check_alike(
+        self,
+        key: str,
+        name: str,
+        column: ColumnFile,
+        place: Place,
+        found: Sequence[tuple[Shown, int]],
+    ) -> None:
+        """Refuse a cell of runs that differ in more than the column takes the mean over."""
+        free = {*column.mean_over, *place.vary, REPETITION, "duration_s"}
+        study = self._mirrored.mirror.study
+        swept = set(swept_names(study.scenarios[column.scenario])) - free
+        for parameter in sorted(swept):
+            values = {run.run["parameters"].get(parameter) for run, _ in found if not run.varied}
+            if len(values) > 1:
+                raise self._mirrored.mirror.error(
+                    ("parts", key, "columns", name),
+                    f"a cell has runs with different {parameter}",
+                    hint=f"name one under only, or put {parameter} under mean_over, rows or x",
+                )
+
+    def _summary(
+        self, column: ColumnFile, found: Sequence[tuple[Shown, int]], newcomer: str
+    ) -> tuple[float | None, float | None, float | None, list[float | None], str]:
+        """Mean, interval and single values of the runs of a cell, and why there is no mean."""
+        known = self._values[newcomer]
+        if self._mirrored.definitions[column.metric].level == "group":
+            # It belongs to one of the runs that it is about.
+            found = [each for each in found if known.has(each[0].run, column)] or found[:1]
+        values = [known.of(each.run, column) for each, _ in found]
+        plain = [
+            (each, weight, value)
+            for (each, weight), value in zip(found, values, strict=True)
+            if not each.varied
+        ]
+        lacking = next((each for each, *_ in plain if not known.has(each.run, column)), None)
+        if lacking is not None:
+            why = lacking.why or "the run does not have this metric"
+            return None, None, None, values, why
+        if any(value is None for *_, value in plain):
+            never = sum(value is None for *_, value in plain)
+            return None, None, None, values, f"never reached in {never} of {len(plain)} runs"
+        repetitions: dict[Scalar | None, list[tuple[float, int]]] = {}
+        for each, weight, value in plain:
+            number = each.run["parameters"].get(REPETITION)
+            repetitions.setdefault(number, []).append((float(value or 0.0), weight))
+        means = [_mean(each) for each in repetitions.values()]
+        if len(means) > 1:
+            interval = confidence_interval(means, _LEVEL)
+            half = interval.half_width or 0.0
+            return interval.mean, interval.mean - half, interval.mean + half, values, ""
+        varied = [
+            value
+            for (each, _), value in zip(found, values, strict=True)
+            if each.varied and value is not None
+        ]
+        if varied and not column.mean_over:
+            return means[0], min(*varied, means[0]), max(*varied, means[0]), values, ""
+        return means[0], None, None, values, ""
+
+
+def _mean(values: Sequence[tuple[float, int]]) -> float:
+    """Mean of values with weights."""
+    return math.fsum(value * weight for value, weight in values) / sum(w for _, w in values)
+
+
+def _is_shown(run: PlannedRun, column: ColumnFile) -> bool:
+    if run["scenario"] != column.scenario:
+        return False
+    return all(
+        any(value in kept for value in values_of(run, name)) for name, kept in column.only.items()
+    )
+
+
+def frame_of(cells: Sequence[Cell]) -> pl.DataFrame:
+    """Cells as the table of ``cells.parquet``."""
+    return pl.DataFrame(cells, schema=cells_schema())

@@ -1,0 +1,420 @@
+"""One call of `evaluate`: resolve, tell the cost, simulate, measure, compare."""
+
+from __future__ import annotations
+
+import itertools
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+
+from bdpbench.app.costs import Machine
+from bdpbench.app.evaluate.cells import Cell, Status, StudyCells, frame_of
+from bdpbench.app.evaluate.judging import criterion_of, figure_of, relatives
+from bdpbench.app.evaluate.mirrored import Mirrored
+from bdpbench.app.evaluate.newcomers import Newcomer, find_newcomers
+from bdpbench.app.keep.results import this_version
+from bdpbench.app.mending import mend_at_a_glance
+from bdpbench.app.planning import Paths, check_declared, exclusive, make_protocol
+from bdpbench.app.progress import View, duration_text, make_view
+from bdpbench.app.run import RunRequest, built, execution_of, simulate_missing
+from bdpbench.app.scheduling import Execution
+from bdpbench.contracts.evaluation import (
+    EVALUATION_NAME,
+    EVALUATION_VERSION,
+    Choice,
+    Cost,
+    Criterion,
+    EvaluatedProtocol,
+    EvaluatedStudy,
+    Evaluation,
+    Figure,
+    Problem,
+    write_evaluation,
+)
+from bdpbench.contracts.paths import config_dir, relative, results_dir
+from bdpbench.contracts.runs import read_run
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.build import current_build_id
+from bdpbench.simulation.processes import signals_interrupt
+from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
+from bdpbench.studies.config import load_config
+from bdpbench.studies.cost import make_batches
+from bdpbench.studies.evaluate import Mirror, mirrors
+
+EVALUATIONS_FOLDER = "evaluations"
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
+
+
+@dataclass(frozen=True)
+class EvaluateRequest:
+    """The user's request.
+
+    Attributes:
+        words: the protocols, each ``[NAME=]WHAT``.
+        quick: whether minutes have to do.
+        name: of the folder in ``results/evaluations/``; made of the protocols' names if None.
+        studies: only these studies; all if empty.
+        dry_run: only tell what would be simulated, and the cost.
+    """
+
+    words: tuple[str, ...]
+    quick: bool = False
+    name: str | None = None
+    studies: tuple[str, ...] = ()
+    backend: str | None = None
+    jobs: int | None = None
+    dry_run: bool = False
+    profile: Path | None = None
+    quiet: bool = False
+    as_json: bool = False
+    results: Path | None = None
+
+
+def evaluate(request: EvaluateRequest) -> Path | None:
+    """Evaluate protocols; returns the folder of the evaluation, None for a dry run.
+
+    What cannot run is a problem of the evaluation, which names it with its reason; the rest is
+    there. An evaluation of the same name is replaced only when the new one is complete.
+
+    Raises:
+        BdpbenchError: when the input is wrong, or when nothing could be evaluated.
+    """
+    with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
+        config = load_config()
+        newcomers = find_newcomers(request.words)
+        choice: Choice = "quick" if request.quick else "full"
+        name = _name_of(request, newcomers)
+        execution = execution_of(
+            RunRequest(
+                backend=request.backend, jobs=request.jobs, keep_going=True, profile=request.profile
+            ),
+            config,
+        )
+        results = (request.results or results_dir(config.results)) / EVALUATIONS_FOLDER
+        evaluating = Evaluating(view, name, choice, newcomers, results)
+        evaluating.resolve(request.studies)
+        evaluating.announce(execution.cores)
+        if request.dry_run:
+            evaluating.announce_runs()
+            return None
+        waiting = partial(_tell_waiting, view, results)
+        with exclusive(results, waiting):
+            evaluating.simulate(execution)
+            folder = evaluating.write()
+        evaluating.conclude(folder)
+        return folder
+
+
+def _name_of(request: EvaluateRequest, newcomers: Sequence[Newcomer]) -> str:
+    name = request.name
+    if name is None:
+        joined = "+".join(each.key.lower() for each in newcomers)[:50]
+        return f"{joined}-quick" if request.quick else joined
+    if not _NAME.fullmatch(name):
+        said = "cannot be the name of a folder: use letters, digits and ._+-"
+        raise BdpbenchError(said, where=f"--name {name}")
+    return name
+
+
+def _tell_waiting(view: View, results: Path, text: str) -> None:
+    view.tell("waiting", text, results=str(results))
+
+
+class Evaluating:
+    """An evaluation while it is made.
+
+    Args:
+        view: is told what happens.
+        name: of its folder.
+        choice: quick or full.
+        newcomers: the protocols.
+        results: folder of all evaluations and their runs.
+    """
+
+    def __init__(
+        self, view: View, name: str, choice: Choice, newcomers: Sequence[Newcomer], results: Path
+    ) -> None:
+        self._view, self._name, self._choice = view, name, choice
+        self._newcomers, self._results = list(newcomers), results
+        self._problems: list[Problem] = []
+        self._mirrored: list[Mirrored] = []
+        self._build_id = current_build_id()
+
+    # ------------------------------------------------------------ resolve
+
+    def resolve(self, studies: Sequence[str]) -> None:
+        """Compile the protocols, and find their runs.
+
+        Raises:
+            BdpbenchError: for an unknown study, when no protocol compiles, or when nothing runs.
+        """
+        self._newcomers = [each for each in self._newcomers if self._compiles(each)]
+        if not self._newcomers:
+            raise BdpbenchError("\n".join(each["said"] for each in self._problems))
+        known = mirrors()
+        for key in studies:
+            if key not in {each.key for each in known}:
+                hint = f"those that do: {', '.join(each.key for each in known)}"
+                raise BdpbenchError("is no study that takes newcomers", where=key, hint=hint)
+        for mirror in known:
+            if not studies or mirror.key in studies:
+                self._resolve_study(mirror)
+        if not any(each.plan["runs"] for each in self._mirrored):
+            said = "\n".join(each["said"] for each in self._problems) or "no study has runs for it"
+            raise BdpbenchError(f"nothing can be evaluated: {said}")
+
+    def _compiles(self, newcomer: Newcomer) -> bool:
+        if newcomer.folder is None:
+            return True
+        try:
+            make_protocol(newcomer.folder)
+        except BdpbenchError as error:
+            self._add_problem(newcomer.key, "", "", str(error))
+            return False
+        return True
+
+    def _resolve_study(self, mirror: Mirror) -> None:
+        paths = Paths(self._results, self._name, mirror.key)
+        mirrored = Mirrored(mirror, self._choice, self._newcomers, paths, self._build_id)
+        check_declared(mirror.study, self._build_id)
+        for each in mirrored.refused:
+            self._add_problem(each.newcomer, mirror.key, "", f"{each.scenario}: {each.why}")
+        self._mirrored.append(mirrored)
+
+    def _add_problem(self, protocol: str, study: str, part: str, said: str) -> None:
+        problem: Problem = {"protocol": protocol, "study": study, "part": part, "said": said}
+        if problem not in self._problems:
+            self._problems.append(problem)
+            where = f"{study}, {protocol}" if study else protocol
+            self._view.tell("problem", f"  {where} cannot be evaluated: {said}", **problem)
+
+    # ------------------------------------------------------------ cost
+
+    def announce(self, cores: int) -> None:
+        """Say how many runs there are, how many of them are known, and what the rest costs."""
+        machine = Machine(self._results)
+        expected_s = 0.0
+        for each in self._mirrored:
+            missing = each.prepared().missing
+            costs = {run["run_id"]: machine.run_cpu_s(run) for run in missing}
+            batches = len(make_batches(costs, cores))
+            wall_s = machine.call_wall_s(missing, batches, 0, cores) if missing else 0.0
+            expected_s += wall_s
+            runs = len({run["run_id"] for run in each.plan["runs"]})
+            known = runs - len({run["run_id"] for run in each.to_simulate})
+            self._view.tell(
+                "plan",
+                f"{each.mirror.key}: {runs} runs, {known} published, {len(missing)} to simulate "
+                f"(about {duration_text(wall_s)} on {cores} cores)",
+                study=each.mirror.key,
+                runs=runs,
+                published=known,
+                to_simulate=len(missing),
+                expected_s=wall_s,
+            )
+        self._view.tell(
+            "cost",
+            f"{self._choice} evaluation {self._name}: about {duration_text(expected_s)} "
+            f"on {cores} cores",
+            name=self._name,
+            choice=self._choice,
+            expected_s=expected_s,
+            jobs=cores,
+        )
+
+    def announce_runs(self) -> None:
+        """Say which runs would be simulated."""
+        machine = Machine(self._results)
+        for each in self._mirrored:
+            for run in each.prepared().missing:
+                cost_s = machine.run_cpu_s(run)
+                place = f"{each.mirror.key}, {run['scenario']}"
+                self._view.tell(
+                    "to_simulate",
+                    f"  {run['run_id']}  {place}: {run['label']}, ~{cost_s:.0f} s",
+                    run_id=run["run_id"],
+                    study=each.mirror.key,
+                    scenario=run["scenario"],
+                    label=run["label"],
+                    expected_cpu_s=cost_s,
+                )
+
+    # ------------------------------------------------------------ simulate
+
+    def simulate(self, execution: Execution) -> None:
+        """Simulate the missing runs, study by study; a run that fails does not stop the others.
+
+        Raises:
+            BdpbenchError: when it is interrupted, or ns-2 cannot be built.
+        """
+        if any(each.prepared().missing for each in self._mirrored):
+            execution = replace(execution, backend=built(execution.backend).name)
+        for each in self._mirrored:
+            prepared = each.prepared()
+            if mend_at_a_glance(self._view, prepared):
+                prepared = each.prepared()
+            if not prepared.missing:
+                continue
+            failed = simulate_missing(prepared, execution, self._view)
+            if failed is not None:
+                self._add_problem("", each.mirror.key, "", str(failed))
+
+    # ------------------------------------------------------------ write
+
+    def write(self) -> Path:
+        """Measure, compare and write; returns the folder.
+
+        Raises:
+            BdpbenchError: when no run of a newcomer has a value.
+        """
+        folder = self._results / self._name
+        document = Joined(self._mirrored, self._newcomers)
+        cost = document.cost
+        if not cost["simulated"] + cost["published"]:
+            said = "\n".join(each["said"] for each in self._problems)
+            raise BdpbenchError(f"no run has results: {said}")
+        evaluation: Evaluation = {
+            "schema_version": EVALUATION_VERSION,
+            "name": self._name,
+            "choice": self._choice,
+            "bdpbench": this_version(),
+            "ns2_build_id": self._build_id,
+            "protocols": document.protocols,
+            "figures": document.figures,
+            "criteria": document.criteria,
+            "studies": document.studies,
+            "problems": [*self._problems, *document.problems],
+            "cost": cost,
+        }
+        write_evaluation(folder, evaluation, frame_of(document.cells))
+        self._written = evaluation
+        return folder
+
+    def conclude(self, folder: Path) -> None:
+        """Say where each protocol ranks, and where the evaluation is."""
+        for each in self._newcomers:
+            ranks = [
+                f"{figure['title']}: {value['rank']} of {value['of']}"
+                for figure in self._written["figures"]
+                for value in figure["values"]
+                if value["protocol"] == each.key and value["rank"] is not None
+            ]
+            if ranks:
+                self._view.tell(
+                    "ranks", f"{each.key}\n  " + "\n  ".join(ranks), protocol=each.key, ranks=ranks
+                )
+        path = folder / EVALUATION_NAME
+        self._view.tell("evaluation", f"evaluation: {path}", path=str(path))
+
+
+class Joined:
+    """The parts of all studies, put together.
+
+    Attributes:
+        protocols, figures, criteria, studies, problems: as in the document.
+        cells: all cells.
+    """
+
+    def __init__(self, mirrored: Sequence[Mirrored], newcomers: Sequence[Newcomer]) -> None:
+        names = {each.mirror.key: _common_names(each.mirror) for each in mirrored}
+        self.problems: list[Problem] = []
+        self.cells: list[Cell] = []
+        self.studies: list[EvaluatedStudy] = []
+        self.figures: list[Figure] = []
+        self.criteria: list[Criterion] = []
+        self._mirrored = mirrored
+        self._counts: list[Mapping[Status, int]] = []
+        self.protocols = list(_protocols(mirrored, newcomers, names))
+        keys = [each["key"] for each in self.protocols]
+        for each in mirrored:
+            self._add(each, names[each.mirror.key], keys)
+        for key, relative_key in relatives(self.figures, self.protocols).items():
+            next(each for each in self.protocols if each["key"] == key)["relative"] = relative_key
+
+    def _add(self, mirrored: Mirrored, names: Mapping[str, str], keys: Sequence[str]) -> None:
+        mirror, found = mirrored.mirror, StudyCells(mirrored, names)
+        made = list(found.parts())
+        cells = list(itertools.chain.from_iterable(cells for _, cells in made))
+        study: EvaluatedStudy = {
+            "key": mirror.key,
+            "title": mirror.study.title,
+            "folder": relative(mirror.study.folder),
+            "paper": mirror.study.citation is not None,
+            "parts": [part for part, _ in made],
+        }
+        self.studies.append(study)
+        self.cells += cells
+        self._counts.append(found.counts())
+        figures = (figure_of(mirror, key, study, cells, keys) for key in mirror.file.figures)
+        self.figures += [each for each in figures if each is not None]
+        self.criteria += [
+            criterion_of(mirror, key, study, cells, keys) for key in mirror.file.criteria
+        ]
+        for why in dict.fromkeys(found.failed.values()):
+            self.problems.append({"protocol": "", "study": mirror.key, "part": "", "said": why})
+
+    @property
+    def cost(self) -> Cost:
+        """Numbers of runs, and CPU time of those that were simulated."""
+        folders = {
+            run["run_id"]: each.paths.run(run["run_id"])
+            for each in self._mirrored
+            for run in each.to_simulate
+        }
+        records = [each for each in map(read_run, folders.values()) if each is not None]
+        return {
+            "simulated": sum(each["simulated"] for each in self._counts),
+            "published": sum(each["published"] for each in self._counts),
+            "failed": sum(each["failed"] for each in self._counts),
+            "missing": sum(each["missing"] for each in self._counts),
+            "cpu_s": round(sum(each["cpu_s"] or 0.0 for each in records), 2),
+        }
+
+
+def _common_names(mirror: Mirror) -> dict[str, str]:
+    """Protocol of a study → its common name, or ``STUDY:PROTOCOL``."""
+    path = mirror.study.folder / ATLAS_NAME
+    known = YamlFile(path).validate(Membership).known_as if path.is_file() else {}
+    return {key: known.get(key, f"{mirror.key}:{key}") for key in mirror.study.protocols}
+
+
+def _protocols(
+    mirrored: Sequence[Mirrored],
+    newcomers: Sequence[Newcomer],
+    names: Mapping[str, Mapping[str, str]],
+) -> Iterator[EvaluatedProtocol]:
+    """The newcomers, then the protocols of the studies, each common name once."""
+    for each in newcomers:
+        folder = "" if each.folder is None else relative(each.folder.path)
+        yield {
+            "key": each.key,
+            "label": each.protocol.label,
+            "colour": each.protocol.colour,
+            "evaluated": True,
+            "source": each.source,
+            "folder": folder,
+            "known_as": {},
+            "relative": "",
+        }
+    known_as: dict[str, dict[str, list[str]]] = {}
+    for study, keys in names.items():
+        for key, name in keys.items():
+            known_as.setdefault(name, {}).setdefault(study, []).append(key)
+    common = YamlFile(config_dir() / ATLAS_NAME).validate(Catalogue).protocols
+    studies = {each.mirror.key: each.mirror.study for each in mirrored}
+    for name, places in known_as.items():
+        study, (key, *_) = next(iter(places.items()))
+        protocol = studies[study].protocols[key]
+        yield {
+            "key": name,
+            "label": common[name].name if name in common else protocol.label,
+            "colour": protocol.colour,
+            "evaluated": False,
+            "source": f"{study}:{key}",
+            "folder": relative(Path(protocol.folder)) if protocol.folder else "",
+            "known_as": places,
+            "relative": "",
+        }

@@ -1,0 +1,207 @@
+"""Cells → the judged figures with their ranks, and the answers to RFC 9743's questions."""
+
+from __future__ import annotations
+
+import statistics
+from collections.abc import Mapping, Sequence
+
+from bdpbench.app.evaluate.cells import Cell
+from bdpbench.contracts.evaluation import (
+    Answer,
+    Criterion,
+    EvaluatedProtocol,
+    EvaluatedStudy,
+    Figure,
+    FigureValue,
+)
+from bdpbench.studies.evaluate import CriterionFile, FigureFile, Mirror
+
+_FEWEST_FIGURES = 3
+
+
+def figure_of(
+    mirror: Mirror, key: str, study: EvaluatedStudy, cells: Sequence[Cell], names: Sequence[str]
+) -> Figure | None:
+    """A judged figure with the values of all protocols; None if its part has no cells.
+
+    Args:
+        mirror: the study that declares it.
+        key: of the figure.
+        study: the study's parts.
+        cells: all cells of the study.
+        names: keys of the protocols, in the order of the document.
+    """
+    told: FigureFile = mirror.file.figures[key]
+    part = next((each for each in study["parts"] if each["key"] == told.part), None)
+    if part is None:
+        return None
+    column = next(each for each in part["columns"] if each["key"] == told.column)
+    of_column = {each["protocol"]: each for each in _of(cells, told.part, told.column)}
+    values = [_value(name, of_column[name]) for name in names if name in of_column]
+    _rank(values, more=column["better"] == "more")
+    return {
+        "key": key,
+        "title": column["title"],
+        "unit": column["unit"],
+        "better": column["better"],
+        "text": told.text,
+        "question": told.question,
+        "study": mirror.key,
+        "part": told.part,
+        "column": told.column,
+        "values": values,
+    }
+
+
+def _of(cells: Sequence[Cell], part: str, column: str) -> list[Cell]:
+    return [each for each in cells if (each["part"], each["column"]) == (part, column)]
+
+
+def _value(name: str, cell: Cell) -> FigureValue:
+    return {
+        "protocol": name,
+        "value": cell["value"],
+        "low": cell["low"],
+        "high": cell["high"],
+        "rank": None,
+        "of": 0,
+        "unsure": [],
+        "runs": cell["run_ids"],
+        "why": cell["why"],
+    }
+
+
+def _never_reached(value: FigureValue) -> bool:
+    return value["value"] is None and value["why"].startswith("never reached")
+
+
+def _rank(values: Sequence[FigureValue], *, more: bool) -> None:
+    """Ranks of the values, in place: 1 is the best, equal values share one.
+
+    A protocol that never reached what is measured comes after all that did.
+    """
+    known = [each for each in values if each["value"] is not None]
+    never = [each for each in values if _never_reached(each)]
+    for each in known:
+        value = each["value"] or 0.0
+        better = [other for other in known if _is_less(value, other["value"] or 0.0, more=more)]
+        each["rank"] = 1 + len(better)
+        each["unsure"] = [
+            other["protocol"] for other in known if other is not each and _overlap(each, other)
+        ]
+    for each in never:
+        each["rank"] = 1 + len(known)
+    for each in values:
+        each["of"] = len(known) + len(never)
+
+
+def _is_less(value: float, other: float, *, more: bool) -> bool:
+    """Whether ``value`` is worse than the other."""
+    return value < other if more else value > other
+
+
+def _overlap(one: FigureValue, other: FigureValue) -> bool:
+    (low, high), (other_low, other_high) = _ends(one), _ends(other)
+    return low <= other_high and other_low <= high
+
+
+def _ends(value: FigureValue) -> tuple[float, float]:
+    middle = value["value"] or 0.0
+    low, high = value["low"], value["high"]
+    return middle if low is None else low, middle if high is None else high
+
+
+def relatives(figures: Sequence[Figure], protocols: Sequence[EvaluatedProtocol]) -> dict[str, str]:
+    """Evaluated protocol → the other one whose ranks in the judged figures are nearest to its own.
+
+    The distance is the mean difference of ranks over the figures that both have.
+    """
+    ranks: dict[str, dict[str, int]] = {each["key"]: {} for each in protocols}
+    for figure in figures:
+        for value in figure["values"]:
+            if value["rank"] is not None:
+                ranks[value["protocol"]][figure["key"]] = value["rank"]
+    others = [each["key"] for each in protocols if not each["evaluated"]]
+    found = {}
+    for each in protocols:
+        if each["evaluated"]:
+            distances = {
+                name: _distance(ranks[each["key"]], ranks[name])
+                for name in others
+                if len(ranks[each["key"]].keys() & ranks[name].keys()) >= _FEWEST_FIGURES
+            }
+            nearest = min(distances, key=lambda name: distances[name]) if distances else ""
+            found[each["key"]] = nearest
+    return found
+
+
+def _distance(one: Mapping[str, int], other: Mapping[str, int]) -> float:
+    return statistics.fmean(abs(one[key] - other[key]) for key in one.keys() & other.keys())
+
+
+def criterion_of(
+    mirror: Mirror, key: str, study: EvaluatedStudy, cells: Sequence[Cell], names: Sequence[str]
+) -> Criterion:
+    """A question of RFC 9743 with the answers of all protocols; arguments as ``figure_of``."""
+    told = mirror.file.criteria[key]
+    part = next((each for each in study["parts"] if each["key"] == told.part), None)
+    answers: list[Answer] = []
+    if part is not None and told.part is not None and told.column is not None:
+        of_column = _of(cells, told.part, told.column)
+        for name in names:
+            own = [each for each in of_column if each["protocol"] == name]
+            if own:
+                answers.append(_answer(told, name, own, of_column))
+    return {
+        "key": key,
+        "title": told.question,
+        "section": told.section,
+        "text": told.text,
+        "rule": _rule(told),
+        "study": mirror.key if told.part else "",
+        "part": told.part or "",
+        "column": told.column or "",
+        "answers": answers,
+    }
+
+
+def _rule(told: CriterionFile) -> str:
+    """The rule of a criterion in words, with its source; "" if it has none."""
+    if told.part is None:
+        return ""
+    bound = told.least if told.least is not None else told.most
+    words = "at least" if told.least is not None else "at most"
+    relative = f", or {told.times:g} times that of {told.of}" if told.times is not None else ""
+    return f"{words} {bound:g}{relative} ({told.source})"
+
+
+def _answer(
+    told: CriterionFile, name: str, own: Sequence[Cell], of_column: Sequence[Cell]
+) -> Answer:
+    """What the worst cell of a protocol says."""
+    runs = [run_id for each in own for run_id in each["run_ids"]]
+    known = [each["value"] for each in own if each["value"] is not None]
+    why = next((each["why"] for each in own if each["why"]), "")
+    if not known or (why and not why.startswith("never reached")):
+        return _as_answer(name, None, None, runs, why)
+    worst = min(known) if told.least is not None else max(known)
+    if why:
+        return _as_answer(name, False, worst, runs, why)
+    passes = worst >= told.least if told.least is not None else worst <= (told.most or 0.0)
+    if not passes and told.times is not None:
+        reference = [
+            each["value"]
+            for each in of_column
+            if each["protocol"] == told.of and each["value"] is not None
+        ]
+        if reference:
+            other = min(reference) if told.least is not None else max(reference)
+            bound = told.times * other
+            passes = worst >= bound if told.least is not None else worst <= bound
+    return _as_answer(name, passes, worst, runs, "")
+
+
+def _as_answer(
+    name: str, passes: bool | None, worst: float | None, runs: list[str], why: str
+) -> Answer:
+    return {"protocol": name, "passes": passes, "worst": worst, "runs": runs, "why": why}

@@ -1,0 +1,183 @@
+"""A study with newcomers in its scenarios: their runs, and the values of all runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import polars as pl
+
+from bdpbench.app.evaluate.newcomers import Newcomer
+from bdpbench.app.planning import Paths, Prepared, evaluation_checksum, is_finished
+from bdpbench.app.run_data import definitions_of
+from bdpbench.app.stages import measure_single, parse_runs, read_metrics, with_groups
+from bdpbench.contracts.evaluation import Choice
+from bdpbench.contracts.files import read_text
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.plan import Plan, PlannedRun
+from bdpbench.contracts.runs import ERROR_NAME, METRICS_NAME
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics import METRICS_SCHEMA, Definition
+from bdpbench.studies.evaluate import Mirror, NewcomerRun
+from bdpbench.studies.plan import make_plan
+
+_Key = tuple[str, str]
+"""Run id and scenario: a run's place in a study."""
+
+
+@dataclass(frozen=True)
+class Refused:
+    """A scenario that cannot have a newcomer, and why."""
+
+    newcomer: str
+    scenario: str
+    why: str
+
+
+@dataclass
+class Mirrored:
+    """A study with the newcomers of an evaluation.
+
+    Attributes:
+        mirror: the study and what it says about newcomers.
+        choice: quick or full.
+        newcomers: those whose code compiles.
+        paths: where plan and runs are.
+        build_id: id of the build of ns-2.
+        own: scenario → the study's own runs beside which the newcomers' stand.
+        runs: newcomer → its runs.
+        refused: scenarios that cannot have a newcomer.
+    """
+
+    mirror: Mirror
+    choice: Choice
+    newcomers: Sequence[Newcomer]
+    paths: Paths
+    build_id: str
+    own: dict[str, list[PlannedRun]] = field(default_factory=dict)
+    runs: dict[str, list[NewcomerRun]] = field(default_factory=dict)
+    refused: list[Refused] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        for scenario in self.mirror.file.scenarios:
+            self.own[scenario] = self.mirror.own_runs(scenario, self.choice)
+            for each in self.newcomers:
+                try:
+                    runs = self.mirror.runs_of(
+                        self.key_of(each.key), each.protocol, scenario, self.choice
+                    )
+                except BdpbenchError as error:
+                    self.refused.append(Refused(each.key, scenario, str(error)))
+                else:
+                    self.runs.setdefault(each.key, []).extend(runs)
+
+    def key_of(self, newcomer: str) -> str:
+        """A newcomer's key in the study's runs, which none of its protocols has."""
+        return newcomer if newcomer not in self.mirror.study.protocols else f"{newcomer}_evaluated"
+
+    @cached_property
+    def plan(self) -> Plan:
+        """The runs of all newcomers, each once for each scenario; nothing of it is written yet."""
+        study = self.mirror.study
+        keys = {self.key_of(each.key): each.protocol for each in self.newcomers}
+        named = study.model_copy(update={"protocols": {**study.protocols, **keys}})
+        runs: dict[_Key, PlannedRun] = {}
+        for each in self.newcomers:
+            for run in self.runs.get(each.key, ()):
+                runs.setdefault(_key(run.run), run.run)
+        checksum = evaluation_checksum(study.folder)
+        made = make_plan(named, self.mirror.file.tier, self.build_id, [*runs.values()], checksum)
+        made["folder"] = make_plan(study, self.mirror.file.tier, self.build_id, [], "")["folder"]
+        return made
+
+    @cached_property
+    def definitions(self) -> Mapping[str, Definition]:
+        """Metrics of the study's runs."""
+        return definitions_of(self.plan)
+
+    @cached_property
+    def published(self) -> pl.DataFrame:
+        """The published values that have today's definitions; empty if nothing is published."""
+        path = repository_root() / "reports" / "published" / self.mirror.key / METRICS_NAME
+        if not path.is_file():
+            return pl.DataFrame(schema=METRICS_SCHEMA)
+        today = pl.DataFrame(
+            [(name, each.id) for name, each in self.definitions.items()],
+            schema={"metric": pl.String, "definition": pl.String},
+            orient="row",
+        )
+        return read_metrics(path).join(today, on=["metric", "definition"], how="semi")
+
+    @cached_property
+    def published_runs(self) -> frozenset[_Key]:
+        """Runs whose values are published."""
+        return frozenset(self.published.select("run_id", "scenario").unique().iter_rows())
+
+    def is_published(self, run: PlannedRun) -> bool:
+        """Whether a run's values are published."""
+        return _key(run) in self.published_runs
+
+    @cached_property
+    def to_simulate(self) -> list[PlannedRun]:
+        """The runs of newcomers that are not published, finished or not."""
+        return [run for run in self.plan["runs"] if not self.is_published(run)]
+
+    def prepared(self) -> Prepared:
+        """What has to be simulated, as a plan of its own."""
+        plan: Plan = {**self.plan, "runs": self.to_simulate}
+        missing = [run for run in self.to_simulate if not is_finished(self.paths, run)]
+        return Prepared(self.paths, plan, missing)
+
+    def measured(self) -> tuple[pl.DataFrame, dict[str, str]]:
+        """Values of the newcomers' simulated runs, each run by itself; run id → why it has none."""
+        frames, failed = [pl.DataFrame(schema=METRICS_SCHEMA)], {}
+        places: dict[str, list[PlannedRun]] = {}
+        for run in self.to_simulate:
+            places.setdefault(run["run_id"], []).append(run)
+        for run_id, runs in places.items():
+            plan: Plan = {**self.plan, "runs": runs}
+            run_dir = self.paths.run(run_id)
+            if not is_finished(self.paths, runs[0]):
+                failed[run_id] = _failure(run_dir)
+                continue
+            try:
+                parse_runs([run_dir], plan)
+                frames.append(measure_single(plan, self.paths.runs))
+            except BdpbenchError as error:
+                failed[run_id] = str(error)
+        return pl.concat(frames), failed
+
+    def values(self, newcomer: str, measured: pl.DataFrame) -> pl.DataFrame:
+        """Values of a newcomer's runs, simulated or published, and those of several together."""
+        runs = [each.run for each in self.runs.get(newcomer, ()) if not each.varied]
+        varied = [each.run for each in self.runs.get(newcomer, ()) if each.varied]
+        single = [name for name, each in self.definitions.items() if each.level == "run"]
+        of_single = self.published.filter(pl.col("metric").is_in(single))
+        known = pl.concat([measured, of_single])
+        plan: Plan = {**self.plan, "runs": runs}
+        return pl.concat([with_groups(plan, _of(known, runs)), _of(known, varied)])
+
+    def own_values(self) -> pl.DataFrame:
+        """The published values of the study's own runs."""
+        return _of(self.published, [run for runs in self.own.values() for run in runs])
+
+
+def _of(metrics: pl.DataFrame, runs: Sequence[PlannedRun]) -> pl.DataFrame:
+    wanted = pl.DataFrame(
+        list(dict.fromkeys(map(_key, runs))),
+        schema={"run_id": pl.String, "scenario": pl.String},
+        orient="row",
+    )
+    return metrics.join(wanted, on=["run_id", "scenario"], how="semi")
+
+
+def _key(run: PlannedRun) -> _Key:
+    return run["run_id"], run["scenario"]
+
+
+def _failure(run_dir: Path) -> str:
+    """Why a run has no results."""
+    path = run_dir / ERROR_NAME
+    return read_text(path).strip() if path.is_file() else "was not simulated"

@@ -1,0 +1,413 @@
+"""``evaluate.yaml`` of a study: which scenarios take a newcomer, in whose place, and what to show.
+
+A newcomer's runs are those of the replaced protocol, with nothing but the protocol changed: the
+same script, path, times and random numbers, and those defaults that belong to all agents.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, model_validator
+
+from bdpbench.contracts.evaluation import Better, Choice, PartKind
+from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.plan import Parameters, PlannedRun, Scalar
+from bdpbench.contracts.yaml_files import (
+    Key,
+    Label,
+    Location,
+    ParameterName,
+    Strict,
+    Title,
+    VariableName,
+    YamlFile,
+    known_or_suggest,
+)
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.load import STUDY_NAME, load_study, studies_dir, study_keys
+from bdpbench.studies.parts import Protocol
+from bdpbench.studies.plan import parameter_grid
+from bdpbench.studies.runs import expand_points
+from bdpbench.studies.study import Duration, ParameterGrid, Study, TierName
+
+EVALUATE_NAME = "evaluate.yaml"
+OWN_FOLDER = "evaluation"
+"""Folder in ``config/`` of the study that evaluations bring themselves."""
+
+Text = Annotated[str, Field(min_length=1)]
+
+
+class Chosen(Strict):
+    """Runs of a scenario that are part of a choice."""
+
+    only: ParameterGrid = Field(
+        default_factory=dict, description="Those with one of these values; all if absent"
+    )
+    duration_s: Duration | None = Field(
+        None,
+        description="Simulated time of the newcomer's runs, s, where a shorter one shows the same; "
+        "that of the tier if absent",
+    )
+
+
+class Place(Strict):
+    """How a scenario takes a newcomer."""
+
+    takes: list[Annotated[list[ParameterName], Field(min_length=1)]] = Field(
+        min_length=1,
+        description="Parameters that get the newcomer, together; a list for each way to place it",
+    )
+    in_place_of: Key = Field(description="Protocol that these parameters have in the study's runs")
+    protocol: ParameterName | None = Field(
+        None,
+        description="Parameter whose protocol a value is about; the first of takes if absent",
+    )
+    beside: ParameterName | None = Field(
+        None, description="Parameter with the other protocol of a pair"
+    )
+    quick: list[Chosen] = Field(
+        default_factory=list, description="Runs of the quick choice; none if absent"
+    )
+    full: list[Chosen] = Field(
+        default_factory=lambda: [Chosen()], description="Runs of the full choice; all if absent"
+    )
+    vary: dict[ParameterName, list[Scalar]] = Field(
+        default_factory=dict,
+        description="Small changes: values of a parameter with which the full choice simulates "
+        "each of the newcomer's runs once more, so that no value hangs on a single run",
+    )
+
+    @property
+    def about(self) -> str:
+        """The parameter whose protocol a value is about."""
+        return self.protocol or self.takes[0][0]
+
+
+class ColumnFile(Strict):
+    """A metric of runs that a part shows."""
+
+    title: Label = Field("", description="Heading; the title of the metric if absent")
+    scenario: Key
+    metric: Label = Field("", description="Metric; a history has none")
+    subject: Label = Field("run", description="run, flow:0 or link:bottleneck")
+    only: ParameterGrid = Field(
+        default_factory=dict, description="Runs with one of these values; all if absent"
+    )
+    mean_over: list[ParameterName] = Field(
+        default_factory=list, description="Parameters over whose values the mean is taken"
+    )
+    better: Better = Field("", description="less or more; neither if absent")
+    quick: bool = Field(
+        True, description="Whether the quick choice shows it, whose runs may be too short for it"
+    )
+
+
+class PartFile(Strict):
+    """A table or a figure of the study."""
+
+    title: Title
+    text: str = Field("", description="What it shows, for readers")
+    shows: list[Label] = Field(
+        default_factory=list, description="What of the paper it is, e.g. Table 1"
+    )
+    kind: PartKind
+    rows: ParameterName | None = Field(
+        None, description="Parameter that makes several rows for a protocol"
+    )
+    x: ParameterName | None = Field(None, description="Parameter of a curve's axis")
+    panels: ParameterName | None = Field(None, description="Parameter whose values make panels")
+    columns: dict[Key, ColumnFile] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> PartFile:
+        if (self.kind == "curve") != (self.x is not None):
+            raise ValueError("a curve has x, and nothing else has it")
+        if self.kind in ("curve", "matrix") and len(self.columns) != 1:
+            raise ValueError(f"a {self.kind} has one column")
+        if any((self.kind == "history") == bool(each.metric) for each in self.columns.values()):
+            raise ValueError("a history has no metric, and every other column has one")
+        return self
+
+
+class FigureFile(Strict):
+    """A column of a part that readers judge by."""
+
+    question: Title
+    text: Text = Field(description="What is measured on which path, in sentences")
+    part: Key
+    column: Key
+
+
+class CriterionFile(Strict):
+    """A question of RFC 9743, and the rule that answers it from a column."""
+
+    question: Title
+    section: Label = Field(description="Section of the RFC")
+    text: Text = Field(description="What is simulated, or why that cannot be simulated")
+    part: Key | None = None
+    column: Key | None = None
+    least: float | None = Field(None, description="A value below it does not pass")
+    most: float | None = Field(None, description="A value above it does not pass")
+    times: float | None = Field(
+        None, description="Times the value of the protocol `of`, as which the bound is meant"
+    )
+    of: Label = Field("", description="Common name of that protocol")
+    source: str = Field("", description="Where the rule comes from")
+
+    @model_validator(mode="after")
+    def _has_one_rule(self) -> CriterionFile:
+        rules = [self.least is not None, self.most is not None]
+        if self.part is None:
+            if self.column or any(rules) or self.times is not None or self.of or self.source:
+                raise ValueError("without a part there is no column, rule or source")
+        elif self.column is None or sum(rules) != 1 or not self.source:
+            raise ValueError("expected column, source, and one of least and most")
+        if (self.times is None) != (not self.of):
+            raise ValueError("times and of belong together")
+        if self.times is not None and self.times <= 0:
+            raise ValueError("times: expected a number greater than 0")
+        return self
+
+
+class EvaluateFile(Strict):
+    """Content of ``evaluate.yaml``."""
+
+    schema_version: Literal[1]
+    tier: TierName = Field("paper", description="Published tier whose runs take the newcomer")
+    record: list[VariableName] = Field(
+        default_factory=list, description="Variables that the newcomer's senders record"
+    )
+    scenarios: dict[Key, Place] = Field(min_length=1)
+    parts: dict[Key, PartFile] = Field(min_length=1)
+    figures: dict[Key, FigureFile] = Field(default_factory=dict)
+    criteria: dict[Key, CriterionFile] = Field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class NewcomerRun:
+    """A run of a newcomer; ``varied``: with a small change of what the study has."""
+
+    run: PlannedRun
+    varied: bool
+
+
+@dataclass(frozen=True)
+class Mirror:
+    """A study that takes newcomers."""
+
+    study: Study
+    file: EvaluateFile
+    source: YamlFile
+
+    @property
+    def key(self) -> str:
+        """The study's key."""
+        return self.study.key
+
+    @cached_property
+    def identities(self) -> Identities:
+        """Identities of its runs, shared by all calls."""
+        return Identities()
+
+    def error(self, location: Location, message: str, hint: str = "") -> BdpbenchError:
+        """The error to raise about the value at ``location`` of its ``evaluate.yaml``."""
+        return self.source.error(location, message, hint=hint)
+
+    def own_runs(self, scenario: str, choice: Choice) -> list[PlannedRun]:
+        """The study's own runs of a scenario beside which a choice puts the newcomer's.
+
+        Raises:
+            BdpbenchError: as ``expand_points``, and when the choice has no run.
+        """
+        points = (given for _, given in self._points(scenario, choice))
+        return self._expanded(self.study, scenario, points)
+
+    def runs_of(
+        self, key: str, protocol: Protocol, scenario: str, choice: Choice
+    ) -> list[NewcomerRun]:
+        """The runs of a scenario with a newcomer in its places.
+
+        Args:
+            key: the newcomer's key, which no protocol of the study has.
+            protocol: how its agents are made.
+            scenario: key of the scenario.
+            choice: quick or full.
+
+        Raises:
+            BdpbenchError: as ``expand_points``, e.g. when the scenario's script cannot have such
+                senders.
+        """
+        record = list(dict.fromkeys([*protocol.record, *self.file.record]))
+        newcomer = protocol.model_copy(update={"record": record})
+        study = self.study.model_copy(
+            update={"protocols": {**self.study.protocols, key: newcomer}}
+        ).read_from(self.study._source)
+        place = self.file.scenarios[scenario]
+        plain: list[PlannedRun] = []
+        varied: list[PlannedRun] = []
+        # A way to place it by itself: beside the replaced protocol, one that equals it gives a run
+        # that another way gives as well.
+        for takes in place.takes:
+            given = [
+                {
+                    **point,
+                    **dict.fromkeys(takes, key),
+                    "duration_s": chosen.duration_s or float(point["duration_s"]),
+                }
+                for chosen, point in self._points(scenario, choice)
+                if all(point.get(name) == place.in_place_of for name in takes)
+            ]
+            plain += self._expanded(study, scenario, given)
+            if choice == "full":
+                varied += self._expanded(study, scenario, _changed(study, place, given))
+        known = {run["run_id"] for run in plain}
+        return [
+            *(NewcomerRun(run, varied=False) for run in plain),
+            *(NewcomerRun(run, varied=True) for run in varied if run["run_id"] not in known),
+        ]
+
+    def _expanded(
+        self, study: Study, scenario: str, given: Iterable[Parameters]
+    ) -> list[PlannedRun]:
+        return expand_points(study, ((scenario, each) for each in given), self.identities)
+
+    def _points(self, scenario: str, choice: Choice) -> list[tuple[Chosen, Parameters]]:
+        place = self.file.scenarios[scenario]
+        entries = place.quick if choice == "quick" else place.full
+        grid = list(parameter_grid(self.study, scenario, self.file.tier))
+        found: dict[str, tuple[Chosen, Parameters]] = {}
+        for index, chosen in enumerate(entries):
+            kept = [point for point in grid if _is_of(point, chosen.only)]
+            if not kept:
+                raise self.error(
+                    ("scenarios", scenario, choice, index), "no run of the tier has these values"
+                )
+            found |= {repr(sorted(point.items())): (chosen, point) for point in kept}
+        return list(found.values())
+
+
+def _changed(study: Study, place: Place, given: Sequence[Parameters]) -> Iterator[Parameters]:
+    """The same parameters with each of a scenario's small changes."""
+    for (name, values), point in itertools.product(place.vary.items(), given):
+        for value in values:
+            yield {**point, name: study.vocabulary[name].plain(value)}
+
+
+def _is_of(point: Mapping[str, Scalar], only: Mapping[str, Sequence[Scalar]]) -> bool:
+    return all(point.get(name) in values for name, values in only.items())
+
+
+def mirrors() -> list[Mirror]:
+    """The studies that take newcomers: the evaluations' own first, then the configured ones.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong in one.
+    """
+    own = config_dir() / OWN_FOLDER
+    folders = [own, *(studies_dir() / key for key in study_keys())]
+    return [load_mirror(each) for each in folders if (each / EVALUATE_NAME).is_file()]
+
+
+def load_mirror(folder: Path) -> Mirror:
+    """Read and check the study of a folder and its ``evaluate.yaml``.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    if not (folder / STUDY_NAME).is_file():
+        raise BdpbenchError(f"has no {STUDY_NAME}", where=str(folder))
+    source = YamlFile(folder / EVALUATE_NAME)
+    mirror = Mirror(load_study(folder), source.validate(EvaluateFile), source)
+    for scenario in mirror.file.scenarios:
+        _check_place(mirror, scenario)
+    for key in mirror.file.parts:
+        _check_part(mirror, key)
+    for section, named in (("figures", mirror.file.figures), ("criteria", mirror.file.criteria)):
+        for key, each in named.items():
+            _check_reference(mirror, (section, key), each.part, each.column)
+    return mirror
+
+
+def _require(
+    mirror: Mirror, location: Location, name: str, known: Sequence[str], what: str
+) -> None:
+    unknown = known_or_suggest(name, known, what)
+    if unknown:
+        raise mirror.error(location, *unknown)
+
+
+def _check_place(mirror: Mirror, key: str) -> None:
+    study, place, at = mirror.study, mirror.file.scenarios[key], ("scenarios", key)
+    _require(mirror, at, key, [*study.scenarios], "scenario")
+    if mirror.file.tier not in study.scenarios[key].tiers:
+        raise mirror.error(at, f"the scenario has no runs in tier {mirror.file.tier}")
+    _require(mirror, (*at, "in_place_of"), place.in_place_of, [*study.protocols], "protocol")
+    named = [name for name, each in study.vocabulary.items() if each.type == "protocol"]
+    for index, takes in enumerate(place.takes):
+        for name in takes:
+            _require(mirror, (*at, "takes", index), name, named, "parameter with a protocol")
+    for field, given in (("protocol", place.protocol), ("beside", place.beside)):
+        if given is not None:
+            _require(mirror, (*at, field), given, named, "parameter with a protocol")
+    _check_vary(mirror, (*at, "vary"), place.vary)
+    choices: tuple[Choice, ...] = ("quick", "full")
+    for choice in choices:
+        _check_choice(mirror, key, choice)
+
+
+def _check_vary(mirror: Mirror, at: Location, vary: Mapping[str, Sequence[Scalar]]) -> None:
+    for name, values in vary.items():
+        _require(mirror, (*at, name), name, [*mirror.study.vocabulary], "parameter")
+        for index, value in enumerate(values):
+            wrong = mirror.study.vocabulary[name].problem(value)
+            if wrong:
+                raise mirror.error((*at, name, index), f"{wrong} (got {value!r})")
+
+
+def _check_choice(mirror: Mirror, key: str, choice: Choice) -> None:
+    place, at = mirror.file.scenarios[key], ("scenarios", key)
+    for index, chosen in enumerate(place.quick if choice == "quick" else place.full):
+        _check_only(mirror, (*at, choice, index, "only"), chosen.only)
+    points = [point for _, point in mirror._points(key, choice)]
+    for index, takes in enumerate(place.takes):
+        held = [p for p in points if all(p.get(name) == place.in_place_of for name in takes)]
+        if points and not held:
+            message = f"no run of {choice} has {place.in_place_of} there"
+            raise mirror.error((*at, "takes", index), message)
+
+
+def _check_only(mirror: Mirror, at: Location, only: Mapping[str, Sequence[Scalar]]) -> None:
+    for name in only:
+        _require(mirror, (*at, name), name, [*mirror.study.vocabulary], "parameter")
+
+
+def _check_part(mirror: Mirror, key: str) -> None:
+    part, at = mirror.file.parts[key], ("parts", key)
+    known = [*mirror.study.vocabulary]
+    for field, name in (("rows", part.rows), ("x", part.x), ("panels", part.panels)):
+        if name is not None:
+            _require(mirror, (*at, field), name, known, "parameter")
+    for name, column in part.columns.items():
+        place = (*at, "columns", name)
+        scenarios = [*mirror.file.scenarios]
+        what = "scenario that takes newcomers"
+        _require(mirror, (*place, "scenario"), column.scenario, scenarios, what)
+        _check_only(mirror, (*place, "only"), column.only)
+        for index, each in enumerate(column.mean_over):
+            _require(mirror, (*place, "mean_over", index), each, known, "parameter")
+        if part.kind == "matrix" and mirror.file.scenarios[column.scenario].beside is None:
+            raise mirror.error((*place, "scenario"), "a matrix needs a scenario with beside")
+
+
+def _check_reference(mirror: Mirror, at: Location, part: str | None, column: str | None) -> None:
+    if part is None or column is None:
+        return
+    _require(mirror, (*at, "part"), part, [*mirror.file.parts], "part")
+    _require(mirror, (*at, "column"), column, [*mirror.file.parts[part].columns], "column")

@@ -8,17 +8,45 @@
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
 
-  // ---- Packed parts of a report, in the page or in files beside it -----------------------------
+  // ---- What is packed (pages/packing.py): deflated, and written in base85 -----------------------
+
+  const digits = new Uint8Array(128);
+  [..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~"]
+    .forEach((digit, value) => { digits[digit.charCodeAt(0)] = value; });
+
+  // Five digits are four bytes; the last ones of an incomplete five are the largest.
+  function bytesOf(text) {
+    const padding = (5 - (text.length % 5)) % 5;
+    const padded = text + "~".repeat(padding);
+    const bytes = new DataView(new ArrayBuffer((padded.length / 5) * 4));
+    for (let i = 0, at = 0; i < padded.length; at += 4) {
+      let word = 0;
+      for (const end = i + 5; i < end; i += 1) word = word * 85 + digits[padded.charCodeAt(i)];
+      bytes.setUint32(at, word);
+    }
+    return new Uint8Array(bytes.buffer, 0, bytes.byteLength - padding);
+  }
 
   function inflated(text) {
-    const bytes = Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-    return new Response(stream).text();
+    const stream = new Blob([bytesOf(text)]).stream();
+    return new Response(stream.pipeThrough(new DecompressionStream("deflate-raw")));
   }
+
+  const textOf = (packed) => inflated(packed).text();
+
+  // Vega is as large as all else, and only a chart needs it.
+  let vega = null;
+  async function runVega() {
+    const script = document.createElement("script");
+    script.textContent = await textOf(document.getElementById("vega").textContent);
+    document.head.append(script);
+  }
+
+  // ---- Packed parts of a report, in the page or in files beside it -----------------------------
 
   // What is packed, and in which part; null on pages that have no packed parts.
   const packedIndex = document.getElementById("shard-index");
-  const indexed = packedIndex ? inflated(packedIndex.textContent).then(JSON.parse) : null;
+  const indexed = packedIndex ? textOf(packedIndex.textContent).then(JSON.parse) : null;
   const fileOfRun = new Map();
   if (indexed) indexed.then(({ runs }) => runs.forEach((run) => fileOfRun.set(run[0], run[4])));
 
@@ -50,10 +78,30 @@
   }
 
   async function loadShard(part) {
-    const content = JSON.parse(await inflated(await packedPart(part)));
+    const bytes = new Uint8Array(await inflated(await packedPart(part)).arrayBuffer());
+    const end = bytes.indexOf(10); // the line of JSON; the points of its series follow
+    const content = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
     Object.assign(store.charts, content.charts);
+    placePoints(content.series, bytes.subarray(end + 1));
     Object.entries(content.series).forEach(([run, series]) => parsed.set(run, series));
     return content;
+  }
+
+  // Gives each series its differences, which stand in four planes (pages/shards.py).
+  function placePoints(series, planes) {
+    const found = Object.values(series).flatMap((tables) => Object.entries(tables)
+      .flatMap(([table, subjects]) => Object.values(subjects).map((each) => [table, each])));
+    found.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
+    const count = planes.length / 4;
+    const at = (plane, i) => planes[plane * count + i] | (planes[(plane + 1) * count + i] << 8);
+    let start = 0;
+    for (const [, each] of found) {
+      if (each.of) continue;
+      const first = start;
+      each.t = Array.from({ length: each.n }, (_, i) => at(0, first + i));
+      each.v = Array.from({ length: each.n }, (_, i) => ((at(2, first + i) << 16) >> 16) - 128);
+      start += each.n;
+    }
   }
 
   // Printing waits for nothing, so what the page itself carries is unpacked while nobody waits.
@@ -90,11 +138,13 @@
     const key = `${trace.run} ${table} ${trace.subject}`;
     if (!unpacked.has(key)) {
       if (!parsed.has(trace.run)) parsed.set(trace.run, json(`series-${trace.run}`));
-      const { dt, dv, t, v } = parsed.get(trace.run)[table][trace.subject];
-      unpacked.set(key, { t: running(t, dt), v: running(v, dv) });
+      const { of, by, dt, dv, t, v } = parsed.get(trace.run)[table][trace.subject];
+      unpacked.set(key, of ? multiple(pointsOf(trace, of), by) : { t: running(t, dt), v: running(v, dv) });
     }
     return unpacked.get(key);
   }
+
+  const multiple = ({ t, v }, by) => ({ t, v: v.map((value) => Number((value * by).toPrecision(6))) });
 
   // Sums of differences, in steps; dividing by a whole number leaves 12.34 what it is.
   function running(differences, step) {
@@ -225,6 +275,8 @@
 
   const embedded = async (place, spec, canvas) => {
     const named = { ...options, downloadFileName: canvas.dataset.chart };
+    vega = vega || runVega();
+    await vega;
     return (await window.vegaEmbed(place, spec, named)).view;
   };
 

@@ -22,7 +22,7 @@ from bdpbench.app.keep.proof import Pair, sample_of
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.reports import KeptRun, kept_runs_bytes
-from bdpbench.pages.shards import pack_text, unpack_text
+from bdpbench.pages.packing import pack, unpack
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
 
@@ -63,10 +63,10 @@ def _rename_series(report: Path, ids: dict[str, str]) -> None:
     """Give the packed series of a page other run ids."""
 
     def renamed(found: re.Match[str]) -> str:
-        text = unpack_text(found[2])
+        content = unpack(found[2])
         for new, was in ids.items():
-            text = text.replace(new, was)
-        return found[1] + pack_text(text) + found[3]
+            content = content.replace(new.encode(), was.encode())
+        return found[1] + pack(content) + found[3]
 
     packed = re.compile(r'(<script type="text/plain" class="shard">)(.*?)(</script>)')
     report.write_text(packed.sub(renamed, report.read_text()))

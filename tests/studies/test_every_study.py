@@ -257,7 +257,7 @@ def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
 def parts_of_page(report: Path) -> dict[str, str]:
     """Element → HTML that a report unpacks when it is opened; "" → the report itself."""
     parts = {}
-    for _, content in read_shards(report):
+    for _, content, _ in read_shards(report):
         shared = content["lines"]
         for key, lines in content["html"].items():
             parts[key] = "\n".join(shared[e] if isinstance(e, int) else e for e in lines)

@@ -30,8 +30,7 @@ from bdpbench.pages.series import (
     QUEUE_SHARE,
     SELDOM_SAMPLED,
     RunSeries,
-    end_of,
-    start_of,
+    points_of,
 )
 from bdpbench.pages.specs import (
     FAINT,
@@ -220,12 +219,12 @@ def _cdf(
     names: Names,
 ) -> Chart:
     """A cumulative distribution, such as that of the queue's length."""
-    packed = [series[line["run"]][table][line["subject"]] for line in lines]
+    times = [points_of(series[line["run"]], table, line["subject"])[0] for line in lines]
     words = names.captions.charts[table]
     content = _time_content(table, runs, lines, names)
-    content["end"] = max(map(end_of, packed)) or 1.0
+    content["end"] = max(each[-1] for each in times) or 1.0
     if table in LOGARITHMIC:
-        content["start"] = min(map(start_of, packed))
+        content["start"] = min(each[0] for each in times)
     content["top"] = 100
     content["unit"] = CDF_UNITS[table]
     content["columns"] = list(CDF_COLUMNS[table])

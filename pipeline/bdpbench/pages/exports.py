@@ -30,7 +30,7 @@ from bdpbench.pages.curves import time_specs
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.names import Captions
 from bdpbench.pages.sections import Sections, gather
-from bdpbench.pages.series import DROPS, RunSeries, unpack
+from bdpbench.pages.series import DROPS, RunSeries, points_of
 from bdpbench.pages.specs import Chart, CurveContent, Spec, TimeContent, as_altair
 from bdpbench.pages.tables import PaperTable, markdown_text, render_table, score_tables
 from bdpbench.pages.text import joined
@@ -414,13 +414,13 @@ class Renderer:
         drops = [
             {"t": time}
             for each in content.get("drops", ())
-            for time in unpack(self._series[each["run"]][DROPS][each["subject"]])[0]
+            for time in points_of(self._series[each["run"]], DROPS, each["subject"])[0]
         ]
         spec["datasets"] = {"samples": samples, "thresholds": thresholds, "drops": drops}
         return spec
 
     def _samples(self, trace: CurveContent, table: str) -> list[dict[str, Any]]:
-        times, values = unpack(self._series[trace["run"]][table][trace["subject"]])
+        times, values = points_of(self._series[trace["run"]], table, trace["subject"])
         points = list(zip(times, values, strict=True))
         if table == "throughput" and len(points) > 1:
             # A step needs a start: the first mean is taken to cover as much time as the second.

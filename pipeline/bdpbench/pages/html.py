@@ -17,6 +17,7 @@ from markupsafe import Markup, escape
 
 from bdpbench.contracts.documents import keep, read_kept
 from bdpbench.contracts.paths import home_dir
+from bdpbench.pages.packing import pack
 from bdpbench.pages.text import assets_dir, embed_text, read_asset, subscripts, web_address
 
 ANCHOR = "notes"
@@ -50,29 +51,29 @@ def embedded(*, atlas: bool = False, vega: bool = True) -> dict[str, Markup | st
     return {
         "style": embed_text(style, "reports/static"),
         "script": embed_text(read_asset("static/report.js"), "reports/static/report.js"),
-        "vega": embed_text(vega_bundle(), "the Vega bundle") if vega else "",
+        "vega": packed_vega() if vega else "",
     }
 
 
 @cache
-def vega_bundle() -> str:
-    """JavaScript of Vega, Vega-Lite and vega-embed, as shipped with vl-convert.
+def packed_vega() -> str:
+    """JavaScript of Vega, Vega-Lite and vega-embed, as shipped with vl-convert, packed.
 
     It is cached under ``home_dir()``, because making it starts a JavaScript engine, which takes two
     seconds.
     """
     from importlib.metadata import version  # here because it is slow and rarely needed
 
-    path, key = home_dir() / "cache" / "vega.txt", version("vl-convert-python")
+    path, key = home_dir() / "cache" / "vega-packed.txt", version("vl-convert-python")
     kept = read_kept(path, key)
     if kept is not None:
         return kept
     import vl_convert
 
-    bundle: str = vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;")
+    packed = pack(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode())
     with contextlib.suppress(OSError):  # without a writable home it is only slower
-        keep(path, key, bundle)
-    return bundle
+        keep(path, key, packed)
+    return packed
 
 
 class Notes:

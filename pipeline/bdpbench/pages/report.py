@@ -16,9 +16,10 @@ from bdpbench.pages.experiments import Experiment, run_details
 from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs, RunRecords
 from bdpbench.pages.names import Names
+from bdpbench.pages.packing import pack
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import bins_for, embed_json
-from bdpbench.pages.shards import Shards, drop_others, pack_text, shards_folder
+from bdpbench.pages.shards import Shards, drop_others, shards_folder
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.summary import (
     change_rows,
@@ -147,7 +148,7 @@ def _index(
             for run_id, run in data.runs.items()
         ],
     }
-    return pack_text(json.dumps(index, separators=(",", ":"), ensure_ascii=False))
+    return pack(json.dumps(index, separators=(",", ":"), ensure_ascii=False).encode())
 
 
 def _content(sections: Sections) -> dict[str, object]:

@@ -7,7 +7,7 @@ import json
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypedDict, cast
+from typing import Any, TypeAlias, TypedDict, cast, final
 
 import polars as pl
 from markupsafe import Markup
@@ -16,6 +16,7 @@ LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
 """(run id, table) → its frame, None if the run does not have the table."""
 
 
+@final
 class Packed(TypedDict):
     """Points: ``dt`` (s) and ``dv`` (unit of the values) are the steps.
 
@@ -28,16 +29,28 @@ class Packed(TypedDict):
     v: list[int]
 
 
+@final
+class Multiple(TypedDict):
+    """Points at the times of another table's: its values times a factor."""
+
+    of: str
+    by: float
+
+
 # Times and values are rounded to steps of at most this share of their range, which is finer than a
-# pixel of any screen: 500 s give steps of 0.05 s, a window of 9,410 packets steps of 1.
-STEPS = 16_383
+# pixel of any screen: 500 s give steps of 0.05 s, a window of 9,410 packets steps of 5.
+TIME_STEPS = 16_383
+VALUE_STEPS = 4_095
 
 SMALLEST_VALUE = 1e-12
 """Nothing smaller, in any unit, is drawn; 0 is packed instead."""
 
 SMALLEST_TIME_STEP_S = 1e-3
 
-RunSeries: TypeAlias = dict[str, dict[str, Packed]]
+Points: TypeAlias = tuple[list[float], list[float]]
+"""Times in ascending order (s), and as many values."""
+
+RunSeries: TypeAlias = dict[str, dict[str, Packed | Multiple]]
 """Table → subject (``flow:0``, ``link:bottleneck``) → points."""
 
 # Table → (column that names the flow or link, kind of subject, column of the values).
@@ -52,6 +65,9 @@ CHARTED_TABLES = {
     "red_max_p": ("link", "link", "max_p"),
     "queueing_delay": ("link", "link", "ms"),
 }
+
+MULTIPLES = {"queueing_delay": "queue"}
+"""Table → the one that it is a multiple of, unless the rate of a link changes."""
 
 # Few studies record these; their absence is not reported.
 SELDOM_SAMPLED = ("ssthresh", "sequence", "red_average", "red_max_p", "queueing_delay")
@@ -141,12 +157,13 @@ def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
     Points are packed, times in s, values in packets or Mbit/s. Tables that the run does not have or
     that are empty are left out, and so are ``DROPS`` of a link without drops.
     """
-    found: RunSeries = {}
+    points: dict[str, dict[str, Points]] = {}
     for table in CHARTED_TABLES:
         frame = load_table(run_id, table)
-        subjects = {} if frame is None else _table_series(frame, table, bins)
+        subjects = {} if frame is None else _table_points(frame, table, bins)
         if subjects:
-            found[table] = subjects
+            points[table] = subjects
+    found = {table: _packed_table(table, points) for table in points}
     for table, reduce in (
         (QUEUE_SHARE, thinned_shares),
         (COMPLETION, _above_zero),
@@ -165,7 +182,9 @@ def _by_subject(
     column = "kind" if table == COMPLETION else "link"
     parts = frame.collect().partition_by(column, as_dict=True, maintain_order=True)
     reduced = {f"{column}:{name}": reduce(part) for (name,), part in parts.items()}
-    subjects = {name: _packed(points) for name, points in reduced.items() if points.height}
+    subjects: dict[str, Packed | Multiple] = {
+        name: _packed(points) for name, points in reduced.items() if points.height
+    }
     return {table: subjects} if subjects else {}
 
 
@@ -211,15 +230,45 @@ def _packed(points: pl.DataFrame) -> Packed:
     return pack(points[across].to_list(), points[values].to_list())
 
 
-def _table_series(frame: pl.LazyFrame, table: str, bins: int) -> dict[str, Packed]:
+def _table_points(frame: pl.LazyFrame, table: str, bins: int) -> dict[str, Points]:
+    """Subject → times (s) and values, reduced."""
     column, kind, value = CHARTED_TABLES[table]
     reduced = reduce_min_max(frame, "time_s", value, [column], bins)
-    points: dict[str, tuple[list[float], list[float]]] = {}
+    points: dict[str, Points] = {}
     for subject, time_s, number in reduced.select(column, "time_s", value).iter_rows():
         times_s, values = points.setdefault(f"{kind}:{subject}", ([], []))
         times_s.append(time_s)
         values.append(number)
-    return {subject: pack(*each) for subject, each in points.items()}
+    return points
+
+
+def _packed_table(
+    table: str, points: Mapping[str, Mapping[str, Points]]
+) -> dict[str, Packed | Multiple]:
+    """The subjects of a table, packed, or as multiples of another table if they are."""
+    of = MULTIPLES.get(table, "")
+    others = points.get(of, {})
+    found: dict[str, Packed | Multiple] = {}
+    for subject, own in points[table].items():
+        by = _factor(own, others[subject]) if subject in others else None
+        found[subject] = pack(*own) if by is None else {"of": of, "by": by}
+    return found
+
+
+def _factor(points: Points, others: Points) -> float | None:
+    """What the values of other points at the same times are multiplied by; None if they are not.
+
+    >>> _factor(([0.0, 1.0], [0.0, 6.0]), ([0.0, 1.0], [0.0, 4.0]))
+    1.5
+    >>> _factor(([0.0, 1.0], [3.0, 6.0]), ([0.0, 1.0], [1.0, 4.0]))
+    """
+    (times_s, values), (other_times_s, other_values) = points, others
+    largest = max(other_values)
+    if times_s != other_times_s or largest <= 0:
+        return None
+    by: float = values[other_values.index(largest)] / largest
+    scaled = zip(values, other_values, strict=True)
+    return by if all(math.isclose(own, by * other, rel_tol=1e-9) for own, other in scaled) else None
 
 
 def reduce_min_max(
@@ -318,12 +367,12 @@ def pack(times_s: Sequence[float], values: Sequence[float]) -> Packed:
         times_s: times in ascending order, s.
         values: finite values, in any unit; as many as ``times_s``.
     """
-    dt = max(SMALLEST_TIME_STEP_S, _decimal_step(max(times_s, default=0.0)))
-    dv = _decimal_step(max(map(abs, values), default=0.0))
+    dt = max(SMALLEST_TIME_STEP_S, _decimal_step(max(times_s, default=0.0), TIME_STEPS))
+    dv = _decimal_step(max(map(abs, values), default=0.0), VALUE_STEPS)
     return {"dt": dt, "dv": dv, "t": _differences(times_s, dt), "v": _differences(values, dv)}
 
 
-def unpack(packed: Packed) -> tuple[list[float], list[float]]:
+def unpack(packed: Packed) -> Points:
     """Times (s) and values of packed points, each a whole number of steps.
 
     >>> unpack(pack([0.0, 0.5, 2.5], [10.0, 12.0, 3.0]))
@@ -332,22 +381,19 @@ def unpack(packed: Packed) -> tuple[list[float], list[float]]:
     return _running(packed["t"], packed["dt"]), _running(packed["v"], packed["dv"])
 
 
-def end_of(packed: Packed) -> float:
-    """The last time (s) of packed points, which is the largest.
+def points_of(series: RunSeries, table: str, subject: str) -> Points:
+    """Times (s) and values of a subject.
 
-    >>> end_of(pack([0.0, 0.5, 2.5], [10.0, 12.0, 3.0]))
-    2.5
+    >>> queue = pack([0.0, 0.5], [10.0, 12.0])
+    >>> delay = {"of": "queue", "by": 1.5}
+    >>> points_of({"queue": {"a": queue}, "queueing_delay": {"a": delay}}, "queueing_delay", "a")
+    ([0.0, 0.5], [15.0, 18.0])
     """
-    return _running([sum(packed["t"])], packed["dt"])[0]
-
-
-def start_of(packed: Packed) -> float:
-    """The first time (s) of packed points, which is the smallest.
-
-    >>> start_of(pack([0.5, 2.5], [12.0, 3.0]))
-    0.5
-    """
-    return _running(packed["t"][:1], packed["dt"])[0]
+    found = series[table][subject]
+    if "of" not in found:
+        return unpack(found)
+    times_s, values = points_of(series, found["of"], subject)
+    return times_s, [value * found["by"] for value in values]
 
 
 def _running(differences: Iterable[int], step: float) -> list[float]:
@@ -357,17 +403,17 @@ def _running(differences: Iterable[int], step: float) -> list[float]:
     return [count * factor / per_unit for count in itertools.accumulate(differences)]
 
 
-def _decimal_step(largest: float) -> float:
-    """Smallest step of 1, 2 or 5 times a power of ten such that ``STEPS`` reach ``largest``.
+def _decimal_step(largest: float, most: int) -> float:
+    """Smallest step of 1, 2 or 5 times a power of ten of which ``most`` reach ``largest``.
 
-    >>> _decimal_step(9409.98), _decimal_step(500.0), _decimal_step(0.0)
-    (1.0, 0.05, 1.0)
+    >>> _decimal_step(9409.98, 16_383), _decimal_step(9409.98, 4_095), _decimal_step(0.0, 4_095)
+    (1.0, 5.0, 1.0)
     """
     if largest < SMALLEST_VALUE:
         return 1.0
-    exponent = math.floor(math.log10(largest / STEPS))
+    exponent = math.floor(math.log10(largest / most))
     steps = (float(f"{digit}e{exponent + up}") for up in (0, 1) for digit in (1, 2, 5))
-    return next(step for step in steps if step * STEPS >= largest)
+    return next(step for step in steps if step * most >= largest)
 
 
 def _differences(numbers: Sequence[float], step: float) -> list[int]:

@@ -1,36 +1,56 @@
 """The parts of a report that few readers open, packed: in the page itself or in files beside it.
 
 From local files a browser loads only scripts and pages, so each file is a script: one call with its
-whole content, deflated and in base64. Its name is a hash of its content, so a report never loads a
+whole content, deflated and in base85. Its name is a hash of its content, so a report never loads a
 file of another version.
+
+A part is a line of JSON and the points of its series. These are numbers of 16 bits, by table in the
+order of their names, in four planes that deflate well: the lower and the upper bytes of all
+differences of times, and those of all differences of values, to which ``_MIDDLE`` is added.
 """
 
 from __future__ import annotations
 
-import base64
 import hashlib
 import json
 import re
-import zlib
+import sys
+from array import array
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from pathlib import Path
-from typing import TypedDict, cast
+from typing import TypedDict, TypeVar, cast, final
 
 from bdpbench.contracts.files import read_text, write_text_atomically
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.series import embed_json
+from bdpbench.pages.packing import pack, unpack
+from bdpbench.pages.series import Multiple, RunSeries, embed_json
 from bdpbench.pages.specs import Chart, SpecContent, TimeContent
 
 SHARDS_FOLDER_SUFFIX = "-data"
 """The files of ``report.html`` are in ``report-data/``."""
 
+_Each = TypeVar("_Each")
+
 # Size of a file before packing: it opens in a few milliseconds, and a page has a few hundred files.
 _MOST_CHARACTERS = 3_000_000
 _NAME = re.compile(r"[0-9a-f]{16}\.js")
-_CALL = re.compile(r'bdpbenchShard\("([A-Za-z0-9+/=]*)"\);\n')
-_IN_PAGE = re.compile(r'<script type="text/plain" class="shard">([A-Za-z0-9+/=]*)</script>')
+_CALL = re.compile(r'bdpbenchShard\("([^"<]*)"\);\n')
+_IN_PAGE = re.compile(r'<script type="text/plain" class="shard">([^"<]*)</script>')
+
+# Most differences of values are small and of either sign; with this they have the upper byte 0.
+_MIDDLE = 128
+
+
+@final
+class Place(TypedDict):
+    """A series in a part: steps as in ``series.Packed``, and ``n``, the number of its points."""
+
+    dt: float
+    dv: float
+    n: int
 
 
 class ShardContent(TypedDict):
@@ -40,13 +60,13 @@ class ShardContent(TypedDict):
         lines: lines of HTML that come more than once: runs differ in a few of theirs.
         html: id of an element → its lines; a number is a place in ``lines``.
         charts: id of a chart → its content.
-        series: run id → its series.
+        series: run id → table → subject → its place, or what it is a multiple of.
     """
 
     lines: list[str]
     html: dict[str, list[str | int]]
     charts: dict[str, SpecContent | TimeContent]
-    series: dict[str, object]
+    series: dict[str, dict[str, dict[str, Place | Multiple]]]
 
 
 @dataclass
@@ -66,7 +86,7 @@ class Shards:
     charts: dict[str, int] = field(default_factory=dict)
     _html: dict[str, list[str]] = field(default_factory=dict)
     _charts: list[str] = field(default_factory=list)
-    _series: list[str] = field(default_factory=list)
+    _series: dict[str, RunSeries] = field(default_factory=dict)
     _characters: int = 0
 
     @property
@@ -83,11 +103,14 @@ class Shards:
         """Add the contents of charts to the present part."""
         for chart in charts:
             self.charts[chart.chart_id] = self.position
-            self._add(self._charts, chart.chart_id, json.dumps(chart.content, allow_nan=False))
+            text = json.dumps(chart.content, allow_nan=False)
+            self._charts.append(f"{json.dumps(chart.chart_id)}:{text}")
+            self._characters += len(text)
 
     def add_series(self, run_id: str, text: str) -> None:
         """Add the series of a run, as JSON, to the present part."""
-        self._add(self._series, run_id, text)
+        self._series[run_id] = json.loads(text)
+        self._characters += len(text)
 
     def turn(self) -> None:
         """Close the present part if it is full; what is added between two calls stays together."""
@@ -98,19 +121,17 @@ class Shards:
         """End the present part, unless it is empty."""
         if not self._characters:
             return
-        charts, series = ("{" + ",".join(part) + "}" for part in (self._charts, self._series))
-        text = f'{{{_html_json(self._html)},"charts":{charts},"series":{series}}}'
+        series = _json({run_id: _places(each) for run_id, each in self._series.items()})
+        charts = "{" + ",".join(self._charts) + "}"
+        text = f'{{{_html_json(self._html)},"charts":{charts},"series":{series}}}\n'
+        packed = pack(text.encode() + _planes(self._series))
         if self.folder is None:
-            self.packed.append(pack_text(text))
+            self.packed.append(packed)
         else:
-            self.names.append(_write_file(self.folder, pack_text(text)))
+            self.names.append(_write_file(self.folder, packed))
         for part in (self._html, self._charts, self._series):
             part.clear()
         self._characters = 0
-
-    def _add(self, part: list[str], key: str, text: str) -> None:
-        part.append(f"{json.dumps(key)}:{text}")
-        self._characters += len(text)
 
 
 def shards_folder(report: Path) -> Path:
@@ -123,8 +144,88 @@ def _html_json(html: Mapping[str, Sequence[str]]) -> str:
     counts = Counter(line for lines in html.values() for line in lines)
     shared = {line: place for place, line in enumerate(each for each in counts if counts[each] > 1)}
     found = {key: [shared.get(line, line) for line in lines] for key, lines in html.items()}
-    lines, elements = (json.dumps(each, separators=(",", ":")) for each in (list(shared), found))
-    return f'"lines":{lines},"html":{elements}'
+    return f'"lines":{_json(list(shared))},"html":{_json(found)}'
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, allow_nan=False, separators=(",", ":"))
+
+
+def _places(series: RunSeries) -> dict[str, dict[str, Place | Multiple]]:
+    """The series of a run without their points."""
+    return {
+        table: {
+            subject: each
+            if "of" in each
+            else {"dt": each["dt"], "dv": each["dv"], "n": len(each["t"])}
+            for subject, each in subjects.items()
+        }
+        for table, subjects in series.items()
+    }
+
+
+def _in_order(
+    series: Mapping[str, Mapping[str, Mapping[str, _Each]]],
+) -> list[tuple[str, str, str, _Each]]:
+    """Table, run, subject and series, in the order in which points stand in the planes."""
+    found = [
+        (table, run_id, subject, each)
+        for run_id, tables in series.items()
+        for table, subjects in tables.items()
+        for subject, each in subjects.items()
+    ]
+    return sorted(found, key=itemgetter(0))
+
+
+def _planes(series: Mapping[str, RunSeries]) -> bytes:
+    """The points of all series that are no multiples."""
+    times, values = array("H"), array("h")
+    for *_, each in _in_order(series):
+        if "of" not in each:
+            times.extend(each["t"])
+            values.extend([difference + _MIDDLE for difference in each["v"]])
+    planes = []
+    for numbers in (times, values):
+        if sys.byteorder == "big":
+            numbers.byteswap()
+        planes += [numbers.tobytes()[half::2] for half in (0, 1)]
+    return b"".join(planes)
+
+
+def _unpacked_series(content: ShardContent, planes: bytes) -> dict[str, RunSeries]:
+    """Run id → its series with their points.
+
+    Raises:
+        ValueError: when the planes do not have them.
+    """
+    count = len(planes) // 4
+    times, values = array("H"), array("h")
+    for numbers, start in ((times, 0), (values, 2 * count)):
+        both = bytearray(2 * count)
+        for half in (0, 1):
+            both[half::2] = planes[start + half * count :][:count]
+        numbers.frombytes(both)
+        if sys.byteorder == "big":
+            numbers.byteswap()
+    found: dict[str, RunSeries] = {
+        run_id: {table: {} for table in tables} for run_id, tables in content["series"].items()
+    }
+    at = 0
+    for table, run_id, subject, each in _in_order(content["series"]):
+        if "of" in each:
+            found[run_id][table][subject] = each
+        else:
+            part = slice(at, at + each["n"])
+            at = part.stop
+            found[run_id][table][subject] = {
+                "dt": each["dt"],
+                "dv": each["dv"],
+                "t": list(times[part]),
+                "v": [difference - _MIDDLE for difference in values[part]],
+            }
+    if at != count:
+        raise ValueError(f"has {count} points, not {at}")
+    return found
 
 
 def _write_file(folder: Path, packed: str) -> str:
@@ -136,25 +237,26 @@ def _write_file(folder: Path, packed: str) -> str:
     return name
 
 
-def read_shards(report: Path) -> Iterator[tuple[Path, ShardContent]]:
-    """The parts of a report and the files that they are in.
+def read_shards(report: Path) -> Iterator[tuple[Path, ShardContent, bytes]]:
+    """The parts of a report: the file that it is in, its content, and the points of its series.
 
     Raises:
         BdpbenchError: naming a file that cannot be read, is not of a report, or is damaged.
     """
     for packed in _IN_PAGE.findall(read_text(report)):
-        yield report, _content(packed, report)
+        yield report, *_content(packed, report)
     folder = shards_folder(report)
     for path in sorted(folder.glob("*.js")) if folder.is_dir() else ():
         found = _CALL.fullmatch(read_text(path))
         if found is None:
             raise BdpbenchError("is not a file of a report", where=str(path))
-        yield path, _content(found[1], path)
+        yield path, *_content(found[1], path)
 
 
-def _content(packed: str, path: Path) -> ShardContent:
+def _content(packed: str, path: Path) -> tuple[ShardContent, bytes]:
     try:
-        return cast("ShardContent", json.loads(unpack_text(packed)))
+        line, _, planes = unpack(packed).partition(b"\n")
+        return cast("ShardContent", json.loads(line)), planes
     except ValueError as error:
         raise BdpbenchError(f"is damaged ({error})", where=str(path)) from None
 
@@ -165,11 +267,14 @@ def series_of_report(report: Path) -> dict[str, str]:
     Raises:
         BdpbenchError: when a file cannot be read or is damaged.
     """
-    return {
-        run_id: embed_json(series)
-        for _, content in read_shards(report)
-        for run_id, series in content["series"].items()
-    }
+    found: dict[str, str] = {}
+    for path, content, planes in read_shards(report):
+        try:
+            unpacked = _unpacked_series(content, planes)
+        except ValueError as error:
+            raise BdpbenchError(f"is damaged ({error})", where=str(path)) from None
+        found |= {run_id: embed_json(series) for run_id, series in unpacked.items()}
+    return found
 
 
 def drop_others(folder: Path, names: Collection[str]) -> None:
@@ -181,29 +286,3 @@ def drop_others(folder: Path, names: Collection[str]) -> None:
             path.unlink(missing_ok=True)
     if not any(folder.iterdir()):
         folder.rmdir()
-
-
-def pack_text(text: str) -> str:
-    """Text deflated and in base64, for parts of a page that most readers never open.
-
-    The page's script unpacks it. Equal texts give equal bytes with one version of zlib.
-    """
-    compressor = zlib.compressobj(level=9, wbits=-zlib.MAX_WBITS)  # no header: deflate-raw
-    packed = compressor.compress(text.encode()) + compressor.flush()
-    return base64.b64encode(packed).decode("ascii")
-
-
-def unpack_text(packed: str) -> str:
-    """The text that was packed.
-
-    >>> unpack_text(pack_text("cwnd"))
-    'cwnd'
-
-    Raises:
-        ValueError: when the text is not packed.
-    """
-    try:
-        content = zlib.decompress(base64.b64decode(packed, validate=True), -zlib.MAX_WBITS)
-    except zlib.error as error:
-        raise ValueError(str(error)) from None
-    return content.decode()

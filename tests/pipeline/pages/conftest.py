@@ -30,8 +30,33 @@ def _load(name: str) -> ModuleType:
 
 
 def inflated(packed: str) -> Any:
-    """JSON that a page carries packed, decoded by an implementation of its own."""
-    return json.loads(zlib.decompress(base64.b64decode(packed), -zlib.MAX_WBITS))
+    """JSON that a page carries packed, decoded by an implementation of its own.
+
+    The series of a part get their points.
+    """
+    deflated = base64.b85decode(packed.replace(",", "<"))
+    text, _, planes = zlib.decompress(deflated, -zlib.MAX_WBITS).partition(b"\n")
+    content = json.loads(text)
+    if planes:
+        _place_points(content["series"], planes)
+    return content
+
+
+def _place_points(series: Any, planes: bytes) -> None:
+    count = len(planes) // 4
+    low_t, high_t, low_v, high_v = (planes[i * count : (i + 1) * count] for i in range(4))
+    at = 0
+    for table in sorted({table for tables in series.values() for table in tables}):
+        for tables in series.values():
+            for each in tables.get(table, {}).values():
+                if "of" in each:
+                    continue
+                places = range(at, at + each["n"])
+                at = places.stop
+                each["t"] = [low_t[i] + 256 * high_t[i] for i in places]
+                both = (low_v[i] + 256 * high_v[i] for i in places)
+                each["v"] = [(n if n < 32_768 else n - 65_536) - 128 for n in both]
+    assert at == count
 
 
 def packed_parts(html: str) -> list[Any]:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.html import Notes, vega_bundle
+from bdpbench.pages.html import Notes, packed_vega
+from bdpbench.pages.packing import unpack
 from bdpbench.pages.series import embed_json
 from bdpbench.pages.text import embed_text, web_address
 from bdpbench.studies.load import find_study, study_keys
@@ -42,12 +43,12 @@ def test_only_addresses_of_the_web_are_linked() -> None:
 
 def test_vega_is_kept_as_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path))
-    made = vega_bundle.__wrapped__()
+    made = packed_vega.__wrapped__()
     (kept,) = (tmp_path / "cache").iterdir()
-    assert vega_bundle.__wrapped__() == made
+    assert packed_vega.__wrapped__() == made
     kept.write_bytes(kept.read_bytes()[:-1000])
-    assert vega_bundle.__wrapped__() == made
-    assert "window.vegaEmbed=" in made
+    assert packed_vega.__wrapped__() == made
+    assert b"window.vegaEmbed=" in unpack(made)
 
 
 NOTES = """# Notes

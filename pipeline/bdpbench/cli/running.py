@@ -80,6 +80,12 @@ def run_command(
 @click.option("--quick", is_flag=True, help="Some runs of each study: minutes instead of hours.")
 @click.option("--study", "studies", multiple=True, help="Only this study; may be repeated.")
 @click.option("--name", help="Name of the folder in results/evaluations/.")
+@click.option(
+    "--against", type=PATH, help="Show what changed since this evaluation, or an archive of one."
+)
+@click.option("--export", type=PATH, help="Folder for tables (LaTeX, CSV), figures and values.")
+@click.option("--format", "formats", default="pdf", show_default=True, help="Of the figures.")
+@click.option("--pdf", is_flag=True, help="Print the report, with an installed Chromium or Chrome.")
 @backend_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
 @click.option("-n", "--dry-run", is_flag=True, help="Only say what would be simulated.")
@@ -91,6 +97,10 @@ def evaluate_command(
     quick: bool,
     studies: tuple[str, ...],
     name: str | None,
+    against: Path | None,
+    export: Path | None,
+    formats: str,
+    pdf: bool,
     backend: str | None,
     jobs: int | None,
     dry_run: bool,
@@ -106,6 +116,7 @@ def evaluate_command(
     called again, the same command resumes.
     """
     from bdpbench.app.evaluate.evaluating import EvaluateRequest, evaluate
+    from bdpbench.app.evaluate.report import WantedFiles
     from bdpbench.errors import BdpbenchError
 
     if quiet and as_json:
@@ -122,6 +133,7 @@ def evaluate_command(
             profile=profile,
             quiet=quiet,
             as_json=as_json,
+            files=WantedFiles(against, export, formats, pdf),
         )
     )
 

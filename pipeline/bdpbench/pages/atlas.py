@@ -168,7 +168,7 @@ def atlas_page(atlas: Atlas) -> str:
         "protocols": shown,
         "charts": charts,
         "chart_data": embed_json(store),
-        **embedded(atlas=True, vega=bool(charts)),
+        **embedded(style="atlas", vega=bool(charts)),
     }
     return page_environment().get_template("atlas.html").render(content)
 

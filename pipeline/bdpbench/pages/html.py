@@ -36,20 +36,20 @@ def page_environment() -> jinja2.Environment:
     return _environment(assets_dir() / "templates", home_dir() / "cache" / "templates")
 
 
-def embedded(*, atlas: bool = False, vega: bool = True) -> dict[str, Markup | str]:
+def embedded(*, style: str = "", vega: bool = True) -> dict[str, Markup | str]:
     """Style sheet and scripts of a page, ready to be placed inside their elements.
 
     Args:
-        atlas: whether the page has the styles of the atlas, too.
+        style: name of a style sheet that the page has in addition to that of the report.
         vega: whether it draws charts.
 
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
-    styles = ("static/report.css", "static/atlas.css") if atlas else ("static/report.css",)
-    style = "".join(map(read_asset, styles))
+    names = ("report", style) if style else ("report",)
+    styles = "".join(read_asset(f"static/{name}.css") for name in names)
     return {
-        "style": embed_text(style, "reports/static"),
+        "style": embed_text(styles, "reports/static"),
         "script": embed_text(read_asset("static/report.js"), "reports/static/report.js"),
         "vega": packed_vega() if vega else "",
     }

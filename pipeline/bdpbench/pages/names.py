@@ -211,8 +211,7 @@ class Names:
         """
         if nth:
             return _FURTHER_DASHES[(nth - 1) % len(_FURTHER_DASHES)]
-        position = list(self.protocols).index(key) if key in self.protocols else 0
-        return _DASHES[position % len(_DASHES)]
+        return dash_of(list(self.protocols).index(key) if key in self.protocols else 0)
 
     def protocols_in(self, selected: Mapping[str, str]) -> tuple[str, ...]:
         """Labels of the protocols that a selector names, each once."""
@@ -281,6 +280,11 @@ def lighter(colour: str, nth: int) -> str:
     share = max(0.4, 0.75**nth)
     parts = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
     return "#" + "".join(f"{round(255 - share * (255 - part)):02x}" for part in parts)
+
+
+def dash_of(position: int) -> tuple[int, ...]:
+    """Dashes of the line of the protocol at a position of a chart; after the eighth they repeat."""
+    return _DASHES[position % len(_DASHES)]
 
 
 def rounds(nth: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
@@ -14,6 +14,7 @@ from bdpbench.app.evaluate.cells import Cell, Status, StudyCells, frame_of
 from bdpbench.app.evaluate.judging import criterion_of, figure_of, relatives
 from bdpbench.app.evaluate.mirrored import Mirrored
 from bdpbench.app.evaluate.newcomers import Newcomer, find_newcomers
+from bdpbench.app.evaluate.report import WantedFiles, make_files
 from bdpbench.app.keep.results import this_version
 from bdpbench.app.mending import mend_at_a_glance
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_protocol
@@ -58,6 +59,7 @@ class EvaluateRequest:
         name: of the folder in ``results/evaluations/``; made of the protocols' names if None.
         studies: only these studies; all if empty.
         dry_run: only tell what would be simulated, and the cost.
+        files: what is made of the evaluation besides its report.
     """
 
     words: tuple[str, ...]
@@ -71,6 +73,7 @@ class EvaluateRequest:
     quiet: bool = False
     as_json: bool = False
     results: Path | None = None
+    files: WantedFiles = field(default_factory=WantedFiles)
 
 
 def evaluate(request: EvaluateRequest) -> Path | None:
@@ -83,6 +86,7 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         BdpbenchError: when the input is wrong, or when nothing could be evaluated.
     """
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
+        request.files.check()
         config = load_config()
         newcomers = find_newcomers(request.words)
         choice: Choice = "quick" if request.quick else "full"
@@ -105,6 +109,8 @@ def evaluate(request: EvaluateRequest) -> Path | None:
             evaluating.simulate(execution)
             folder = evaluating.write()
         evaluating.conclude(folder)
+        for what, path in make_files(folder, request.files):
+            view.tell("file", f"{what}: {path}", what=what, path=str(path))
         return folder
 
 

@@ -83,7 +83,7 @@ def export_study(
             has no finished run; for a pattern that matches no figure.
     """
     wanted = parse_formats(formats)
-    _check_folder(folder)
+    check_folder(folder)
     results = collect(prepare(Wanted(study, tier)), allow_partial=True)
     from bdpbench.pages.exports import ExportRequest, export_files
 
@@ -99,8 +99,12 @@ def export_study(
     print(f"{count} files, {size / 1e6:.1f} MB: {folder}")
 
 
-def _check_folder(folder: Path) -> None:
-    """Create the folder, or raise an error if files cannot be written into it."""
+def check_folder(folder: Path) -> None:
+    """Create a folder for exported files.
+
+    Raises:
+        BdpbenchError: when that is not possible, or when files cannot be written into it.
+    """
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,0 +1,280 @@
+"""What is made of a finished evaluation: its report, the files for a paper, and the PDF."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import tempfile
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from bdpbench.app.keep.export import check_folder, parse_formats
+from bdpbench.app.keep.results import origin
+from bdpbench.app.run_data import PlanData
+from bdpbench.contracts.evaluation import CELLS_NAME, EVALUATION_NAME, Evaluation, read_evaluation
+from bdpbench.contracts.files import write_bytes_atomically, write_text_atomically
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.plan import PLAN_NAME, PlannedRun, read_plan
+from bdpbench.contracts.reports import REPORT_NAME, read_scorecard
+from bdpbench.contracts.scorecard import SCORECARD_NAME, rows_of
+from bdpbench.errors import BdpbenchError, visible
+from bdpbench.pages.evaluation.files import evaluation_files
+from bdpbench.pages.evaluation.page import (
+    Earlier,
+    EvaluationInputs,
+    EvaluationReport,
+    evaluation_page,
+)
+from bdpbench.pages.evaluation.parts import Prints
+from bdpbench.pages.series import bins_for
+from bdpbench.pages.shards import series_of_report
+
+PAGE_NAME = "evaluation.html"
+PDF_NAME = "evaluation.pdf"
+
+RUNS_FOLDER = "runs"
+"""Folder of the runs of all evaluations, beside those of the evaluations."""
+
+BROWSERS = (
+    "chromium-headless-shell",
+    "chromium",
+    "chromium-browser",
+    "google-chrome",
+    "google-chrome-stable",
+    "microsoft-edge",
+)
+"""Programs that print a page; the first one that is installed is used."""
+
+BROWSER_VARIABLE = "BDPBENCH_CHROMIUM"
+"""Environment variable that names another program of the kind."""
+
+_MOST_PRINTING_S = 180
+
+# Milliseconds of the page's own time in which it draws its charts before it is printed.
+_DRAWING_MS = 30_000
+
+
+@dataclass(frozen=True)
+class WantedFiles:
+    """What is made of an evaluation besides its report.
+
+    Attributes:
+        against: another evaluation, or an archive of one, that the report compares it with.
+        export: folder for tables, figures and values; None for none.
+        formats: formats of the figures, as given on the command line: ``svg,pdf,png``.
+        pdf: whether the report is printed as well.
+    """
+
+    against: Path | None = None
+    export: Path | None = None
+    formats: str = "pdf"
+    pdf: bool = False
+
+    def check(self) -> None:
+        """Refuse, before anything is simulated, what could not be made.
+
+        Raises:
+            BdpbenchError: for an unknown format, a folder that cannot be written, an earlier
+                evaluation that is none, and when no browser can print.
+        """
+        parse_formats(self.formats)
+        if self.against is not None:
+            read_earlier(self.against)
+        if self.export is not None:
+            check_folder(self.export)
+        if self.pdf:
+            found_browser()
+
+
+def make_files(folder: Path, wanted: WantedFiles) -> Iterator[tuple[str, Path]]:
+    """Write the report of an evaluation, and what else is wanted: what it is, and its path.
+
+    Args:
+        folder: folder of the evaluation.
+        wanted: what to make.
+
+    Raises:
+        BdpbenchError: as ``WantedFiles.check``; when the evaluation is missing, damaged or of
+            another version.
+    """
+    report = _report_of(folder, wanted.against)
+    page = folder / PAGE_NAME
+    write_text_atomically(page, visible(evaluation_page(report)))
+    yield "report", page
+    if wanted.export is not None:
+        formats, said = parse_formats(wanted.formats), origin(report.evaluation["ns2_build_id"])
+        for name, content in evaluation_files(report, formats, said):
+            write_bytes_atomically(wanted.export / name, content)
+        yield "tables and figures", wanted.export
+    if wanted.pdf:
+        print_page(page, folder / PDF_NAME)
+        yield "PDF", folder / PDF_NAME
+
+
+def _report_of(folder: Path, against: Path | None) -> EvaluationReport:
+    evaluation, cells = read_evaluation(folder)
+    series = StoredSeries(folder, evaluation)
+    earlier = None if against is None else read_earlier(against)
+    return EvaluationReport(
+        EvaluationInputs(evaluation, cells, published_prints(evaluation), series.of, earlier)
+    )
+
+
+def read_earlier(path: Path) -> Earlier:
+    """An earlier evaluation, from its folder or from an archive.
+
+    Raises:
+        BdpbenchError: when it is not one, damaged, or of another version.
+    """
+    if path.is_dir():
+        return Earlier(path.name, *read_evaluation(path))
+    with tempfile.TemporaryDirectory() as scratch:
+        for name, content in _members(path):
+            (Path(scratch) / name).write_bytes(content)
+        try:
+            return Earlier(path.name, *read_evaluation(Path(scratch)))
+        except BdpbenchError as error:
+            raise BdpbenchError(error.message, where=str(path), hint=error.hint) from None
+
+
+def _members(path: Path) -> Iterator[tuple[str, bytes]]:
+    """The two files of an evaluation in an archive, wherever they are in it."""
+    hint = "name an archive or a folder of `bdpbench evaluate`"
+    try:
+        with zipfile.ZipFile(path) as archive:
+            for wanted in (EVALUATION_NAME, CELLS_NAME):
+                found = [each for each in archive.namelist() if Path(each).name == wanted]
+                if len(found) != 1:
+                    said = f"is not an evaluation: it has {len(found) or 'no'} {wanted}"
+                    raise BdpbenchError(said, where=str(path), hint=hint)
+                yield wanted, archive.read(found[0])
+    except (OSError, zipfile.BadZipFile) as error:
+        raise BdpbenchError(f"cannot be read ({error})", where=str(path), hint=hint) from None
+
+
+def published_prints(evaluation: Evaluation) -> Prints:
+    """The numbers that the studies print, by the runs that have to show them.
+
+    Raises:
+        BdpbenchError: when a published scorecard is damaged.
+    """
+    found: dict[tuple[str, str, str, str], float] = {}
+    for study in evaluation["studies"]:
+        path = _published(study["key"]) / SCORECARD_NAME
+        for number in read_scorecard(path)["numbers"] if path.is_file() else ():
+            for row in rows_of(number):
+                for run_id in row["run_ids"]:
+                    place = (study["key"], run_id, row["metric"], row["subject"])
+                    found.setdefault(place, row["published"])
+    return found
+
+
+def _published(study: str) -> Path:
+    return repository_root() / "reports" / "published" / study
+
+
+class StoredSeries:
+    """Series of runs over time: of those that were simulated, and of published ones.
+
+    Args:
+        folder: folder of the evaluation.
+        evaluation: its document.
+    """
+
+    def __init__(self, folder: Path, evaluation: Evaluation) -> None:
+        self._folder, self._evaluation = folder, evaluation
+        self._published: dict[str, Mapping[str, str]] = {}
+        shown = {
+            run["run_id"]
+            for study in evaluation["studies"]
+            for part in study["parts"]
+            if part["kind"] == "history"
+            for run in part["runs"]
+        }
+        self._bins = bins_for(len(shown))
+
+    def of(self, run_id: str) -> str | None:
+        """Series of a run as JSON; None if nothing of it is stored here."""
+        if run_id in self._simulated:
+            data, run = self._simulated[run_id]
+            return data.of(run).series(self._bins)
+        for study in self._studies.get(run_id, ()):
+            if study not in self._published:
+                path = _published(study) / REPORT_NAME
+                self._published[study] = series_of_report(path) if path.is_file() else {}
+            if run_id in self._published[study]:
+                return self._published[study][run_id]
+        return None
+
+    @cached_property
+    def _studies(self) -> dict[str, list[str]]:
+        """Run id → studies that have it."""
+        found: dict[str, list[str]] = {}
+        for study in self._evaluation["studies"]:
+            for run_id in {run["run_id"] for part in study["parts"] for run in part["runs"]}:
+                found.setdefault(run_id, []).append(study["key"])
+        return found
+
+    @cached_property
+    def _simulated(self) -> dict[str, tuple[PlanData, PlannedRun]]:
+        """Run id → the finished run in its plan."""
+        found: dict[str, tuple[PlanData, PlannedRun]] = {}
+        for study in self._evaluation["studies"]:
+            path = self._folder / study["key"] / PLAN_NAME
+            if path.is_file():
+                data = PlanData(read_plan(path), self._folder.parent / RUNS_FOLDER)
+                found |= {run["run_id"]: (data, run) for run in data.finished()}
+        return found
+
+
+def found_browser() -> str:
+    """The program that prints pages.
+
+    Raises:
+        BdpbenchError: when none is installed.
+    """
+    given = os.environ.get(BROWSER_VARIABLE)
+    found = given or next((path for name in BROWSERS if (path := shutil.which(name))), None)
+    if found is None:
+        raise BdpbenchError(
+            "no browser that prints without a window is installed",
+            where="--pdf",
+            hint="install chromium, or open the page in any browser and print it",
+        )
+    return found
+
+
+def print_page(page: Path, pdf: Path) -> None:
+    """Print a page as PDF with a headless browser, which draws its charts first.
+
+    Raises:
+        BdpbenchError: when no browser is installed, or when it fails.
+    """
+    browser = found_browser()
+    with tempfile.TemporaryDirectory() as scratch:
+        made = Path(scratch) / pdf.name
+        command = [
+            browser,
+            "--headless",
+            *(["--no-sandbox"] if os.geteuid() == 0 else []),
+            "--disable-gpu",
+            f"--user-data-dir={scratch}/profile",
+            f"--virtual-time-budget={_DRAWING_MS}",
+            "--no-pdf-header-footer",
+            f"--print-to-pdf={made}",
+            page.resolve().as_uri(),
+        ]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=_MOST_PRINTING_S, check=False
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise BdpbenchError(f"cannot be printed ({error})", where=str(page)) from None
+        if not made.is_file():
+            said = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+            raise BdpbenchError(f"{browser} printed nothing: {said[0]}", where=str(page))
+        write_bytes_atomically(pdf, made.read_bytes())

@@ -1,0 +1,182 @@
+"""An evaluation as files for a paper: tables, figures with captions, and all values.
+
+Tables are those of the page, as LaTeX, Markdown and CSV; the rows of the evaluated protocols come
+first. CSV has the unrounded values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import polars as pl
+
+from bdpbench.contracts.documents import csv_of
+from bdpbench.contracts.evaluation import Evaluation
+from bdpbench.pages.evaluation.page import EvaluationReport, Standing
+from bdpbench.pages.evaluation.parts import PartTable, ShownPart
+from bdpbench.pages.exports import FIGURES_FOLDER, TABLES_FOLDER, Renderer
+from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.tables import Cell, Column, PaperTable, render_table
+from bdpbench.pages.text import joined
+from bdpbench.units import axis_title, slug
+
+# Heads of more columns than this are wrapped, to fit into this share of the width of a page.
+_MOST_PLAIN_HEADS = 4
+_WIDTH_OF_HEADS = 0.75
+
+CELLS_NAME = "cells.csv"
+"""All cells, unrounded."""
+
+
+def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
+    """The tables of an evaluation: standings, criteria, and each part's own."""
+    if report.evaluation["figures"]:
+        yield _standings(report)
+    if report.evaluation["criteria"]:
+        yield _criteria(report)
+    for study in report.studies:
+        for part in study.parts:
+            if part.table is not None and part.table.rows:
+                yield _of_part(part, part.table)
+
+
+def _standings(report: EvaluationReport) -> PaperTable:
+    figures = report.evaluation["figures"]
+    width = _WIDTH_OF_HEADS / len(figures) if len(figures) > _MOST_PLAIN_HEADS else 0.0
+    columns = [
+        Column(axis_title(each["title"], each["unit"]), each["key"], numeric=True, width=width)
+        for each in figures
+    ]
+    rows = [(protocol["label"], *map(_standing, found)) for protocol, found in report.standings]
+    data = [
+        {
+            "protocol": protocol["label"],
+            "figure": each.figure["key"],
+            "value": each.value,
+            "unit": each.figure["unit"],
+            **_bounds(each, protocol["key"]),
+        }
+        for protocol, found in report.standings
+        for each in found
+    ]
+    return PaperTable(
+        name="standings",
+        title="Judged figures of all protocols, with their ranks",
+        columns=(Column("Protocol", "protocol"), *columns),
+        rows=tuple(rows),
+        data=tuple(data),
+    )
+
+
+def _standing(standing: Standing) -> str:
+    return joined(standing.text, f"({standing.rank})" if standing.rank else "", by=" ")
+
+
+def _bounds(standing: Standing, protocol: str) -> dict[str, Cell]:
+    values = standing.figure["values"]
+    value = next((each for each in values if each["protocol"] == protocol), None)
+    return {
+        "low": value["low"] if value else None,
+        "high": value["high"] if value else None,
+        "rank": value["rank"] if value else None,
+        "of": value["of"] if value else None,
+        "runs": " ".join(value["runs"]) if value else "",
+    }
+
+
+def _criteria(report: EvaluationReport) -> PaperTable:
+    labels = [each["label"] for each in report.evaluated]
+    rows = [
+        (
+            each.criterion["section"],
+            each.criterion["title"],
+            each.criterion["rule"] or "–",
+            *(joined(verdict.label, worst) for _, verdict, worst, _ in each.answers),
+        )
+        for _, found in report.criteria
+        for each in found
+    ]
+    return PaperTable(
+        name="rfc9743",
+        title="Criteria of RFC 9743",
+        columns=(
+            Column("Section", "section"),
+            Column("Question", "question", width=0.35),
+            Column("Rule", "rule", width=0.25),
+            *(Column(label, slug(label).replace("-", "_")) for label in labels),
+        ),
+        rows=tuple(rows),
+    )
+
+
+def _of_part(part: ShownPart, table: PartTable) -> PaperTable:
+    case = (Column("Case", "case"),) if table.has_rows else ()
+    heads = [
+        Column(axis_title(*each), f"column_{n}", numeric=True) for n, each in enumerate(table.heads)
+    ]
+    rows = tuple(
+        (
+            *((row.row,) if table.has_rows else ()),
+            row.label,
+            *(f"{cell.text} [{cell.printed}]" if cell.printed else cell.text for cell in row.cells),
+        )
+        for row in table.rows
+    )
+    printed = "; printed values in brackets" if table.has_prints else ""
+    shows = f" ({', '.join(part.part['shows'])})" if part.part["shows"] else ""
+    return PaperTable(
+        name=part.anchor.removeprefix("part-"),
+        title=f"{part.part['title']}{shows}{printed}",
+        columns=(*case, Column("Protocol", "protocol"), *heads),
+        rows=rows,
+        data=tuple(_data(table)),
+        run_ids=tuple(
+            dict.fromkeys(run for row in table.rows for cell in row.cells for run in cell.run_ids)
+        ),
+    )
+
+
+def _data(table: PartTable) -> Iterator[dict[str, Cell]]:
+    for row in table.rows:
+        for (title, unit), cell in zip(table.heads, row.cells, strict=True):
+            yield {
+                "protocol": row.label,
+                "case": row.row,
+                "column": title,
+                "value": cell.value,
+                "unit": unit,
+                "printed": cell.printed,
+                "run_ids": " ".join(cell.run_ids),
+            }
+
+
+def evaluation_files(
+    report: EvaluationReport, formats: Sequence[str], origin: str
+) -> Iterator[tuple[str, bytes]]:
+    """Tables, figures and values as files, one after the other: relative path and bytes.
+
+    Args:
+        report: what to export.
+        formats: formats of the figures, some of ``FIGURE_FORMATS``.
+        origin: ns-2 build, version and commit of bdpbench, in a sentence.
+    """
+    for table in evaluation_tables(report):
+        for ending, text in render_table(table, f"{table.title}. {origin}").items():
+            yield f"{TABLES_FOLDER}/{table.name}.{ending}", text.encode()
+    charts = report.charts  # loads the series that they show
+    renderer = Renderer(report.parts.series, read_captions())
+    for chart in charts:
+        caption = joined(f"{chart.title}.", chart.caption, origin, by=" ")
+        for ending, content in renderer.render(chart, caption, formats).items():
+            yield f"{FIGURES_FOLDER}/{slug(chart.chart_id)}.{ending}", content
+    yield CELLS_NAME, _cells(report.inputs.cells, report.evaluation).encode()
+
+
+def _cells(cells: pl.DataFrame, evaluation: Evaluation) -> str:
+    labels = {each["key"]: each["label"] for each in evaluation["protocols"]}
+    shown = cells.with_columns(
+        pl.col("protocol").replace(labels),
+        pl.col("values").cast(pl.List(pl.String)).list.join(" ", ignore_nulls=True),
+        pl.col("run_ids").list.join(" ", ignore_nulls=True),
+    )
+    return csv_of(shown.columns, shown.to_dicts())

@@ -1,0 +1,284 @@
+"""The report of an evaluation: one HTML file that answers first and opens offline.
+
+It measures and judges nothing: values, ranks and answers are those of the document.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+import polars as pl
+
+from bdpbench import __version__
+from bdpbench.contracts.evaluation import (
+    Answer,
+    Criterion,
+    EvaluatedProtocol,
+    Evaluation,
+    Figure,
+)
+from bdpbench.pages.curves import time_specs
+from bdpbench.pages.evaluation.changes import Changes, changes_of
+from bdpbench.pages.evaluation.findings import (
+    Findings,
+    criterion_anchor,
+    figure_anchor,
+    findings_of,
+    is_known,
+    ordinal,
+    place_of,
+    unit_of,
+    value_of,
+)
+from bdpbench.pages.evaluation.parts import (
+    LoadSeries,
+    Parts,
+    Prints,
+    ShownStudy,
+    interval,
+)
+from bdpbench.pages.html import embedded, page_environment
+from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.series import embed_json
+from bdpbench.pages.specs import Chart
+from bdpbench.pages.text import Verdict, format_number
+from bdpbench.units import with_unit
+
+MEETS = Verdict("holds", "meets it", "✓", 2)
+MEETS_NOT = Verdict("fails", "does not meet it", "✗", 0)
+NOT_KNOWN = Verdict("not_run", "not known", "○", 3)
+NOT_SHOWN = Verdict("not_run", "not simulated", "–", 4)
+
+SECTIONS: Mapping[str, str] = {
+    "5.1": "The protocol with itself alone",
+    "5.2": "The protocol beside others",
+    "5.3": "What else is asked",
+    "6": "General use",
+    "7": "Special cases",
+}
+"""Section of RFC 9743 → what its criteria are about, in our words."""
+
+
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier evaluation, and how it is named."""
+
+    name: str
+    evaluation: Evaluation
+    cells: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class EvaluationInputs:
+    """An evaluation with what its page needs.
+
+    Attributes:
+        evaluation, cells: see ``contracts/evaluation.py``.
+        prints: numbers that the studies print.
+        load_series: series of runs over time.
+        earlier: what it is compared with, if anything.
+    """
+
+    evaluation: Evaluation
+    cells: pl.DataFrame
+    prints: Prints
+    load_series: LoadSeries
+    earlier: Earlier | None = None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """A protocol's value of a figure in words; ``place`` is "first", "last" or ""."""
+
+    figure: Figure
+    value: float | None
+    text: str
+    rank: str
+    interval: str
+    place: str
+    open: bool
+    why: str
+
+
+@dataclass(frozen=True)
+class Answered:
+    """What the evaluated protocols, and the others, answer to a criterion."""
+
+    criterion: Criterion
+    anchor: str
+    answers: tuple[tuple[str, Verdict, str, tuple[str, ...]], ...]
+    meeting: tuple[str, ...]
+    failing: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class EvaluationReport:
+    """Everything that the page and the files show; made once."""
+
+    inputs: EvaluationInputs
+
+    @cached_property
+    def parts(self) -> Parts:
+        """Tables and charts of the cells."""
+        given = self.inputs
+        captions = read_captions()
+        return Parts(given.evaluation, given.cells, captions, given.prints, given.load_series)
+
+    @property
+    def evaluation(self) -> Evaluation:
+        """The document."""
+        return self.inputs.evaluation
+
+    @cached_property
+    def evaluated(self) -> list[EvaluatedProtocol]:
+        """The evaluated protocols."""
+        return [each for each in self.evaluation["protocols"] if each["evaluated"]]
+
+    @cached_property
+    def standings(self) -> list[tuple[EvaluatedProtocol, list[Standing]]]:
+        """Rows of the first table: the protocols that have a value of any figure."""
+        rows = [
+            (protocol, [_standing(each, protocol["key"]) for each in self.evaluation["figures"]])
+            for protocol in self.evaluation["protocols"]
+        ]
+        return [
+            (protocol, found)
+            for protocol, found in rows
+            if protocol["evaluated"] or any(each.value is not None for each in found)
+        ]
+
+    @cached_property
+    def findings(self) -> list[tuple[EvaluatedProtocol, Findings]]:
+        """What is said about each evaluated protocol."""
+        return [(each, findings_of(self.evaluation, each["key"])) for each in self.evaluated]
+
+    @cached_property
+    def figures(self) -> list[Chart]:
+        """Charts of the judged figures that have values."""
+        drawn = (self.parts.figure(each) for each in self.evaluation["figures"])
+        return [each for each in drawn if each is not None]
+
+    @cached_property
+    def criteria(self) -> list[tuple[str, list[Answered]]]:
+        """Criteria by section of RFC 9743, with a title of each section."""
+        found: dict[str, list[Answered]] = {}
+        for each in self.evaluation["criteria"]:
+            found.setdefault(_title_of(each["section"]), []).append(self._answered(each))
+        return list(found.items())
+
+    def _answered(self, criterion: Criterion) -> Answered:
+        unit = unit_of(criterion, self.evaluation)
+        by_key = {each["protocol"]: each for each in criterion["answers"]}
+        own = tuple(
+            (each["label"], *_verdict(by_key.get(each["key"]), criterion, unit))
+            for each in self.evaluated
+        )
+        others = [
+            (each["label"], by_key[each["key"]]["passes"])
+            for each in self.evaluation["protocols"]
+            if not each["evaluated"] and each["key"] in by_key
+        ]
+        return Answered(
+            criterion=criterion,
+            anchor=criterion_anchor(criterion),
+            answers=own,
+            meeting=tuple(label for label, passes in others if passes is True),
+            failing=tuple(label for label, passes in others if passes is False),
+        )
+
+    @cached_property
+    def studies(self) -> list[ShownStudy]:
+        """The studies with their parts."""
+        return self.parts.studies()
+
+    @cached_property
+    def changes(self) -> Changes | None:
+        """What changed since an earlier evaluation."""
+        earlier = self.inputs.earlier
+        if earlier is None:
+            return None
+        given = self.inputs
+        return changes_of(earlier.evaluation, earlier.cells, given.evaluation, given.cells)
+
+    @property
+    def charts(self) -> list[Chart]:
+        """All charts of the page."""
+        of_parts = (part for study in self.studies for part in study.parts)
+        return [*self.figures, *(chart for part in of_parts for chart in part.charts)]
+
+
+def _title_of(section: str) -> str:
+    parts = section.split(".")
+    name = ".".join(parts[:2]) if ".".join(parts[:2]) in SECTIONS else parts[0]
+    return SECTIONS.get(name, f"Section {section}")
+
+
+def _standing(figure: Figure, protocol: str) -> Standing:
+    value = value_of(figure, protocol)
+    if value is None:
+        return Standing(figure, None, "–", "", "", "", open=False, why="it was not measured")
+    known = is_known(value["value"])
+    return Standing(
+        figure=figure,
+        value=value["value"] if known else None,
+        text=format_number(value["value"]) if known or not value["rank"] else "never",
+        rank=ordinal(value["rank"]) if value["rank"] and figure["better"] else "",
+        interval=interval(value["low"], value["high"]),
+        place=place_of(figure, value),
+        open=bool(value["unsure"]),
+        why="" if known else value["why"],
+    )
+
+
+def _verdict(
+    answer: Answer | None, criterion: Criterion, unit: str
+) -> tuple[Verdict, str, tuple[str, ...]]:
+    """Verdict, words, and runs of one protocol's answer."""
+    if not criterion["answers"]:
+        return NOT_SHOWN, "", ()
+    if answer is None or answer["passes"] is None:
+        return NOT_KNOWN, answer["why"] if answer else "", ()
+    verdict = MEETS if answer["passes"] else MEETS_NOT
+    worst = with_unit(format_number(answer["worst"]), unit) if is_known(answer["worst"]) else ""
+    return verdict, worst, tuple(answer["runs"])
+
+
+def evaluation_page(report: EvaluationReport) -> str:
+    """HTML of the report; it loads nothing. Equal inputs give equal bytes.
+
+    Raises:
+        BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
+    """
+    charts = report.charts  # loads the series that they show
+    contents = {each.chart_id: each.content for each in charts}
+    store = {"time": time_specs(read_captions()), "charts": contents}
+    evaluation = report.evaluation
+    content = {
+        "report": report,
+        "evaluation": evaluation,
+        "version": __version__,
+        "labels": [each["label"] for each in report.evaluated],
+        "html_name": f"evaluation-{evaluation['name']}",
+        "units": {each["key"]: each["unit"] for each in evaluation["figures"]},
+        "figure_anchor": figure_anchor,
+        "drawn": {each.chart_id for each in charts},
+        "runs": list(_runs(report)),
+        "series": report.parts.series_texts,
+        "chart_data": embed_json(store),
+        "format_number": format_number,
+        **embedded(style="evaluation", vega=bool(charts)),
+    }
+    return page_environment().get_template("evaluation.html").render(content)
+
+
+def _runs(report: EvaluationReport) -> Iterator[dict[str, object]]:
+    """The runs of all parts, each once: those of the evaluated protocols first."""
+    seen: dict[str, dict[str, object]] = {}
+    for study in report.evaluation["studies"]:
+        for part in study["parts"]:
+            for run in part["runs"]:
+                entry = {**run, "study": study["key"]}
+                seen.setdefault(run["run_id"], entry)
+    yield from sorted(seen.values(), key=lambda each: not each["evaluated"])

@@ -1,0 +1,541 @@
+"""The parts of an evaluation: a paper's tables with a row more, its figures with a line more."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeAlias, cast
+
+import polars as pl
+
+from bdpbench.contracts.evaluation import (
+    Column,
+    EvaluatedProtocol,
+    EvaluatedStudy,
+    Evaluation,
+    Figure,
+    Part,
+    PartRun,
+)
+from bdpbench.pages.evaluation.findings import is_known, listed
+from bdpbench.pages.matrix_specs import Axes, valued_matrix
+from bdpbench.pages.names import Captions, dash_of, subject_name
+from bdpbench.pages.series import RunSeries, points_of
+from bdpbench.pages.specs import Chart, CurveContent, Styles, TimeContent, spec_content
+from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
+from bdpbench.pages.text import format_number, joined
+from bdpbench.units import axis_title, with_unit
+
+Prints: TypeAlias = Mapping[tuple[str, str, str, str], float]
+"""(study, run id, metric, subject) → the number that the study prints for it."""
+
+LoadSeries: TypeAlias = Callable[[str], str | None]
+"""Run id → what ``pages.series.series_text`` made of the run; None if there is nothing."""
+
+OVER_TIME = ("cwnd", "queue")
+"""Tables that are shown beside those of the nearest relative."""
+
+MOST_HISTORIES = 6
+"""Most runs whose cwnd and queue are charted for each protocol and part."""
+
+_DASH = "–"
+
+
+@dataclass(frozen=True)
+class CellText:
+    """A cell in words; ``value`` is unrounded, ``printed`` what the study prints, "" if nothing."""
+
+    value: float | None
+    text: str
+    interval: str
+    printed: str
+    why: str
+    run_ids: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class TableRow:
+    """A row of a table: who it is about, what else (``row``), and its cells."""
+
+    label: str
+    evaluated: bool
+    row: str
+    cells: tuple[CellText, ...]
+
+
+@dataclass(frozen=True)
+class PartTable:
+    """Cells as a table; ``heads`` are title and unit of each column.
+
+    Attributes:
+        has_rows: whether rows differ in more than their protocol.
+        has_prints: whether a cell has a printed number.
+    """
+
+    heads: tuple[tuple[str, str], ...]
+    rows: tuple[TableRow, ...]
+
+    @property
+    def has_rows(self) -> bool:
+        """Whether rows differ in more than their protocol."""
+        return any(each.row for each in self.rows)
+
+    @property
+    def has_prints(self) -> bool:
+        """Whether any cell has a printed number beside it."""
+        return any(cell.printed for each in self.rows for cell in each.cells)
+
+
+@dataclass(frozen=True)
+class ShownPart:
+    """A part as the page shows it.
+
+    Attributes:
+        part: of the document.
+        anchor: id of its element.
+        place: whose place the evaluated protocols take, in a sentence.
+        table: its cells; None for a history.
+        charts: of a matrix, a curve or a history.
+        lacking: reasons for values that an evaluated protocol does not have, each once.
+    """
+
+    part: Part
+    anchor: str
+    place: str
+    table: PartTable | None
+    charts: tuple[Chart, ...]
+    lacking: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ShownStudy:
+    """A study with its parts."""
+
+    study: EvaluatedStudy
+    parts: tuple[ShownPart, ...]
+
+
+class Parts:
+    """Makes tables and charts of the cells of an evaluation.
+
+    Args:
+        evaluation: the document.
+        cells: its cells, see ``cells_schema``.
+        captions: words of charts over time.
+        prints: numbers that the studies print.
+        load_series: series of runs over time.
+    """
+
+    def __init__(
+        self,
+        evaluation: Evaluation,
+        cells: pl.DataFrame,
+        captions: Captions,
+        prints: Prints,
+        load_series: LoadSeries,
+    ) -> None:
+        self._evaluation, self._cells, self._captions = evaluation, cells, captions
+        self._prints, self._load_series = prints, load_series
+        self._texts: dict[str, str] = {}
+
+    @cached_property
+    def protocols(self) -> dict[str, EvaluatedProtocol]:
+        """Key → protocol, in the order of the document."""
+        return {each["key"]: each for each in self._evaluation["protocols"]}
+
+    @property
+    def series_texts(self) -> Mapping[str, str]:
+        """Run id → series of the runs that charts over time show, so far."""
+        return self._texts
+
+    @property
+    def series(self) -> dict[str, RunSeries]:
+        """The same, unpacked from JSON."""
+        return {key: cast("RunSeries", json.loads(text)) for key, text in self._texts.items()}
+
+    def studies(self) -> list[ShownStudy]:
+        """All studies, those of papers first, with their parts."""
+        ordered = sorted(self._evaluation["studies"], key=lambda each: not each["paper"])
+        return [
+            ShownStudy(study, tuple(self._shown(study, part) for part in study["parts"]))
+            for study in ordered
+        ]
+
+    def figure(self, figure: Figure) -> Chart | None:
+        """The chart of a judged figure: a bar for each protocol, the best on top.
+
+        Returns:
+            None if no protocol has a value.
+        """
+        known = [each for each in figure["values"] if is_known(each["value"])]
+        known.sort(key=lambda each: each["rank"] or 0)
+        if not known:
+            return None
+        order = [self.protocols[each["protocol"]]["label"] for each in known]
+        bars = pl.DataFrame(
+            [
+                {
+                    "label": label,
+                    "mean": each["value"],
+                    "lower": each["value"] if each["low"] is None else each["low"],
+                    "upper": each["value"] if each["high"] is None else each["high"],
+                    "runs": len(each["runs"]),
+                    "run_id": next(iter(each["runs"]), ""),
+                }
+                for label, each in zip(order, known, strict=True)
+            ],
+            schema_overrides=dict.fromkeys(("mean", "lower", "upper"), pl.Float64),
+        )
+        colours = [self.protocols[each["protocol"]]["colour"] for each in known]
+        quantity = axis_title(figure["title"], figure["unit"])
+        return Chart(
+            chart_id=f"figure-{figure['key']}",
+            title=figure["title"],
+            caption=joined(figure["text"], BETTER[figure["better"]], by=" "),
+            alternative=f"Bars of {figure['title']}: {'; '.join(order)}.",
+            content=spec_content(interval_bars(bars, order, colours, quantity)),
+            metrics=(),
+        )
+
+    def _shown(self, study: EvaluatedStudy, part: Part) -> ShownPart:
+        own = self._cells.filter(study=study["key"], part=part["key"])
+        lacks = own.filter(pl.col("evaluated") & (pl.col("why") != "") & pl.col("value").is_null())
+        return ShownPart(
+            part=part,
+            anchor=f"part-{study['key']}-{part['key']}",
+            place=self._place(part),
+            table=None if part["kind"] == "history" else self._table(study, part, own),
+            charts=tuple(self._charts(study, part, own)),
+            lacking=tuple(_lacking(part, lacks)),
+        )
+
+    def _place(self, part: Part) -> str:
+        """Whose place the evaluated protocols take, in a sentence; "" if nobody's."""
+        places = list(dict.fromkeys(part["in_place_of"].values()))
+        new = [each["label"] for each in self.protocols.values() if each["evaluated"]]
+        if not places:
+            return ""
+        takes = "takes" if len(new) == 1 else "in turn take"
+        return f"{listed(new)} {takes} the place of {listed(places)}; all else is as it was."
+
+    def _label(self, protocol: str, own_key: str, alike: Mapping[str, int]) -> str:
+        """Label of a protocol; with its key in the study where that has several of the kind."""
+        label = self.protocols[protocol]["label"]
+        return f"{label} ({own_key})" if alike.get(protocol, 1) > 1 and own_key else label
+
+    def _named(self, own: pl.DataFrame) -> pl.DataFrame:
+        """Cells in the order of the protocols, with their ``label``."""
+        keys = own.select("protocol", "own_key").unique(maintain_order=True)
+        alike = dict(keys.group_by("protocol").len().iter_rows())
+        order = list(self.protocols)
+        labels = [
+            self._label(protocol, own_key, alike)
+            for protocol, own_key in own.select("protocol", "own_key").rows()
+        ]
+        places = [order.index(each) for each in own["protocol"]]
+        return (
+            own.with_columns(
+                label=pl.Series(labels, dtype=pl.String), place=pl.Series(places, dtype=pl.Int64)
+            )
+            .sort("place", maintain_order=True)
+            .drop("place")
+        )
+
+    def _table(self, study: EvaluatedStudy, part: Part, own: pl.DataFrame) -> PartTable:
+        named = self._named(own)
+        if part["kind"] == "table":
+            heads = [(each["key"], each["title"], each["unit"]) for each in part["columns"]]
+            keys = named["column"]
+            others = pl.concat_list("row", "panel", "beside")
+        else:
+            unit = part["columns"][0]["unit"] if part["columns"] else ""
+            keys = named["beside"] if part["kind"] == "matrix" else _points(named["x"])
+            order = (
+                list(self.protocols)
+                if part["kind"] == "matrix"
+                else [*keys.unique(maintain_order=True)]
+            )
+            present = set(keys)
+            heads = [(key, self._head(part, key), unit) for key in order if key in present]
+            others = pl.concat_list("row", "panel")
+        shown = named.with_columns(key=keys, others=others.list.join(", "))
+        shown = shown.with_columns(others=pl.col("others").str.strip_chars(", "))
+        rows = []
+        for (label, other), group in shown.group_by("label", "others", maintain_order=True):
+            found = {row["key"]: row for row in group.iter_rows(named=True)}
+            cells = tuple(self._cell(study["key"], found.get(key)) for key, _, _ in heads)
+            evaluated = bool(group["evaluated"].any())
+            rows.append(TableRow(str(label), evaluated, str(other), cells))
+        if any(each.row for each in rows):  # a case of the paper with all protocols in it
+            cases = list(dict.fromkeys(each.row for each in rows))
+            rows.sort(key=lambda each: cases.index(each.row))
+        return PartTable(tuple((title, unit) for _, title, unit in heads), tuple(rows))
+
+    def _head(self, part: Part, key: str) -> str:
+        if part["kind"] == "matrix":
+            return self.protocols[key]["label"] if key in self.protocols else key
+        return with_unit(key, part["x_unit"])
+
+    def _cell(self, study: str, row: Mapping[str, Any] | None) -> CellText:
+        if row is None:
+            return CellText(None, _DASH, "", "", "", ())
+        value, low, high = row["value"], row["low"], row["high"]
+        ids = [each for each in row["run_ids"] or () if each]
+        printed = self.printed(study, ids, row["metric"], row["subject"])
+        known = is_known(value)
+        return CellText(
+            value=value if known else None,
+            text=format_number(value, like=printed) if known else _DASH,
+            interval=interval(low, high),
+            printed="" if printed is None else format_number(printed, like=printed),
+            why="" if known else row["why"],
+            run_ids=tuple(ids),
+        )
+
+    def printed(self, study: str, ids: Sequence[str], metric: str, subject: str) -> float | None:
+        """The number that a study prints for the runs of a cell; None if it prints none."""
+        found = (self._prints.get((study, each, metric, subject)) for each in ids)
+        return next((each for each in found if each is not None), None)
+
+    def _charts(self, study: EvaluatedStudy, part: Part, own: pl.DataFrame) -> Iterator[Chart]:
+        prefix = f"{study['key']}-{part['key']}"
+        if part["kind"] == "history":
+            yield from self._histories(prefix, part)
+        elif part["kind"] in ("curve", "matrix") and part["columns"]:
+            known = self._named(own).filter(pl.col("value").is_finite())
+            for number, panel in enumerate(own["panel"].unique(maintain_order=True)):
+                of_panel = known.filter(panel=panel)
+                if part["kind"] == "matrix" or of_panel["x"].n_unique() > 1:
+                    name = f"{prefix}-{number}" if panel else prefix
+                    title = f"{part['title']}, {panel}" if panel else part["title"]
+                    draw = self._matrix if part["kind"] == "matrix" else self._curve
+                    yield draw(name, title, study["key"], part, of_panel)
+
+    def _curve(
+        self, chart_id: str, title: str, study: str, part: Part, cells: pl.DataFrame
+    ) -> Chart:
+        (column,) = part["columns"][:1]
+        lines = cells.with_columns(
+            series=pl.when(pl.col("row") == "")
+            .then(pl.col("label"))
+            .otherwise(pl.col("label") + ", " + pl.col("row")),
+            run_id=pl.col("run_ids").list.first(),
+            runs=pl.col("run_ids").list.len().cast(pl.Int64),
+        )
+        measured = lines.select("x", "value", "series", "run_id", run="label")
+        intervals = lines.filter(pl.col("high") > pl.col("low")).select(
+            "x",
+            pl.col("low").alias("lower"),
+            "value",
+            pl.col("high").alias("upper"),
+            "runs",
+            "series",
+        )
+        styles = self._styles(lines)
+        name = self._captions.parameters.get(part["x"]) or part["x_title"] or part["x"]
+        abscissa = Abscissa(axis_title(name, part["x_unit"]), name)
+        quantity = axis_title(column["title"], column["unit"])
+        printed = self._printed_points(study, lines)
+        spec = sweep_spec(measured, printed, styles, abscissa, quantity, intervals)
+        return Chart(
+            chart_id=chart_id,
+            title=title,
+            caption=_caption(
+                part, column, bars=not intervals.is_empty(), prints=not printed.is_empty()
+            ),
+            alternative=f"{column['title']} against {abscissa.title}. Series: {'; '.join(styles)}.",
+            content=spec_content(spec, list(styles)),
+            metrics=(column["metric"],),
+        )
+
+    def _styles(self, lines: pl.DataFrame) -> Styles:
+        """Evaluated protocols have solid lines, the others dashes of their own."""
+        keys = list(self.protocols)
+        new = sum(each["evaluated"] for each in self.protocols.values())
+        found: dict[str, tuple[str, Sequence[int]]] = {}
+        for series, protocol in (
+            lines.select("series", "protocol").unique(maintain_order=True).rows()
+        ):
+            position = keys.index(protocol)
+            dash = dash_of(0 if position < new else 1 + position - new)
+            found[series] = (self.protocols[protocol]["colour"], dash)
+        return found
+
+    def _printed_points(self, study: str, lines: pl.DataFrame) -> pl.DataFrame:
+        points = [
+            {
+                "x": row["x"],
+                **dict.fromkeys(("value", "lower", "upper"), printed),
+                "series": row["series"],
+                "verdict": "printed",
+            }
+            for row in lines.iter_rows(named=True)
+            if (printed := self.printed(study, row["run_ids"] or (), row["metric"], row["subject"]))
+            is not None
+        ]
+        schema = dict.fromkeys(("x", "value", "lower", "upper"), pl.Float64)
+        return pl.DataFrame(points, schema={**schema, "series": pl.String, "verdict": pl.String})
+
+    def _matrix(
+        self, chart_id: str, title: str, study: str, part: Part, cells: pl.DataFrame
+    ) -> Chart:
+        (column,) = part["columns"][:1]
+        others = [each for each in self.protocols if each in set(cells["beside"])]
+        columns = [self.protocols[each]["label"] for each in others]
+        rows = cells["label"].unique(maintain_order=True).to_list()
+        values = cells["value"].to_list()
+        largest = max(map(abs, values)) or 1.0
+        about_zero = min(values) < 0
+        shown = cells.select(
+            pl.lit("").alias("panel"),
+            row="label",
+            column=pl.col("beside").replace_strict(
+                {each: self.protocols[each]["label"] for each in others}
+            ),
+            value="value",
+            text=pl.Series([_short(each, digits=2) for each in values]),
+            run_id=pl.col("run_ids").list.first(),
+            run=pl.col("label"),
+        )
+        quantity = axis_title(column["title"], column["unit"])
+        axes = Axes(rows, columns, ("first flow", "second flow"), quantity)
+        ends = (-largest, largest) if about_zero else (min(values), largest)
+        return Chart(
+            chart_id=chart_id,
+            title=title,
+            caption=_caption(part, column, bars=False, prints=False),
+            alternative=f"Matrix of {column['title']}: {'; '.join(rows)} beside "
+            f"{'; '.join(columns)}.",
+            content=spec_content(valued_matrix(shown, axes, ends, about_zero=about_zero)),
+            metrics=(column["metric"],),
+        )
+
+    def _histories(self, prefix: str, part: Part) -> Iterator[Chart]:
+        """The cwnd and queue of evaluated protocols beside those of their nearest relatives."""
+        titles = {each["scenario"]: each["title"] for each in part["columns"]}
+        for key, protocol in self.protocols.items():
+            if not protocol["evaluated"]:
+                continue
+            pairs = list(_pairs(part["runs"], key, protocol["relative"]))
+            for number, runs in enumerate(pairs[:MOST_HISTORIES]):
+                for table in OVER_TIME:
+                    chart_id = f"{prefix}-{key}-{number}-{table}"
+                    title = titles.get(runs[0]["scenario"]) or runs[0]["label"]
+                    chart = self._over_time(chart_id, table, title, runs)
+                    if chart is not None:
+                        yield chart
+
+    def _over_time(
+        self, chart_id: str, table: str, title: str, runs: Sequence[PartRun]
+    ) -> Chart | None:
+        lines: list[CurveContent] = []
+        for position, run in enumerate(runs):
+            own = self._series_of(run["run_id"]).get(table, {})
+            protocol = self.protocols[run["protocol"]]
+            for number, subject in enumerate(own):
+                label = protocol["label"]
+                if len(own) > 1:
+                    label = f"{label}, {subject_name(subject)}"
+                dash = dash_of(position + len(runs) * number)
+                lines.append(
+                    {
+                        "run": run["run_id"],
+                        "subject": subject,
+                        "label": label,
+                        "colour": protocol["colour"],
+                        "dash": list(dash),
+                    }
+                )
+        if not lines:
+            return None
+        first = self._series_of(runs[0]["run_id"])
+        ends = [points_of(first, table, each)[0][-1] for each in first.get(table, {})]
+        words = self._captions.charts[table]
+        labels = [self.protocols[each["protocol"]]["label"] for each in runs]
+        content: TimeContent = {
+            "kind": table,
+            "end": max(ends, default=0.0) or 1.0,
+            "traces": lines,
+            "thresholds": [],
+        }
+        return Chart(
+            chart_id=chart_id,
+            title=joined(words["title"], title),
+            caption=_beside(labels),
+            alternative=f"Line chart of {words['quantity']} over time. Lines: "
+            f"{'; '.join(line['label'] for line in lines)}.",
+            content=content,
+        )
+
+    def _series_of(self, run_id: str) -> RunSeries:
+        if run_id not in self._texts:
+            text = self._load_series(run_id)
+            if text is None:
+                return {}
+            self._texts[run_id] = text
+        return cast("RunSeries", json.loads(self._texts[run_id]))
+
+
+BETTER = {"less": "Less is better.", "more": "More is better.", "": ""}
+
+
+def interval(low: float | None, high: float | None) -> str:
+    """The interval of a value in words; "" if there is none.
+
+    >>> interval(1.25, 12.54), interval(3.0, 3.0), interval(None, None)
+    ('1.25 to 12.5', '', '')
+    """
+    if low is None or high is None or not (is_known(low) and is_known(high)) or low == high:
+        return ""
+    return f"{_short(low)} to {_short(high)}"
+
+
+def _short(value: float, digits: int = 3) -> str:
+    """A value where there is little room, with few significant digits."""
+    return format_number(float(f"{value:.{digits}g}"))
+
+
+def _points(values: pl.Series) -> pl.Series:
+    return pl.Series([format_number(each) for each in values], dtype=pl.String)
+
+
+def _lacking(part: Part, lacks: pl.DataFrame) -> Iterator[str]:
+    """Columns without a value, with the reasons, each once."""
+    titles = {each["key"]: each["title"] for each in part["columns"]}
+    rows = lacks.select("column", "row", "why").unique(maintain_order=True).rows()
+    for column, row, why in rows:
+        yield f"{joined(titles.get(column, column), row)}: {why}"
+
+
+def _caption(part: Part, column: Column, *, bars: bool, prints: bool) -> str:
+    """What the marks of a chart are."""
+    better = BETTER[column["better"]] if part["kind"] == "curve" else ""
+    return joined(
+        better,
+        f"Bars: {column['interval']}." if bars and column["interval"] else "",
+        "Hollow diamonds are the printed values." if prints else "",
+        by=" ",
+    )
+
+
+def _beside(labels: Sequence[str]) -> str:
+    """Who is shown beside whom, in a sentence; "" if nobody is.
+
+    >>> _beside(["Mine", "CUBIC"])
+    'Mine beside CUBIC, its nearest relative.'
+    """
+    first, *others = labels
+    return f"{first} beside {others[0]}, its nearest relative." if others else ""
+
+
+def _pairs(runs: Sequence[PartRun], key: str, relative: str) -> Iterator[list[PartRun]]:
+    """Each run of a protocol, with the run of its relative at the same place of the scenario."""
+    for scenario in dict.fromkeys(each["scenario"] for each in runs):
+        of_scenario = [each for each in runs if each["scenario"] == scenario]
+        own = [each for each in of_scenario if each["protocol"] == key]
+        others = [each for each in of_scenario if relative and each["protocol"] == relative]
+        for position, run in enumerate(own):
+            beside = others[position : position + 1] if len(others) == len(own) else others[:1]
+            yield [run, *beside]

@@ -1,0 +1,135 @@
+"""The report of an evaluation on the disk: what it reads, what it refuses, and the PDF."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.needs import leave_out
+from tests.pipeline.pages import evaluated as made
+
+from bdpbench.app.evaluate import report
+from bdpbench.app.evaluate.report import (
+    BROWSERS,
+    StoredSeries,
+    WantedFiles,
+    make_files,
+    published_prints,
+    read_earlier,
+)
+from bdpbench.contracts.evaluation import CELLS_NAME, EVALUATION_NAME, write_evaluation
+from bdpbench.contracts.reports import read_scorecard
+from bdpbench.contracts.scorecard import SCORECARD_NAME
+from bdpbench.errors import BdpbenchError
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    values = [made.value("Mine", 1, 1), made.value("cubic", 2, 2)]
+    found = tmp_path / "evaluations" / "mine"
+    criteria = [made.criterion("kind", "5.2.1", passes=True)]
+    write_evaluation(found, made.evaluation([made.figure("a", *values)], criteria), made.cells())
+    return found
+
+
+def _archive(folder: Path, path: Path, *names: str) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name in names:
+            archive.write(folder / name, f"mine/{name}")
+    return path
+
+
+def test_an_archive_and_a_folder_are_the_same_earlier_evaluation(
+    folder: Path, tmp_path: Path
+) -> None:
+    path = _archive(folder, tmp_path / "earlier.zip", EVALUATION_NAME, CELLS_NAME)
+    one, other = read_earlier(folder), read_earlier(path)
+    assert one.evaluation == other.evaluation
+    assert one.cells.equals(other.cells)
+    assert (one.name, other.name) == ("mine", "earlier.zip")
+
+
+def test_what_is_no_evaluation_is_refused(folder: Path, tmp_path: Path) -> None:
+    half = _archive(folder, tmp_path / "half.zip", EVALUATION_NAME)
+    text = tmp_path / "text.zip"
+    text.write_text("no archive")
+    for path, said in (
+        (half, "it has no cells.parquet"),
+        (text, "cannot be read"),
+        (tmp_path / "gone.zip", "cannot be read"),
+    ):
+        with pytest.raises(BdpbenchError, match=said) as error:
+            WantedFiles(against=path).check()
+        assert str(path) in str(error.value)
+    damaged = tmp_path / "damaged.zip"
+    with zipfile.ZipFile(damaged, "w") as archive:
+        archive.writestr(EVALUATION_NAME, "{}")
+        archive.write(folder / CELLS_NAME, CELLS_NAME)
+    with pytest.raises(BdpbenchError, match=re.escape(str(damaged))):
+        read_earlier(damaged)
+
+
+def test_files_are_written_beside_the_evaluation(folder: Path, tmp_path: Path) -> None:
+    wanted = WantedFiles(against=folder, export=tmp_path / "paper", formats="svg")
+    found = dict(make_files(folder, wanted))
+    assert found["report"] == folder / "evaluation.html"
+    assert "0 moved within" in found["report"].read_text()
+    assert (tmp_path / "paper" / "tables" / "paper-table.tex").is_file()
+    assert (tmp_path / "paper" / "figures" / "figure-a.svg").is_file()
+
+
+def test_an_unknown_format_is_refused_first() -> None:
+    with pytest.raises(BdpbenchError, match="'jpg' is not a format"):
+        WantedFiles(formats="svg,jpg").check()
+
+
+def test_without_a_browser_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv(report.BROWSER_VARIABLE, raising=False)
+    with pytest.raises(BdpbenchError, match="install chromium"):
+        WantedFiles(pdf=True).check()
+
+
+def test_a_browser_that_fails_is_named(
+    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(report.BROWSER_VARIABLE, shutil.which("false") or "/bin/false")
+    with pytest.raises(BdpbenchError, match="printed nothing: exit code 1"):
+        list(make_files(folder, WantedFiles(pdf=True)))
+    assert not (folder / "evaluation.pdf").exists()
+
+
+def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:
+    if not any(map(shutil.which, BROWSERS)):
+        leave_out("no Chromium", "install one (Ubuntu has only a snap), or set BDPBENCH_CHROMIUM")
+    found = dict(make_files(folder, WantedFiles(pdf=True)))
+    content = found["PDF"].read_bytes()
+    assert content.startswith(b"%PDF")
+    assert b"%%EOF" in content[-1024:]
+
+
+def _of_sharma(*runs: str) -> Any:
+    studies = made.evaluation([])["studies"]
+    studies[0] |= {"key": "sharma2006"}
+    (past,) = (each for each in studies[0]["parts"] if each["kind"] == "history")
+    past["runs"] = [{**past["runs"][0], "run_id": each} for each in runs]
+    return made.evaluation([], studies=studies)
+
+
+def test_published_runs_have_their_series_and_their_printed_numbers(tmp_path: Path) -> None:
+    scorecard = read_scorecard(report._published("sharma2006") / SCORECARD_NAME)
+    number = next(each for each in scorecard["numbers"] if each["id"] == "t1-bic-time-90")
+    (run_id,) = number["run_ids"]
+    evaluation = _of_sharma(run_id, "0" * 16)
+    series = StoredSeries(tmp_path, evaluation)
+    text = series.of(run_id)
+    assert text is not None
+    assert '"cwnd"' in text
+    assert series.of("0" * 16) is None
+    prints = published_prints(evaluation)
+    # Table 1 of the thesis: BIC-TCP reaches 90 % of the BDP after 9.53 s.
+    assert prints["sharma2006", run_id, "time_to_90pct_cwnd", "flow:0"] == 9.53

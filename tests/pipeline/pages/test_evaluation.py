@@ -1,0 +1,318 @@
+"""The report of an evaluation: its sentences, tables, charts and files."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Sequence
+from html.parser import HTMLParser
+from typing import Any
+
+import polars as pl
+import pytest
+from tests.pipeline.pages import evaluated as made
+
+from bdpbench.pages.evaluation.changes import changes_of, moved
+from bdpbench.pages.evaluation.files import evaluation_files, evaluation_tables
+from bdpbench.pages.evaluation.findings import Findings, findings_of
+from bdpbench.pages.evaluation.page import (
+    Earlier,
+    EvaluationInputs,
+    EvaluationReport,
+    evaluation_page,
+)
+from bdpbench.pages.series import embed_json
+from bdpbench.pages.specs import as_altair
+
+SERIES = embed_json(
+    {
+        table: {subject: {"dt": 1.0, "dv": 1.0, "t": [0, 1, 1], "v": [2, 3, -1]}}
+        for table, subject in (("cwnd", "flow:0"), ("queue", "link:bottleneck"))
+    }
+)
+
+
+def _findings(*figures: Any, criteria: Sequence[Any] = (), **more: Any) -> Findings:
+    return findings_of(made.evaluation(list(figures), list(criteria), **more), "Mine")
+
+
+def _texts(found: Sequence[Any]) -> list[str]:
+    return [each.text for each in found]
+
+
+def test_best_and_worst_name_the_neighbour() -> None:
+    three = [made.value("Mine", 1, 1), made.value("cubic", 2, 2), made.value("standard", 3, 3)]
+    turned = [made.value("Mine", 9, 3), made.value("cubic", 7, 2), made.value("standard", 5, 1)]
+    found = _findings(made.figure("a", *three), made.figure("b", *turned))
+    assert _texts(found.best) == ["Figure a: 1 s, 1st of 3, the next is CUBIC with 2 s."]
+    assert _texts(found.worst) == ["Figure b: 9 s, 3rd of 3, the one before is CUBIC with 7 s."]
+    assert found.summary.startswith("Of 2 figures, Mine & <co> is best in 1 and worst in 1.")
+
+
+def test_a_tie_shares_its_place_and_equal_values_are_neither_best_nor_worst() -> None:
+    tied = [made.value("Mine", 1, 1), made.value("cubic", 1, 1), made.value("standard", 3, 3)]
+    alike = [made.value(key, 1, 1) for key in made.LABELS]
+    found = _findings(made.figure("a", *tied), made.figure("b", *alike))
+    (best,) = _texts(found.best)
+    assert "1st of 3, together with CUBIC, the next is Standard TCP with 3 s" in best
+    assert found.worst == ()
+    # Last together with another.
+    last = [made.value("Mine", 3, 2), made.value("cubic", 3, 2), made.value("standard", 1, 1)]
+    (worst,) = _texts(_findings(made.figure("a", *last)).worst)
+    assert "2nd of 3, together with CUBIC, the one before is Standard TCP" in worst
+
+
+def test_intervals_that_overlap_leave_the_order_open() -> None:
+    values = [made.value("Mine", 1, 1, unsure=["cubic", "standard"]), made.value("cubic", 2, 2)]
+    (best,) = _texts(_findings(made.figure("a", *values)).best)
+    assert best.endswith("; its interval overlaps with those of CUBIC and Standard TCP.")
+
+
+@pytest.mark.parametrize("number", [None, math.nan])
+def test_a_missing_figure_is_not_known_and_counts_nowhere(number: float | None) -> None:
+    values = [made.value("Mine", number, None, why="its run failed"), made.value("cubic", 2, 1, 1)]
+    found = _findings(made.figure("a", *values))
+    assert _texts(found.unknown) == ["Figure a: its run failed."]
+    assert (found.best, found.worst) == ((), ())
+    assert "has no figure that can be compared" in found.summary
+
+
+def test_what_is_never_reached_is_last() -> None:
+    why = "never reached in 1 of 1 runs"
+    values = [made.value("Mine", None, 2, why=why), made.value("cubic", 2, 1)]
+    found = _findings(made.figure("a", *values))
+    assert _texts(found.worst) == [
+        "Figure a: never reached in 1 of 1 runs, 2nd of 3, the one before is CUBIC with 2 s."
+    ]
+    assert found.unknown == ()
+
+
+def test_one_protocol_alone_and_a_figure_without_direction_have_no_place() -> None:
+    alone = made.figure("a", made.value("Mine", 1, 1, 1))
+    neither = made.figure("b", made.value("Mine", 1, 1), made.value("cubic", 2, 2), better="")
+    found = _findings(alone, neither, protocols=made.protocols("Mine", "cubic"))
+    assert (found.best, found.worst) == ((), ())
+    assert found.summary.startswith("Of one figure, Mine & <co> is best in none and worst in none.")
+    assert _findings().summary.startswith("Mine & <co> has no figure")
+
+
+def test_general_use_keeps_from_deployment_and_special_cases_limit() -> None:
+    criteria = [
+        made.criterion("kind", "5.2.1", passes=False),
+        made.criterion("steady", "5.1.4", passes=False),
+        made.criterion("calm", "5.1.1", passes=True),
+        made.criterion("queued", "7.1", passes=False),
+        made.criterion("wireless", "6.4", passes=None),
+        made.criterion("honest", "7.6", passes=None, simulated=False),
+    ]
+    found = _findings(criteria=criteria)
+    kind, steady = _texts(found.keeps)
+    assert kind == (
+        "Is it kind? No: 0.25 s, where the rule is at least 0.5 (a source) (RFC 9743, section "
+        "5.2.1). It is a danger to others."
+    )
+    assert "danger" not in steady
+    (limit,) = _texts(found.limits)
+    assert "section 7.1" in limit
+    assert _texts(found.unknown) == ["Is it wireless?: its run failed."]
+    assert found.summary.endswith("It meets 1 of the 4 criteria of RFC 9743 that could be judged.")
+
+
+def test_collapse_is_a_danger_and_another_section_that_begins_alike_is_not() -> None:
+    criteria = [made.criterion(key, key, passes=False) for key in ("5.1.1", "5.1.10")]
+    first, second = _texts(_findings(criteria=criteria).keeps)
+    assert first.endswith("It is a danger to others.")
+    assert "danger" not in second
+
+
+FIGURES = [
+    made.figure(
+        "a",
+        made.value("Mine", 12.5, 1, low=12.4, high=12.6, unsure=["cubic"]),
+        made.value("cubic", 13, 2),
+    ),
+    made.figure("none", made.value("Mine", None, None)),
+]
+CRITERIA = [
+    made.criterion("kind", "5.2.1", passes=False),
+    made.criterion("honest", "7.6", passes=None, simulated=False),
+]
+
+
+def _report(earlier: Earlier | None = None, **more: Any) -> EvaluationReport:
+    prints = {("paper", "cubic-run", "metric_a", "flow:0"): 13.75}
+    return EvaluationReport(
+        EvaluationInputs(
+            made.evaluation(FIGURES, CRITERIA, **more),
+            made.cells(),
+            prints,
+            lambda run_id: SERIES if run_id != "standard-run" else None,
+            earlier,
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def page() -> str:
+    return evaluation_page(_report())
+
+
+def test_the_page_shows_the_new_row_first_and_printed_values_beside_ours(page: str) -> None:
+    (standings,) = re.findall(r'<table class="standings".*?</table>', page, re.DOTALL)
+    assert re.findall(r"</i>(.*?)</th>", standings) == ["Mine &amp; &lt;co&gt;", "CUBIC"]
+    assert '<span class="rank">1st*</span>' in standings
+    assert "12.4 to 12.6" in standings
+    (table,) = re.findall(
+        r'<table class="part-table" data-csv="part-paper-table">.*?</table>', page, re.DOTALL
+    )
+    assert '13.50 <span class="printed">13.75</span>' in table
+    assert 'title="never reached in 1 of 1 runs">–</span>' in table
+    assert "takes the place of H-TCP; all else is as it was." in page
+
+
+def test_the_page_answers_each_question_and_says_what_is_not_simulated(page: str) -> None:
+    criteria = dict(
+        re.findall(r'<li id="criterion-(\w+)">(.*?)</li>\s*(?=<li id|</ul>)', page, re.DOTALL)
+    )
+    assert "does not meet it" in criteria["kind"]
+    assert "Also met by CUBIC." in criteria["kind"]
+    assert 'href="#run-Mine-run"' in criteria["kind"]
+    assert "not simulated" in criteria["honest"]
+    assert "Rule:" not in criteria["honest"]
+
+
+class _Links(HTMLParser):
+    def __init__(self) -> None:
+        super().__init__()
+        self.ids: set[str] = set()
+        self.targets: set[str] = set()
+
+    def handle_starttag(self, tag: str, attrs: Sequence[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        self.ids.add(given.get("id") or "")
+        target = given.get("href") or ""
+        if target.startswith("#"):
+            self.targets.add(target[1:])
+
+
+def test_links_lead_to_elements_and_nothing_is_loaded(page: str) -> None:
+    links = _Links()
+    links.feed(page)
+    assert links.targets <= links.ids
+    bare = re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    assert not re.findall(r"\s(?:src|srcset|action)=|url\((?!data:)", bare)
+    assert "<co>" not in bare.replace("&lt;co&gt;", "")
+    assert "it is &lt;slow&gt;" in bare
+
+
+def test_charts_are_valid_and_have_the_new_line_and_the_relative() -> None:
+    report = _report()
+    charts = {each.chart_id: each for each in report.charts}
+    assert set(charts) == {
+        "figure-a",
+        "paper-pairs",
+        "paper-curve",
+        "paper-past-Mine-0-cwnd",
+        "paper-past-Mine-0-queue",
+    }
+    for name in ("figure-a", "paper-pairs", "paper-curve"):
+        content = charts[name].content
+        assert "spec" in content
+        as_altair(content["spec"])
+    cwnd = charts["paper-past-Mine-0-cwnd"]
+    assert "traces" in cwnd.content
+    assert [each["label"] for each in cwnd.content["traces"]] == ["Mine & <co>", "CUBIC"]
+    assert cwnd.caption == "Mine & <co> beside CUBIC, its nearest relative."
+    assert cwnd.content["end"] == 2
+    assert "Hollow diamonds are the printed values." in charts["paper-curve"].caption
+
+
+def test_equal_inputs_give_equal_bytes(page: str) -> None:
+    assert evaluation_page(_report()) == page
+
+
+def test_tables_for_a_paper_have_a_row_more() -> None:
+    tables = {each.name: each for each in evaluation_tables(_report())}
+    assert list(tables) == ["standings", "rfc9743", "paper-table", "paper-pairs", "paper-curve"]
+    assert tables["paper-table"].rows[0] == ("Mine & <co>", "12.5", "–")
+    assert tables["paper-table"].rows[1] == ("CUBIC", "13.50 [13.75]", "80")
+    assert tables["standings"].rows[0] == ("Mine & <co>", "12.5 (1st)", "–")
+    assert tables["paper-curve"].rows[0][1:] == ("10", "20")
+
+
+def test_files_are_latex_csv_and_figures() -> None:
+    files = dict(evaluation_files(_report(), ("pdf",), "Build 0."))
+    latex = files["tables/paper-table.tex"].decode()
+    assert r"Mine \& \textless{}co\textgreater{} & 12.5 & -- \\" in latex
+    assert files["figures/paper-curve.pdf"].startswith(b"%PDF")
+    assert "paper,table,a,Mine & <co>,,True," in files["cells.csv"].decode()
+    standings = files["tables/standings.csv"].decode().splitlines()
+    assert standings[1].startswith("Mine & <co>,a,12.5,s,12.4,12.6,1,3,")
+
+
+def test_moves_follow_the_intervals() -> None:
+    assert moved((1, 0.9, 1.1), (1.3, 1.2, 1.4), better="less") == "worse"
+    assert moved((1, 0.9, 1.1), (1.3, 1.2, 1.4), better="more") == "better"
+    assert moved((1, 0.9, 1.3), (1.3, 1.2, 1.4), better="less") == "within"
+    assert moved((1, 1, 1), (1, 0, 2), better="less") == "same"
+    assert moved((None, None, None), (1, 1, 1), better="less") == "other"
+    assert moved((1, None, None), (2, None, None), better="") == "other"
+
+
+def test_an_earlier_evaluation_shows_what_a_change_changed() -> None:
+    earlier = made.evaluation(
+        [made.figure("a", made.value("Mine", 20, 2), made.value("cubic", 13, 1))],
+        [made.criterion("kind", "5.2.1", passes=True)],
+    )
+    before = made.cells(factor=2.0)
+    now = made.evaluation(FIGURES, CRITERIA)
+    found = changes_of(earlier, before, now, made.cells())
+    (figure,) = found.figures
+    assert (figure.before, figure.now, figure.move) == (
+        "20 s, 2nd of 3",
+        "12.5 s, 1st of 3",
+        "better",
+    )
+    (answer,) = found.criteria
+    assert (answer.before, answer.now, answer.move) == ("meets it", "does not meet it", "worse")
+    # The factor halves three values of the evaluated protocol; its pairs and the empty cell stay.
+    assert [(each.before, each.now) for each in found.cells] == [
+        ("25 s", "12.5 s"),
+        ("20 s", "10 s"),
+        ("40 s", "20 s"),
+    ]
+    assert (found.same, found.within, found.only) == (4, 0, 0)
+    page = evaluation_page(_report(Earlier("earlier.zip", earlier, before)))
+    assert "Compared with <code>earlier.zip</code>" in page
+
+
+def test_evaluations_without_a_protocol_in_common_compare_nothing() -> None:
+    two = made.protocols("Mine", "cubic")
+    two[1]["evaluated"] = True
+    other = [{**each, "key": f"Other{index}"} for index, each in enumerate(two)]
+    before = made.evaluation([], protocols=other)
+    found = changes_of(before, made.cells(), made.evaluation([], protocols=two), made.cells())
+    assert (found.pairs, found.figures, found.cells) == ((), (), ())
+
+
+def test_a_protocol_that_has_several_keys_in_a_study_gets_a_row_for_each() -> None:
+    cells = made.cells()
+    reno = cells.filter(pl.col("protocol") == "standard").with_columns(own_key=pl.lit("Reno"))
+    tahoe = reno.with_columns(own_key=pl.lit("Tahoe"))
+    inputs = EvaluationInputs(
+        made.evaluation([]),
+        pl.concat([cells.filter(pl.col("protocol") != "standard"), reno, tahoe]),
+        {},
+        lambda _: None,
+    )
+    tables = {each.name: each for each in evaluation_tables(EvaluationReport(inputs))}
+    assert [row[0] for row in tables["paper-table"].rows][2:] == [
+        "Standard TCP (Reno)",
+        "Standard TCP (Tahoe)",
+    ]
+
+
+def test_the_data_of_charts_is_json(page: str) -> None:
+    (store,) = re.findall(r'id="chart-data">(.*?)</script>', page, re.DOTALL)
+    assert set(json.loads(store)) == {"time", "charts"}

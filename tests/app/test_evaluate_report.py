@@ -21,7 +21,14 @@ from bdpbench.app.evaluate.report import (
     published_prints,
     read_earlier,
 )
-from bdpbench.contracts.evaluation import CELLS_NAME, EVALUATION_NAME, write_evaluation
+from bdpbench.archive.container import verify_archive
+from bdpbench.contracts.evaluation import (
+    CELLS_NAME,
+    EVALUATION_NAME,
+    read_evaluation,
+    write_evaluation,
+)
+from bdpbench.contracts.paths import relative
 from bdpbench.contracts.reports import read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
@@ -112,6 +119,27 @@ def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:
     assert b"%%EOF" in content[-1024:]
 
 
+def test_an_archive_is_whole_and_has_the_protocol_but_not_its_place(
+    folder: Path, tmp_path: Path
+) -> None:
+    law = tmp_path / "somewhere" / "law.cc"
+    law.parent.mkdir()
+    law.write_text("// a law\n")
+    evaluation, cells = read_evaluation(folder)
+    mine = evaluation["protocols"][0]
+    mine["folder"] = mine["source"] = relative(law.parent)
+    write_evaluation(folder, evaluation, cells)
+    path = tmp_path / "mine.zip"
+    assert dict(make_files(folder, WantedFiles(archive=path)))["archive"] == path
+    assert verify_archive(path).problems == ()
+    with zipfile.ZipFile(path) as archive:
+        assert archive.read("source/protocols/Mine/law.cc") == b"// a law\n"
+        for name in ("evaluation.json", "evaluation.html", "README.md"):
+            assert b"somewhere" not in archive.read(name)
+        assert "exports/tables/paper-table.tex" in archive.namelist()
+    assert read_earlier(path).evaluation["figures"] == evaluation["figures"]
+
+
 def _of_sharma(*runs: str) -> Any:
     studies = made.evaluation([])["studies"]
     studies[0] |= {"key": "sharma2006"}
@@ -121,7 +149,7 @@ def _of_sharma(*runs: str) -> Any:
 
 
 def test_published_runs_have_their_series_and_their_printed_numbers(tmp_path: Path) -> None:
-    scorecard = read_scorecard(report._published("sharma2006") / SCORECARD_NAME)
+    scorecard = read_scorecard(report.published_folder("sharma2006") / SCORECARD_NAME)
     number = next(each for each in scorecard["numbers"] if each["id"] == "t1-bic-time-90")
     (run_id,) = number["run_ids"]
     evaluation = _of_sharma(run_id, "0" * 16)

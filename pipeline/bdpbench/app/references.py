@@ -11,10 +11,13 @@ from typing import TypeAlias, cast
 import click
 from pydantic import BaseModel
 
+from bdpbench.contracts.evaluation import GALLERY, read_evaluation_document
 from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.runs import Definition
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
+from bdpbench.pages.evaluation.gallery import gallery_page
 from bdpbench.studies.atlas import Catalogue, Membership
 from bdpbench.studies.config import Config
 from bdpbench.studies.evaluate import EvaluateFile
@@ -48,7 +51,10 @@ def references(program: click.Group) -> dict[str, str]:
     Args:
         program: the command line, with all of its commands.
     """
+    path = repository_root() / GALLERY
+    gallery = {"gallery.md": gallery_page(read_evaluation_document(path))} if path.is_file() else {}
     return {
+        **gallery,
         "study.md": _keys_page(),
         "metrics.md": _metrics_page(),
         "commands.md": _commands_page(program),

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from bdpbench.archive.crate import METADATA_NAME, Crate, crate_json, crate_problems
+from bdpbench.contracts.evaluation import CELLS_NAME, EVALUATION_NAME
 from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.plan import PLAN_NAME
 from bdpbench.contracts.reports import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME, SUMMARY_NAME
@@ -31,13 +32,11 @@ CHECKSUMS_NAME = "manifest-sha256.txt"
 MOST_BYTES = 8_000_000_000
 """Limit of the unpacked size of an archive; with the tables of 246 runs an archive takes 0.5 GB."""
 
-# Without these a zip is not an archive of bdpbench; their absence is always reported.
+_OF_ALL = (CHECKSUMS_NAME, METADATA_NAME, "CITATION.cff", "LICENSE", SUMMARY_NAME)
+
+# Without these a zip is not an archive of a tier; their absence is always reported.
 REQUIRED = (
-    CHECKSUMS_NAME,
-    METADATA_NAME,
-    "CITATION.cff",
-    "LICENSE",
-    SUMMARY_NAME,
+    *_OF_ALL,
     METRICS_NAME,
     PLAN_NAME,
     PROVENANCE_NAME,
@@ -45,6 +44,9 @@ REQUIRED = (
     KEPT_RUNS_NAME,
     SCORECARD_NAME,
 )
+
+REQUIRED_OF_EVALUATION = (*_OF_ALL, EVALUATION_NAME, CELLS_NAME)
+"""The same of an archive of an evaluation, which is one if it has the first that others lack."""
 
 # The earliest date that a zip can hold: dates of files say nothing about a result.
 _DATE = (1980, 1, 1, 0, 0, 0)
@@ -197,11 +199,15 @@ def _content_problems(archive: zipfile.ZipFile, sizes: Mapping[str, int]) -> Ite
             actual[info.filename] = _checksum_of(archive, info)
         except _DamagedError as error:
             yield f"damaged: {info.filename} ({error})"
-    yield from (f"missing: {name}" for name in REQUIRED if name not in sizes)
+    required = REQUIRED_OF_EVALUATION if EVALUATION_NAME in sizes else REQUIRED
+    yield from (f"missing: {name}" for name in required if name not in sizes)
     if CHECKSUMS_NAME in actual:
         try:
             expected = parse_checksums(archive.read(CHECKSUMS_NAME).decode())
-            yield from _checksum_problems(expected, actual, set(sizes))
+            told = {
+                name: expected[name] for name in expected if name in sizes or name not in required
+            }
+            yield from _checksum_problems(told, actual, set(sizes))
         except ValueError as error:
             yield f"altered: {CHECKSUMS_NAME} ({error})"
     if METADATA_NAME in actual:
@@ -214,7 +220,7 @@ def _content_problems(archive: zipfile.ZipFile, sizes: Mapping[str, int]) -> Ite
 def _checksum_problems(
     expected: Mapping[str, str], actual: Mapping[str, str], names: set[str]
 ) -> Iterator[str]:
-    yield from (f"missing: {name}" for name in sorted(expected.keys() - names - {*REQUIRED}))
+    yield from (f"missing: {name}" for name in sorted(expected.keys() - names))
     for name in sorted(actual.keys() & expected.keys()):
         if actual[name] != expected[name]:
             yield f"altered: {name}"

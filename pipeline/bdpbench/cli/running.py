@@ -86,6 +86,8 @@ def run_command(
 @click.option("--export", type=PATH, help="Folder for tables (LaTeX, CSV), figures and values.")
 @click.option("--format", "formats", default="pdf", show_default=True, help="Of the figures.")
 @click.option("--pdf", is_flag=True, help="Print the report, with an installed Chromium or Chrome.")
+@click.option("--archive", type=PATH, help="File for all of it with its sources, a zip.")
+@click.option("--gallery", is_flag=True, help="Keep it for the documentation's gallery.")
 @backend_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
 @click.option("-n", "--dry-run", is_flag=True, help="Only say what would be simulated.")
@@ -101,6 +103,8 @@ def evaluate_command(
     export: Path | None,
     formats: str,
     pdf: bool,
+    archive: Path | None,
+    gallery: bool,
     backend: str | None,
     jobs: int | None,
     dry_run: bool,
@@ -133,7 +137,7 @@ def evaluate_command(
             profile=profile,
             quiet=quiet,
             as_json=as_json,
-            files=WantedFiles(against, export, formats, pdf),
+            files=WantedFiles(against, export, formats, pdf=pdf, archive=archive, gallery=gallery),
         )
     )
 

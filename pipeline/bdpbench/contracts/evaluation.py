@@ -40,6 +40,8 @@ if TYPE_CHECKING:
 
 EVALUATION_NAME = "evaluation.json"
 CELLS_NAME = "cells.parquet"
+GALLERY = "reports/gallery.json"
+"""The evaluation of the documentation's gallery, without its parts, in the checkout."""
 EVALUATION_VERSION = 1
 
 Choice = Literal["quick", "full"]
@@ -315,9 +317,7 @@ def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
     """
     import polars as pl
 
-    what = "an evaluation of `bdpbench evaluate`"
-    path = folder / EVALUATION_NAME
-    found = read_document(path, Evaluation, what=what, schema_version=EVALUATION_VERSION)
+    found = read_evaluation_document(folder / EVALUATION_NAME)
     path = folder / CELLS_NAME
     try:
         cells = pl.read_parquet(path)
@@ -329,3 +329,13 @@ def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
             where=str(path),
         )
     return found, cells
+
+
+def read_evaluation_document(path: Path) -> Evaluation:
+    """Read ``evaluation.json``, or the same document under another name, without its cells.
+
+    Raises:
+        BdpbenchError: when it is missing, damaged or of another version.
+    """
+    what = "an evaluation of `bdpbench evaluate`"
+    return read_document(path, Evaluation, what=what, schema_version=EVALUATION_VERSION)

@@ -12,17 +12,26 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from bdpbench.app.keep.archive import check_output
 from bdpbench.app.keep.export import check_folder, parse_formats
 from bdpbench.app.keep.results import origin
 from bdpbench.app.run_data import PlanData
-from bdpbench.contracts.evaluation import CELLS_NAME, EVALUATION_NAME, Evaluation, read_evaluation
+from bdpbench.contracts.documents import write_json_atomically
+from bdpbench.contracts.evaluation import (
+    CELLS_NAME,
+    EVALUATION_NAME,
+    GALLERY,
+    Evaluation,
+    read_evaluation,
+)
 from bdpbench.contracts.files import write_bytes_atomically, write_text_atomically
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import checkout_root, repository_root
 from bdpbench.contracts.plan import PLAN_NAME, PlannedRun, read_plan
 from bdpbench.contracts.reports import REPORT_NAME, read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME, rows_of
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.pages.evaluation.files import evaluation_files
+from bdpbench.pages.evaluation.gallery import reduced
 from bdpbench.pages.evaluation.page import (
     Earlier,
     EvaluationInputs,
@@ -67,19 +76,24 @@ class WantedFiles:
         export: folder for tables, figures and values; None for none.
         formats: formats of the figures, as given on the command line: ``svg,pdf,png``.
         pdf: whether the report is printed as well.
+        archive: file for all of it with its sources; None for none.
+        gallery: whether figures and answers are kept for the gallery of the documentation.
     """
 
     against: Path | None = None
     export: Path | None = None
     formats: str = "pdf"
     pdf: bool = False
+    archive: Path | None = None
+    gallery: bool = False
 
     def check(self) -> None:
         """Refuse, before anything is simulated, what could not be made.
 
         Raises:
             BdpbenchError: for an unknown format, a folder that cannot be written, an earlier
-                evaluation that is none, and when no browser can print.
+                evaluation that is none, when no browser can print, and when there is no checkout
+                for the gallery.
         """
         parse_formats(self.formats)
         if self.against is not None:
@@ -88,6 +102,10 @@ class WantedFiles:
             check_folder(self.export)
         if self.pdf:
             found_browser()
+        if self.archive is not None:
+            check_output(self.archive)
+        if self.gallery:
+            checkout_root()
 
 
 def make_files(folder: Path, wanted: WantedFiles) -> Iterator[tuple[str, Path]]:
@@ -113,6 +131,14 @@ def make_files(folder: Path, wanted: WantedFiles) -> Iterator[tuple[str, Path]]:
     if wanted.pdf:
         print_page(page, folder / PDF_NAME)
         yield "PDF", folder / PDF_NAME
+    if wanted.archive is not None:
+        from bdpbench.app.evaluate.archive import archive_evaluation
+
+        archive_evaluation(folder, wanted.archive)
+        yield "archive", wanted.archive
+    if wanted.gallery:
+        write_json_atomically(checkout_root() / GALLERY, reduced(report.evaluation))
+        yield "gallery, of which `docs` makes a page", checkout_root() / GALLERY
 
 
 def _report_of(folder: Path, against: Path | None) -> EvaluationReport:
@@ -147,7 +173,8 @@ def _members(path: Path) -> Iterator[tuple[str, bytes]]:
     try:
         with zipfile.ZipFile(path) as archive:
             for wanted in (EVALUATION_NAME, CELLS_NAME):
-                found = [each for each in archive.namelist() if Path(each).name == wanted]
+                named = [each for each in archive.namelist() if Path(each).name == wanted]
+                found = [wanted] if wanted in named else named
                 if len(found) != 1:
                     said = f"is not an evaluation: it has {len(found) or 'no'} {wanted}"
                     raise BdpbenchError(said, where=str(path), hint=hint)
@@ -164,7 +191,7 @@ def published_prints(evaluation: Evaluation) -> Prints:
     """
     found: dict[tuple[str, str, str, str], float] = {}
     for study in evaluation["studies"]:
-        path = _published(study["key"]) / SCORECARD_NAME
+        path = published_folder(study["key"]) / SCORECARD_NAME
         for number in read_scorecard(path)["numbers"] if path.is_file() else ():
             for row in rows_of(number):
                 for run_id in row["run_ids"]:
@@ -173,7 +200,8 @@ def published_prints(evaluation: Evaluation) -> Prints:
     return found
 
 
-def _published(study: str) -> Path:
+def published_folder(study: str) -> Path:
+    """Folder of the published reproduction of a study."""
     return repository_root() / "reports" / "published" / study
 
 
@@ -204,7 +232,7 @@ class StoredSeries:
             return data.of(run).series(self._bins)
         for study in self._studies.get(run_id, ()):
             if study not in self._published:
-                path = _published(study) / REPORT_NAME
+                path = published_folder(study) / REPORT_NAME
                 self._published[study] = series_of_report(path) if path.is_file() else {}
             if run_id in self._published[study]:
                 return self._published[study][run_id]

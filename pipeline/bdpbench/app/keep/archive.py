@@ -51,9 +51,11 @@ _SOURCES = (
 _LEFT_OUT = re.compile(
     r"reports/(published/|[^/]+\.png$)|(^|/)(__pycache__|\.[^/]+|[^/]+\.egg-info)/|\.pyc$|~$"
 )
-_SOURCE_FOLDER = "source"
+SOURCE_FOLDER = "source"
+"""Folder of what results were made from."""
 _ARCHIVE = ".zip"
-_WORKFLOW = f"{_SOURCE_FOLDER}/Snakefile"
+WORKFLOW = f"{SOURCE_FOLDER}/Snakefile"
+"""Its rules simulate and measure."""
 
 _DESCRIPTIONS = {
     REPORT_NAME: "The report, which opens offline",
@@ -95,10 +97,10 @@ def archive_study(
     wanted = Wanted(study, tier)
     paths = wanted.paths()
     path = output or paths.folder / f"{paths.study}-{paths.tier}{_ARCHIVE}"
-    _check_output(path)
+    check_output(path)
     bundle = Bundle(collect(prepare(wanted), allow_partial=allow_partial))
     entries = dict(_entries(bundle, with_runs=with_runs))
-    entries |= {name: entries[f"{_SOURCE_FOLDER}/{name}"] for name in ("LICENSE", "CITATION.cff")}
+    entries |= {name: entries[f"{SOURCE_FOLDER}/{name}"] for name in ("LICENSE", "CITATION.cff")}
     entries = sealed(entries, _crate(bundle, entries))
     sha256 = write_archive(path, entries)
     print(totals_sentence(bundle.results.scorecard))
@@ -106,7 +108,12 @@ def archive_study(
     print(f"SHA-256 {sha256}")
 
 
-def _check_output(path: Path) -> None:
+def check_output(path: Path) -> None:
+    """Refuse a path that no archive can be written to.
+
+    Raises:
+        BdpbenchError: when it is a folder, or its folder cannot be written.
+    """
     if path.is_dir():
         raise BdpbenchError("is a folder; name the file to write", where=str(path))
     try:
@@ -135,26 +142,31 @@ def _entries(bundle: Bundle, *, with_runs: bool) -> Iterator[tuple[str, Entry]]:
         yield from _runs(bundle)
 
 
-def _sources(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
-    """The parts of the checkout that determine results, with only this study's configuration."""
+def common_sources() -> Iterator[tuple[str, Entry]]:
+    """The parts of the checkout that determine results, without the studies' configuration."""
     for name, path in source_files(_SOURCES):
         if not _LEFT_OUT.search(name):
-            yield f"{_SOURCE_FOLDER}/{name}", path.read_bytes()
-    yield f"{_SOURCE_FOLDER}/config/config.yaml", (config_dir() / "config.yaml").read_bytes()
+            yield f"{SOURCE_FOLDER}/{name}", path.read_bytes()
+    yield f"{SOURCE_FOLDER}/config/config.yaml", (config_dir() / "config.yaml").read_bytes()
+
+
+def _sources(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
+    """The parts of the checkout that determine results, with only this study's configuration."""
+    yield from common_sources()
     # Files of the study without results, including its Tcl if it is outside the checkout.
     results, place = results_dir(load_config().results), study_place(bundle.plan["study"])
     for path in files_below(bundle.folder):
         name = path.relative_to(bundle.folder).as_posix()
         is_result = path.is_relative_to(results) or path.suffix == _ARCHIVE
         if not is_result and not _LEFT_OUT.search(name):
-            yield f"{_SOURCE_FOLDER}/{place}/{name}", path.read_bytes()
+            yield f"{SOURCE_FOLDER}/{place}/{name}", path.read_bytes()
     # Protocols that are folders elsewhere, under the keys that the study gives them.
     for key, protocol in bundle.plan["protocols"].items():
         folder = resolved(protocol["folder"]) if "folder" in protocol else None
         if folder and not folder.is_relative_to(config_dir()):
             for path in files_below(folder):
                 name = path.relative_to(folder).as_posix()
-                yield f"{_SOURCE_FOLDER}/{place}/protocols/{key}/{name}", path.read_bytes()
+                yield f"{SOURCE_FOLDER}/{place}/protocols/{key}/{name}", path.read_bytes()
 
 
 def source_files(names: Sequence[str]) -> Iterator[tuple[str, Path]]:
@@ -226,14 +238,10 @@ _Citation = TypedDict(
 def _crate(bundle: Bundle, entries: Mapping[str, Entry]) -> Crate:
     plan = bundle.plan
     started, ended = bundle.times()
-    citation: _Citation = YamlFile(repository_root() / "CITATION.cff").data
-    home = citation.get("repository-code") or citation.get("url") or ""
-    commit = commit_of(repository_root())
-    version = f"{__version__}+{commit}" if commit else __version__
-    build = f"2.35, build {plan['ns2_build_id']}"
-    study_files = f"{_SOURCE_FOLDER}/{study_place(plan['study'])}/"
+    authors, licence = authors_and_licence()
+    study_files = f"{SOURCE_FOLDER}/{study_place(plan['study'])}/"
     scripts = {
-        f"{_SOURCE_FOLDER}/{place}{run['script']}" for run in plan["runs"] for place in ("tcl/", "")
+        f"{SOURCE_FOLDER}/{place}{run['script']}" for run in plan["runs"] for place in ("tcl/", "")
     }
     totals = totals_sentence(bundle.results.scorecard).replace("**", "")
     return Crate(
@@ -241,19 +249,35 @@ def _crate(bundle: Bundle, entries: Mapping[str, Entry]) -> Crate:
         description=f"{plan['title']}. {totals}",
         started=started,
         ended=ended,
-        authors=[_author(each) for each in citation["authors"]],
-        licence=citation["license"],
+        authors=authors,
+        licence=licence,
         title=plan["title"],
         citation=bundle.inputs.study.citation,
-        workflow=_WORKFLOW,
-        software=[
-            Software("bdpbench", version, home),
-            Software("ns-2", build, "https://www.isi.edu/nsnam/ns/"),
-        ],
+        workflow=WORKFLOW,
+        software=software_of(plan["ns2_build_id"]),
         inputs=sorted(name for name in entries if name.startswith(study_files) or name in scripts),
         outputs=sorted(name for name in entries if "/" not in name and name in _DESCRIPTIONS),
         descriptions={name: text for name, text in _DESCRIPTIONS.items() if name in entries},
     )
+
+
+def authors_and_licence() -> tuple[list[Author], str]:
+    """Authors and licence of bdpbench, from ``CITATION.cff``."""
+    citation: _Citation = YamlFile(repository_root() / "CITATION.cff").data
+    return [_author(each) for each in citation["authors"]], citation["license"]
+
+
+def software_of(ns2_build_id: str) -> list[Software]:
+    """The programs that results come from, with their versions."""
+    citation: _Citation = YamlFile(repository_root() / "CITATION.cff").data
+    home = citation.get("repository-code") or citation.get("url") or ""
+    commit = commit_of(repository_root())
+    version = f"{__version__}+{commit}" if commit else __version__
+    build = f"2.35, build {ns2_build_id}"
+    return [
+        Software("bdpbench", version, home),
+        Software("ns-2", build, "https://www.isi.edu/nsnam/ns/"),
+    ]
 
 
 def _author(author: Mapping[str, str]) -> Author:

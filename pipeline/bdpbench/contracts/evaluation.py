@@ -217,7 +217,8 @@ class Criterion(TypedDict):
         title: the question.
         section: of the RFC.
         text: what is simulated, or why a simulator cannot answer it.
-        rule: in words, e.g. "at least 0.5", with its source; "" if nothing is simulated.
+        rule: in words, e.g. "at most 150 ms, or what CUBIC has"; "" if nothing is simulated.
+        source: where the rule comes from; "" if nothing is simulated.
         study, part, column: where its cells are; "" if nothing is simulated.
         answers: of all protocols; empty if nothing is simulated.
     """
@@ -227,6 +228,7 @@ class Criterion(TypedDict):
     section: str
     text: str
     rule: str
+    source: str
     study: str
     part: str
     column: str

@@ -16,6 +16,7 @@ from tests.pipeline.pages import evaluated as made
 from bdpbench.pages.evaluation.changes import changes_of, moved
 from bdpbench.pages.evaluation.files import evaluation_files, evaluation_tables
 from bdpbench.pages.evaluation.findings import Findings, findings_of
+from bdpbench.pages.evaluation.gallery import gallery_page, reduced
 from bdpbench.pages.evaluation.page import (
     Earlier,
     EvaluationInputs,
@@ -109,8 +110,8 @@ def test_general_use_keeps_from_deployment_and_special_cases_limit() -> None:
     found = _findings(criteria=criteria)
     kind, steady = _texts(found.keeps)
     assert kind == (
-        "Is it kind? No: 0.25 s, where the rule is at least 0.5 (a source) (RFC 9743, section "
-        "5.2.1). It is a danger to others."
+        "Is it kind? No: 0.25 s, where the rule is at least 0.5 s (RFC 9743, section 5.2.1). "
+        "It is a danger to others."
     )
     assert "danger" not in steady
     (limit,) = _texts(found.limits)
@@ -311,6 +312,19 @@ def test_a_protocol_that_has_several_keys_in_a_study_gets_a_row_for_each() -> No
         "Standard TCP (Reno)",
         "Standard TCP (Tahoe)",
     ]
+
+
+def test_the_gallery_says_of_each_protocol_what_a_report_says_of_one() -> None:
+    kept = reduced(made.evaluation(FIGURES, CRITERIA))
+    assert [part["key"] for part in kept["studies"][0]["parts"]] == ["table"]
+    page = gallery_page(kept)
+    assert "| Figure a (s), less is better | 12.5 (1st) | 13 (2nd) |" in page
+    assert "| Is it kind? (section 5.2.1) | ✗ | ✓ |" in page
+    assert "Is it honest?" not in page
+    assert "- Is it kind? No: 0.25 s, where the rule is at least 0.5 s" in page
+    assert "## CUBIC\n\nOf one figure, CUBIC is best in none and worst in 1." in page
+    assert "Standard TCP" not in page
+    assert "<co>" not in page
 
 
 def test_the_data_of_charts_is_json(page: str) -> None:

@@ -354,10 +354,11 @@ class Joined:
         self.studies.append(study)
         self.cells += cells
         self._counts.append(found.counts())
+        labels = {each["key"]: each["label"] for each in self.protocols}
         figures = (figure_of(mirror, key, study, cells, keys) for key in mirror.file.figures)
         self.figures += [each for each in figures if each is not None]
         self.criteria += [
-            criterion_of(mirror, key, study, cells, keys) for key in mirror.file.criteria
+            criterion_of(mirror, key, study, cells, labels) for key in mirror.file.criteria
         ]
         for why in dict.fromkeys(found.failed.values()):
             self.problems.append({"protocol": "", "study": mirror.key, "part": "", "said": why})

@@ -13,8 +13,10 @@ from bdpbench.contracts.evaluation import (
     EvaluatedStudy,
     Figure,
     FigureValue,
+    Part,
 )
 from bdpbench.studies.evaluate import CriterionFile, FigureFile, Mirror
+from bdpbench.units import with_unit
 
 _FEWEST_FIGURES = 3
 
@@ -140,15 +142,27 @@ def _distance(one: Mapping[str, int], other: Mapping[str, int]) -> float:
 
 
 def criterion_of(
-    mirror: Mirror, key: str, study: EvaluatedStudy, cells: Sequence[Cell], names: Sequence[str]
+    mirror: Mirror,
+    key: str,
+    study: EvaluatedStudy,
+    cells: Sequence[Cell],
+    labels: Mapping[str, str],
 ) -> Criterion:
-    """A question of RFC 9743 with the answers of all protocols; arguments as ``figure_of``."""
+    """A question of RFC 9743 with the answers of all protocols.
+
+    Args:
+        mirror: the study that declares it.
+        key: of the criterion.
+        study: the study's parts.
+        cells: all cells of the study.
+        labels: key → label of the protocols, in the order of the document.
+    """
     told = mirror.file.criteria[key]
     part = next((each for each in study["parts"] if each["key"] == told.part), None)
     answers: list[Answer] = []
     if part is not None and told.part is not None and told.column is not None:
         of_column = _of(cells, told.part, told.column)
-        for name in names:
+        for name in labels:
             own = [each for each in of_column if each["protocol"] == name]
             if own:
                 answers.append(_answer(told, name, own, of_column))
@@ -157,7 +171,8 @@ def criterion_of(
         "title": told.question,
         "section": told.section,
         "text": told.text,
-        "rule": _rule(told),
+        "rule": _rule(told, _unit(part, told), labels),
+        "source": told.source,
         "study": mirror.key if told.part else "",
         "part": told.part or "",
         "column": told.column or "",
@@ -165,14 +180,21 @@ def criterion_of(
     }
 
 
-def _rule(told: CriterionFile) -> str:
-    """The rule of a criterion in words, with its source; "" if it has none."""
+def _unit(part: Part | None, told: CriterionFile) -> str:
+    columns = part["columns"] if part is not None else []
+    return next((each["unit"] for each in columns if each["key"] == told.column), "")
+
+
+def _rule(told: CriterionFile, unit: str, labels: Mapping[str, str]) -> str:
+    """The rule of a criterion in words; "" if it has none."""
     if told.part is None:
         return ""
     bound = told.least if told.least is not None else told.most
-    words = "at least" if told.least is not None else "at most"
-    relative = f", or {told.times:g} times that of {told.of}" if told.times is not None else ""
-    return f"{words} {bound:g}{relative} ({told.source})"
+    words = f"{'at least' if told.least is not None else 'at most'} {with_unit(f'{bound:g}', unit)}"
+    if told.times is None:
+        return words
+    times = "" if told.times == 1 else f"{told.times:g} times "
+    return f"{words}, or {times}what {labels.get(told.of, told.of)} has"
 
 
 def _answer(

@@ -14,7 +14,10 @@ from tests.forks import Forks
 from bdpbench.contracts.paths import config_dir, repository_root, tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.metrics import definitions_for, measure_run
+from bdpbench.simulation.build import libraries_dir
+from bdpbench.simulation.protocols import compile_protocol
 from bdpbench.studies.load import load_study
+from bdpbench.studies.protocol_folders import folders_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.trace import read_output
 
@@ -41,15 +44,30 @@ def tables_of(run: PlannedRun, folder: Path) -> dict[str, pl.LazyFrame]:
     return {table: pl.concat(each) for table, each in frames.items()}
 
 
-# Starts a script as if in a process of its own with BDPBENCH_TCL in its environment.
-START = "set env(BDPBENCH_TCL) {{{tcl}}}; set argv [lassign $argv argv0]; source $argv0\n"
+# Starts a script as if in a process of its own with BDPBENCH_TCL and BDPBENCH_PROTOCOLS in its
+# environment.
+START = """
+set env(BDPBENCH_TCL) {{{tcl}}}
+foreach protocol [lsort [glob -nocomplain {protocols}/*.tcl]] {{source $protocol}}
+set argv [lassign $argv argv0]
+source $argv0
+"""
 
 
 # Half of the duration is enough to show the effect of these examples.
-HALVED = {"lossy_path", "many_rtts", "own_metric", "packmime", "parking_lot", "red_droptail"}
+HALVED = {
+    "cubic_bbr",
+    "lossy_path",
+    "many_rtts",
+    "own_metric",
+    "packmime",
+    "parking_lot",
+    "red_droptail",
+}
 
 # What the checks below ask for. Further runs of a scenario are measured for this and its summary.
 ASKED_FOR = {
+    "asymmetry",
     "finished_objects",
     "goodput",
     "half_full_share",
@@ -77,11 +95,13 @@ def measured(
     Returns: scenario and label → metric and subject → value.
     """
     start = tmp_path_factory.mktemp("start") / "start.tcl"
-    start.write_text(START.format(tcl=tcl_dir()))
+    start.write_text(START.format(tcl=tcl_dir(), protocols=libraries_dir()))
 
     def simulate(name: str) -> dict[str, Values]:
         study = load_study(EXAMPLES / name)
         definitions = definitions_for(study.folder)
+        for protocol in folders_of(study):
+            compile_protocol(protocol)
         measured_fully: set[str] = set()
         found = {}
         for run in expand_tier(study, "quick"):
@@ -137,6 +157,26 @@ def check_bufferbloat(runs: dict[str, Values]) -> None:
     times_s = of(runs, "p95_flow_completion_time")
     assert times_s == sorted(times_s, reverse=True)
     assert min(of(runs, "utilization", "link:bottleneck")) > 99
+
+
+def check_cubic_bbr(runs: dict[str, Values]) -> None:
+    def waits(protocol: str, queue: str) -> float:
+        run = runs[f"each {protocol}, {queue}, 30 s"]
+        return run["mean_queueing_delay", "link:bottleneck"]
+
+    def asymmetry(first: str, second: str, queue: str) -> float:
+        return runs[f"together {first} and {second}, {queue}, 30 s"]["asymmetry", "run"]
+
+    # The buffer of four BDP holds 160 ms, and two flows of BBR two of their BDP.
+    assert 100 < waits("CUBIC", "DropTail") < 160
+    assert waits("BBR", "DropTail") < 80
+    for queue in ("RED", "PIE", "CoDel", "FQ-CoDel"):
+        assert max(waits("CUBIC", queue), waits("BBR", queue)) < 25
+    for queue in ("RED", "PIE", "CoDel"):
+        assert asymmetry("CUBIC", "BBR", queue) < -0.2
+        assert asymmetry("BBR", "CUBIC", queue) > 0.2
+    assert abs(asymmetry("CUBIC", "BBR", "FQ-CoDel")) < 0.1
+    assert abs(asymmetry("BBR", "CUBIC", "FQ-CoDel")) < 0.1
 
 
 def check_ecn(runs: dict[str, Values]) -> None:
@@ -225,5 +265,5 @@ def test_an_example_is_told_with_a_picture(name: str) -> None:
     assert f"examples/{name}/" in (repository_root() / "docs" / "scenarios.md").read_text()
 
 
-def test_there_are_twelve() -> None:
-    assert len(NAMES) == 12
+def test_there_are_thirteen() -> None:
+    assert len(NAMES) == 13

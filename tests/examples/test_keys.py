@@ -88,8 +88,9 @@ def plan_of(folder: Path, study: Any) -> str:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_every_changed_value_changes_the_plan_or_is_refused(name: str, tmp_path: Path) -> None:
-    folder, study = tmp_path / name, STUDIES[name]
+    folder, study = tmp_path / "studies" / "examples" / name, STUDIES[name]
     shutil.copytree(EXAMPLES / name, folder)
+    (tmp_path / "protocols").symlink_to(config_dir() / "protocols")
     plan = plan_of(folder, study)
     ignored = []
     for place, value in leaves(study):

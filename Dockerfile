@@ -31,13 +31,14 @@ RUN for source in /opt/bdpbench/compiled/*.c; do \
         bash /opt/bdpbench/compiled/build.sh /opt/bdpbench/.bdpbench/compiled "$source" || exit 1; \
     done
 
+# g++ compiles protocols that are folders; their libraries are kept with the results.
 FROM ns2 AS bdpbench
 LABEL org.opencontainers.image.title="bdpbench" \
     org.opencontainers.image.description="Reproduces studies of TCP on high bandwidth-delay-product paths"
 USER root
 RUN apt-get update \
     && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends \
-        python3 python3-venv \
+        python3 python3-venv g++ \
     && rm -rf /var/lib/apt/lists/*
 COPY pipeline/requirements.lock /opt/bdpbench/pipeline/requirements.lock
 RUN python3 -m venv /opt/bdpbench/.venv \
@@ -48,7 +49,8 @@ COPY --from=native /opt/bdpbench/.bdpbench/compiled /opt/bdpbench/.bdpbench/comp
 COPY . /opt/bdpbench
 RUN /opt/bdpbench/.venv/bin/python -m compileall -q /opt/bdpbench/pipeline \
     && useradd --uid 1000 --create-home bdpbench \
-    && install -d -o bdpbench -g bdpbench /results
+    && install -d -o bdpbench -g bdpbench /results \
+    && ln -s /results/.protocols /opt/bdpbench/.bdpbench/protocols
 ENV PATH=/opt/bdpbench/.venv/bin:$PATH \
     PYTHONPATH=/opt/bdpbench/pipeline \
     BDPBENCH_RESULTS=/results

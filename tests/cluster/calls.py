@@ -1,9 +1,13 @@
-"""A study whose runs wait at gates, calls of `bdpbench run` on it, and the state of its jobs."""
+"""A study whose runs wait at gates, calls of `bdpbench run` on it, and the state of its jobs.
+
+Its protocol is a folder outside the checkout.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -48,14 +52,16 @@ class Workspace:
         return self.results / STUDY / TIER
 
     def make(self, **slurm: object) -> None:
-        """Write the study and the settings under ``slurm:``."""
+        """Write the study, its protocol's folder and the settings under ``slurm:``."""
         study = self.folder / "config" / "studies" / STUDY
         shutil.copytree(ROOT / "config" / "studies" / "examples" / STUDY, study)
+        shutil.copytree(ROOT / "config" / "protocols" / "aimd", self.folder / "mine")
         script = study / "tcl" / "narrow_back.tcl"
         gate = _GATE % (GATES_VARIABLE, GATES_VARIABLE)
         script.write_text(script.read_text().replace("    new_simulator\n", gate))
         text = (study / "study.yaml").read_text()
         text = text.replace("[10000, 200, 100]", str(list(RATES))).replace("30}", "5}")
+        text = re.sub("  Reno: .*", f"  Reno: {{folder: {self.folder / 'mine'}}}", text)
         (study / "study.yaml").write_text(text)
         config = (ROOT / "config" / "config.yaml").read_text().partition("slurm:")[0]
         settings = json.dumps({"poll_s": 1, **slurm})

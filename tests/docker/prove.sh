@@ -2,7 +2,8 @@
 # Proves with a real engine that bdpbench runs in Docker: builds the image, runs the quick tier in it
 # without network and not as root, and compares every output file with that of the native run. The
 # scenarios with other buffers and RTTs are left out: they take longer than all others and use
-# nothing new.
+# nothing new. A study outside the checkout whose protocol is a folder is run on this machine, by ns-2
+# in a container, and by the whole tool in one.
 #
 # --after FILE: waits for the lock on FILE after building the image and before comparing results.
 # --ccache FILE: waits for the lock on FILE before making the base image, and puts ccache's cache
@@ -151,4 +152,37 @@ if [ ! -f "$native/run.json" ]; then
   native=$work/native/runs/$run
 fi
 diff -r "$work/docker/runs/$run/out" "$native/out" || die "the backends differ"
+
+say "a protocol that is a folder"
+own=$work/own
+mkdir -p "$own/study"
+cp -r config/protocols/aimd "$own/mine"
+cat >"$own/study/study.yaml" <<'EOF'
+schema_version: 1
+key: study
+title: A protocol of one's own
+protocols: {Mine: {folder: ../mine, settings: {cut_: 0.3}}}
+topologies:
+  path:
+    parameters:
+      bottleneck_mbps: 10
+      bottleneck_delay_ms: 10
+      access_mbps: 100
+      rtt_ms: 40
+      buffer_bdp: 1
+      protocol: Mine
+scenarios:
+  alone: {title: Alone, topology: path, flows: [{}], tiers: {quick: [{duration_s: 10}]}}
+EOF
+for backend in native docker; do
+  BDPBENCH_CONFIG=$config BDPBENCH_RESULTS=$work/own-$backend \
+    ./bdpbench run --backend "$backend" "$own/study" || die "a protocol's folder with --backend $backend"
+done
+docker run "${isolated[@]}" -v "$work/own-image:/results" -v "$own:/own:ro" bdpbench run /own/study ||
+  die "a protocol's folder in the image"
+run=$(place_of "$work"/own-native/runs/*/*/)
+for where in docker image; do
+  diff -r "$work/own-native/runs/$run/out" "$work/own-$where/runs/$run/out" ||
+    die "a protocol's folder: $where differs"
+done
 say "passed"

@@ -12,7 +12,7 @@ from pathlib import Path
 from bdpbench.app.stages import measure_runs, parse_runs
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import read_text
-from bdpbench.contracts.paths import run_folder, runs_folder
+from bdpbench.contracts.paths import resolved, run_folder, runs_folder
 from bdpbench.contracts.plan import (
     DONE_VERSION,
     STOP_NAME,
@@ -27,7 +27,10 @@ from bdpbench.contracts.plan import (
 from bdpbench.contracts.runs import ERROR_NAME, read_run, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend
+from bdpbench.simulation.protocols import compile_protocol
 from bdpbench.simulation.simulate import simulate, write_specs
+from bdpbench.studies.protocol_folders import ProtocolFolder
+
 
 SERIES_BIN_S = 1.0
 """Width of the bins of the series kept of a streamed trace, s: that of a run's throughputs."""
@@ -142,6 +145,17 @@ def _failed(events_file: Path) -> Iterator[str]:
     with suppress(OSError):
         events = events_in(events_file.read_text(encoding="ascii"))
         yield from (run_id for event, run_id in events if event == "failed")
+
+
+def make_protocols_here(path: Path) -> None:
+    """Compile the protocols of a batch that are folders, unless this machine has their libraries.
+
+    Raises:
+        BdpbenchError: when one does not compile.
+    """
+    for protocol in read_plan(path)["protocols"].values():
+        if "folder" in protocol:
+            compile_protocol(ProtocolFolder(resolved(protocol["folder"])))
 
 
 def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:

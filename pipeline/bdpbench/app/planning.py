@@ -32,6 +32,7 @@ from bdpbench.contracts.plan import (
     BATCHES_FOLDER,
     JOBS_NAME,
     JOBS_VERSION,
+    Declared,
     Job,
     Jobs,
     Plan,
@@ -52,7 +53,7 @@ from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
 from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.plan import Selection, make_plan, tiers_of
-from bdpbench.studies.protocol_folders import ProtocolFolder, folders_of
+from bdpbench.studies.protocol_folders import ProtocolFolder, folder_of_the_name, folders_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
 
@@ -309,8 +310,19 @@ def check_declared(study: Study, build_id: str) -> None:
     """
     build = find_build(build_id)
     for declared, why in unknown_to_ns2(build, declared_by(study)) if build else ():
-        hint = "ns-default.tcl of ns-2 lists the variables of its classes"
-        raise study.error(declared.location, why, hint=hint)
+        raise study.error(declared.location, why, hint=_hint_for(declared, study))
+
+
+def _hint_for(declared: Declared, study: Study) -> str:
+    asked = declared.name if declared.kind == "linux" else declared.ns2_class
+    found = folder_of_the_name(asked) if declared.kind in ("linux", "agent") else None
+    if found is not None:
+        beside = study.folder.is_relative_to(config_dir())
+        place = os.path.relpath(found, study.folder) if beside else found
+        return f"`{{folder: {place}}}` instead of agent and sink: {found.name} is a folder here"
+    if declared.kind in ("linux", "agent"):
+        return "docs/elsewhere.md says what is not there, and how to bring results from elsewhere"
+    return "ns-default.tcl of ns-2 lists the variables of its classes"
 
 
 def evaluation_checksum(folder: Path) -> str:

@@ -85,17 +85,18 @@ def simulate_command(
     if on_node and backend != "native":
         raise click.UsageError("--on-node needs --backend native.")
     if batch is not None:
-        from bdpbench.app.batch import one_thread_for_tables, run_batch
+        from bdpbench.app.batch import make_protocols_here, one_thread_for_tables, run_batch
         from bdpbench.contracts.plan import batch_path
 
         one_thread_for_tables()
+        path = (batch if index is None else batch_path(batch, index)).resolve()
         if on_node:
             from bdpbench.simulation.backend import use_build_that_runs_here
             from bdpbench.simulation.build import current_build_id
 
             use_build_that_runs_here(current_build_id())
-        path = batch if index is None else batch_path(batch, index)
-        run_batch(path.resolve(), backend, keep_going=keep_going)
+            make_protocols_here(path)
+        run_batch(path, backend, keep_going=keep_going)
     elif run_dir is not None:
         from bdpbench.app.batch import reduce_stream
         from bdpbench.contracts.runs import read_run

@@ -191,12 +191,20 @@ def interface_dir() -> Path:
     return repository_root() / "ns2" / "laws"
 
 
-@cache
 def libraries_dir() -> Path:
-    """Folder of their libraries: for this interface, compiled in this way, for such machines."""
+    """Folder of their libraries: for this interface, compiled in this way, for such machines.
+
+    A node of a cluster that has a build of ns-2 of its own also has libraries of its own.
+    """
+    builds = os.environ.get(PREFIX_VARIABLE)
+    return (Path(builds) if builds else home_dir()) / "protocols" / _interface_digest()
+
+
+@cache
+def _interface_digest() -> str:
     header = (interface_dir() / "congestion_control.h").read_bytes()
     made_by = "\0".join([platform.machine(), *INTERFACE_FLAGS]).encode()
-    return home_dir() / "protocols" / hashlib.sha256(header + made_by).hexdigest()[:16]
+    return hashlib.sha256(header + made_by).hexdigest()[:16]
 
 
 def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:

@@ -34,7 +34,9 @@ def compile_protocol(folder: ProtocolFolder) -> None:
     library, declaration = (libraries_dir() / f"{name}.{kind}" for kind in ("so", "tcl"))
     if not library.is_file():
         _make(folder, library)
-    write_text_atomically(declaration, _declaration(folder, name))
+    declared = _declaration(folder, name)
+    if not declaration.is_file() or declaration.read_text() != declared:
+        write_text_atomically(declaration, declared)
 
 
 def _make(folder: ProtocolFolder, library: Path) -> None:
@@ -44,7 +46,7 @@ def _make(folder: ProtocolFolder, library: Path) -> None:
             where=str(folder.path),
             hint="`apt-get install g++` installs it",
         )
-    library.parent.mkdir(parents=True, exist_ok=True)
+    library.parent.resolve().mkdir(parents=True, exist_ok=True)  # the image has a link to nothing
     write_atomically(library, lambda made: _compile(folder, made))
 
 

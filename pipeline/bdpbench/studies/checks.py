@@ -13,7 +13,7 @@ from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import Declared
 from bdpbench.contracts.yaml_files import Location, Strict, suggest
 from bdpbench.studies.parts import Output, Protocol
-from bdpbench.studies.queues import QUEUE_KINDS
+from bdpbench.studies.queues import QUEUE_KINDS, hint_for_kind
 from bdpbench.studies.study import (
     DATADIR_ARGUMENT,
     DURATION_ARGUMENT,
@@ -143,7 +143,9 @@ def _check_value(study: Study, location: Location, name: str, value: Any) -> Non
 
 
 def _check_queue(study: Study, base: Location, queue: QueueDeclaration) -> None:
-    study.require((*base, "kind"), queue.kind, QUEUE_KINDS, "kind of queue")
+    if queue.kind not in QUEUE_KINDS:
+        said = f"unknown kind of queue {queue.kind!r}"
+        raise study.error((*base, "kind"), said, hint=hint_for_kind(queue.kind))
     known = QUEUE_KINDS[queue.kind].parameters
     for name in queue.settings:
         study.require((*base, "settings", name), name, known, f"setting of {queue.kind}")

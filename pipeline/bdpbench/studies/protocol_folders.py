@@ -16,7 +16,7 @@ from typing import Annotated, Any
 from pydantic import Field, model_validator
 
 from bdpbench.contracts.files import utf8_text
-from bdpbench.contracts.paths import expanded
+from bdpbench.contracts.paths import config_dir, expanded
 from bdpbench.contracts.yaml_files import Label, Location, Strict, VariableName, YamlFile, suggest
 from bdpbench.studies.behaviour import strip_cpp
 from bdpbench.studies.parts import ClassName, Protocol, Setting
@@ -231,3 +231,9 @@ def folders_of(study: Study) -> list[ProtocolFolder]:
     """The protocols of a study that are folders, each folder once."""
     paths = dict.fromkeys(each.folder for each in study.protocols.values() if each.folder)
     return [ProtocolFolder(Path(path)) for path in paths]
+
+
+def folder_of_the_name(wanted: str) -> Path | None:
+    """The folder that comes along for a protocol of such a name, as in "TCP/BBR" or "bbr3"."""
+    known = sorted(config_dir().glob(f"protocols/*/{PROTOCOL_NAME}"))
+    return next((each.parent for each in known if each.parent.name in wanted.lower()), None)

@@ -12,6 +12,7 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
+from bdpbench.contracts.yaml_files import suggest
 from bdpbench.units import (
     LEAST_SAMPLE_S,
     MOST_COUNT,
@@ -450,3 +451,21 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
     }
 )
 """Kind of queue → its description. To add a kind, add a row."""
+
+
+_NOT_HERE = {
+    "blue": "BLUE is not there; PIE and RED are",
+    "cake": "CAKE is not there; FqCoDel is, on which it builds",
+    "cobalt": "COBALT is not there; CoDel is, on which it builds",
+    "dualpi2": "L4S's DualPI2 is not there; PIE and CoDel mark packets with `ecn: on`",
+    "fifo": "a plain queue is DropTail",
+    "fqpie": "FQ-PIE is not there; PIE and FqCoDel are",
+}
+_ALSO_CALLED = {"l4s": "dualpi2", "bfifo": "fifo", "pfifo": "fifo", "pfifofast": "fifo"}
+
+
+def hint_for_kind(kind: str) -> str:
+    """What to use instead of a kind of queue that is not there."""
+    plain = "".join(each for each in kind.lower() if each.isalnum())
+    alike = next((each for each in QUEUE_KINDS if each.lower() == plain), kind)
+    return _NOT_HERE.get(_ALSO_CALLED.get(plain, plain), "") or suggest(alike, QUEUE_KINDS)

@@ -100,6 +100,25 @@ def test_what_ns2_lacks_is_refused_at_planning(
     assert caught.value.where == f"{path}:{line}"
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "hint"),
+    [
+        ("linux: cubic\n    linux_parameters: {beta: 717}", "linux: bbr", "protocols/bbr}"),
+        ("agent: TCP/Reno", "agent: TCP/DCTCP", "protocols/dctcp}"),
+        ("agent: TCP/Reno", "agent: MPTCP", "docs/elsewhere.md"),
+    ],
+)
+def test_what_is_not_there_is_answered_with_what_is(
+    tmp_path: Path, build: Ns2Build, old: str, new: str, hint: str
+) -> None:
+    if build.build_id == "given":
+        leave_out("planning asks for the build of this checkout", "unset BDPBENCH_NS")
+    path = _study(tmp_path, old, new)
+    with pytest.raises(BdpbenchError) as caught:
+        prepare(Wanted(str(path.parent), "quick", results=tmp_path, build_id=build.build_id))
+    assert hint in caught.value.hint
+
+
 def test_a_congestion_control_may_have_an_underscore(tmp_path: Path, build: Ns2Build) -> None:
     path = _study(tmp_path, "linux: cubic\n    linux_parameters: {beta: 717}", "linux: naive_reno")
     assert unknown_to_ns2(build, declared_by(load_study(str(path.parent)))) == []

@@ -31,7 +31,6 @@ from bdpbench.simulation.protocols import compile_protocol
 from bdpbench.simulation.simulate import simulate, write_specs
 from bdpbench.studies.protocol_folders import ProtocolFolder
 
-
 SERIES_BIN_S = 1.0
 """Width of the bins of the series kept of a streamed trace, s: that of a run's throughputs."""
 

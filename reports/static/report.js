@@ -42,6 +42,11 @@
     document.head.append(script);
   }
 
+  function theVega() {
+    vega = vega || runVega();
+    return vega;
+  }
+
   // ---- Packed parts of a report, in the page or in files beside it -----------------------------
 
   // What is packed, and in which part; null on pages that have no packed parts.
@@ -106,15 +111,20 @@
 
   // Printing waits for nothing, so what the page itself carries is unpacked while nobody waits.
   async function unpackAll() {
+    if (document.getElementById("vega")) await theVega();
+    if (indexed) await unpackParts();
+    document.documentElement.dataset.unpacked = "yes";
+  }
+
+  async function unpackParts() {
     const { folder } = await indexed;
     if (folder) return;
     for (const part of partsInPage.keys()) {
       // eslint-disable-next-line no-await-in-loop -- between two parts, the page answers its reader
       await shard(part);
     }
-    document.documentElement.dataset.unpacked = "yes";
   }
-  if (indexed) window.addEventListener("load", () => setTimeout(unpackAll, 500));
+  window.addEventListener("load", () => setTimeout(unpackAll, 500));
 
   const htmlOf = ({ lines, html }, id) => html[id].map((each) => (typeof each === "number" ? lines[each] : each)).join("\n");
 
@@ -275,8 +285,7 @@
 
   const embedded = async (place, spec, canvas) => {
     const named = { ...options, downloadFileName: canvas.dataset.chart };
-    vega = vega || runVega();
-    await vega;
+    await theVega();
     return (await window.vegaEmbed(place, spec, named)).view;
   };
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -117,6 +118,9 @@ def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:
     content = found["PDF"].read_bytes()
     assert content.startswith(b"%PDF")
     assert b"%%EOF" in content[-1024:]
+    if shutil.which("pdftotext"):
+        text = subprocess.check_output(["pdftotext", found["PDF"], "-"], text=True)
+        assert "Figure a (s)" in text  # the title of an axis
 
 
 def test_an_archive_is_whole_and_has_the_protocol_but_not_its_place(

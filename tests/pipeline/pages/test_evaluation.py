@@ -163,7 +163,7 @@ def test_the_page_shows_the_new_row_first_and_printed_values_beside_ours(page: s
     (standings,) = re.findall(r'<table class="standings".*?</table>', page, re.DOTALL)
     assert re.findall(r"</i>(.*?)</th>", standings) == ["Mine &amp; &lt;co&gt;", "CUBIC"]
     assert '<span class="rank">1st*</span>' in standings
-    assert "12.4 to 12.6" in standings
+    assert "12.4–12.6" in standings
     (table,) = re.findall(
         r'<table class="part-table" data-csv="part-paper-table">.*?</table>', page, re.DOTALL
     )

@@ -8,8 +8,10 @@ from typing import Any, Literal
 
 import polars as pl
 
-from bdpbench.contracts.evaluation import Column, Criterion, Evaluation, Figure, FigureValue
+from bdpbench.contracts.evaluation import Column, Criterion, Evaluation, Figure, FigureValue, Part
 from bdpbench.pages.evaluation.findings import figure_anchor, is_known, ordinal, shown, value_of
+from bdpbench.pages.text import format_number, joined
+from bdpbench.units import with_unit
 
 Move = Literal["better", "worse", "other", "within", "same"]
 
@@ -196,8 +198,9 @@ def _of_cells(
     before: pl.DataFrame, now: pl.DataFrame, pairs: Mapping[str, str], evaluation: Evaluation
 ) -> tuple[list[Change], dict[str, int]]:
     """Cells of the compared protocols that moved, and the numbers of the others."""
+    labels = {each["key"]: each["label"] for each in evaluation["protocols"]}
     columns = {
-        (study["key"], part["key"], column["key"]): (part["title"], column)
+        (study["key"], part["key"], column["key"]): (part, column)
         for study in evaluation["studies"]
         for part in study["parts"]
         for column in part["columns"]
@@ -207,17 +210,17 @@ def _of_cells(
     first = first.with_columns(protocol=pl.col("protocol").replace(dict(pairs)))
     second = now.filter(pl.col("protocol").is_in(list(pairs.values()))).select(kept)
     keys = [*_PLACE, "protocol"]
-    joined = second.join(
+    every = second.join(
         first, on=keys, how="full", coalesce=True, nulls_equal=True, suffix="_before"
     )
     counts = {"same": 0, "within": 0, "only": 0}
-    counts["only"] = joined.height - second.join(first, on=keys, nulls_equal=True).height
+    counts["only"] = every.height - second.join(first, on=keys, nulls_equal=True).height
     found = []
     for row in second.join(
         first, on=keys, nulls_equal=True, suffix="_before", maintain_order="left"
     ).iter_rows(named=True):
         known = columns.get((row["study"], row["part"], row["column"]))
-        change = _of_cell(row, *known) if known else None
+        change = _of_cell(row, *known, labels) if known else None
         if change is None:
             continue
         if change.move in ("same", "within"):
@@ -227,11 +230,14 @@ def _of_cells(
     return found, counts
 
 
-def _of_cell(row: Mapping[str, Any], part: str, column: Column) -> Change:
-    x = "" if row["x"] is None else f"{row['x']:g}"
-    where = [each for each in (column["title"], row["row"], row["beside"], row["panel"], x) if each]
+def _of_cell(
+    row: Mapping[str, Any], part: Part, column: Column, labels: Mapping[str, str]
+) -> Change:
+    x = "" if row["x"] is None else with_unit(format_number(row["x"]), part["x_unit"])
+    beside = f"beside {labels.get(row['beside'], row['beside'])}" if row["beside"] else ""
+    where = joined(column["title"], row["row"], beside, row["panel"], x)
     return Change(
-        what=f"{part}: {', '.join(where)}",
+        what=f"{part['title']}: {where}",
         anchor=f"part-{row['study']}-{row['part']}",
         before=shown(row["value_before"], column["unit"]),
         now=shown(row["value"], column["unit"]),

@@ -37,6 +37,7 @@ from bdpbench.pages.evaluation.parts import (
     Parts,
     Prints,
     ShownStudy,
+    few_digits,
     interval,
 )
 from bdpbench.pages.html import embedded, page_environment
@@ -223,7 +224,7 @@ def _standing(figure: Figure, protocol: str) -> Standing:
     return Standing(
         figure=figure,
         value=value["value"] if known else None,
-        text=format_number(value["value"]) if known or not value["rank"] else "never",
+        text=few_digits(value["value"]) if known or not value["rank"] else "never",
         rank=ordinal(value["rank"]) if value["rank"] and figure["better"] else "",
         interval=interval(value["low"], value["high"]),
         place=place_of(figure, value),

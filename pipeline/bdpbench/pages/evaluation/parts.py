@@ -395,7 +395,7 @@ class Parts:
                 {each: self.protocols[each]["label"] for each in others}
             ),
             value="value",
-            text=pl.Series([_short(each, digits=2) for each in values]),
+            text=pl.Series([few_digits(each, digits=2) for each in values]),
             run_id=pl.col("run_ids").list.first(),
             run=pl.col("label"),
         )
@@ -489,12 +489,16 @@ def interval(low: float | None, high: float | None) -> str:
     """
     if low is None or high is None or not (is_known(low) and is_known(high)) or low == high:
         return ""
-    return f"{_short(low)} to {_short(high)}"
+    return f"{few_digits(low)} to {few_digits(high)}"
 
 
-def _short(value: float, digits: int = 3) -> str:
-    """A value where there is little room, with few significant digits."""
-    return format_number(float(f"{value:.{digits}g}"))
+def few_digits(value: float | None, digits: int = 3) -> str:
+    """A value where there is little room, with a few significant digits.
+
+    >>> few_digits(0.67934), few_digits(9409.98), few_digits(99.42), few_digits(None)
+    ('0.679', '9,410', '99.4', '–')
+    """
+    return format_number(float(f"{value:.{digits}g}") if is_known(value) else None)
 
 
 def _points(values: pl.Series) -> pl.Series:

@@ -377,6 +377,7 @@ def test_the_loss_of_the_last_packets_ends_in_a_timeout(tcl: Script, tmp_path: P
 
 
 LAW = """
+#include <cstdlib>
 #include "congestion_control.h"
 class Bad : public CongestionControl {
 public:
@@ -413,6 +414,38 @@ CONGESTION_CONTROL(Bad)
             "acknowledged() of its protocol divided by zero, or computed something that is not",
         ),
         (
+            LAW.replace("BODY", "limits.cwnd_pkts = value_; std::exit(0);"),
+            ["value_", 1],
+            "acknowledged() of its protocol ended the program: by exit()",
+        ),
+        (
+            LAW.replace("BODY", "throw limits.cwnd_pkts + value_;"),
+            ["value_", 1],
+            "acknowledged() of its protocol ended the program",
+        ),
+        (
+            LAW.replace(
+                "BODY", "*reinterpret_cast<double*>(long(value_) << 40) = limits.cwnd_pkts;"
+            ),
+            ["value_", 1],
+            "acknowledged() of its protocol used memory that it does not have",
+        ),
+        (
+            LAW.replace("BODY", "limits.cwnd_pkts = deeper(value_);").replace(
+                "class Bad",
+                "static double deeper(volatile double x)\\n"
+                "{ volatile char a[65536]; a[0] = x; return x < 0 ? x : deeper(x) + a[0]; }\\n"
+                "class Bad",
+            ),
+            ["value_", 1],
+            "acknowledged() of its protocol used memory that it does not have",
+        ),
+        (
+            LAW.replace("BODY", "limits.cwnd_pkts = *new double[long(value_) << 56];"),
+            ["value_", 1],
+            "ended the program",
+        ),
+        (
             LAW.replace("BODY", "limits.cwnd_pkts += 0 * value_;"),
             [],
             "its protocol needs the parameter value_, which is not set",
@@ -434,7 +467,19 @@ CONGESTION_CONTROL(Bad)
             "was made for version 999 of congestion_control.h",
         ),
     ],
-    ids=["not a number", "negative", "division", "parameter", "no class", "interface"],
+    ids=[
+        "not a number",
+        "negative",
+        "division",
+        "exit",
+        "throws",
+        "memory",
+        "recursion",
+        "out of memory",
+        "parameter",
+        "no class",
+        "interface",
+    ],
 )
 def test_what_a_protocol_does_wrong_ends_with_a_sentence(
     tcl: Script, tmp_path: Path, text: str, variables: list[object], message: str

@@ -306,11 +306,18 @@ def _command(spec: Spec, run_dir: Path, scratch: Path, backend: Backend) -> Comm
 
 def _check_outputs(spec: Spec, names: RunNames, scratch: Path) -> None:
     for output in spec["outputs"]:
-        if not (scratch / OUTPUT_FOLDER / output["file"]).is_file():
+        written = scratch / OUTPUT_FOLDER / output["file"]
+        if not written.is_file():
             raise BdpbenchError(
                 f"ns-2 ended well but did not write {output['file']}",
                 where=names.run,
                 hint=f"{names.script} and the outputs of the scenario disagree",
+            )
+        if output["table"] == "facts" and written.stat().st_size == 0:
+            raise BdpbenchError(
+                f"ns-2 ended before its script did: {output['file']} is empty",
+                where=names.run,
+                hint="does the code of a protocol end the program?",
             )
 
 

@@ -126,7 +126,7 @@ def _of_part(part: ShownPart, table: PartTable) -> PaperTable:
     shows = f" ({', '.join(part.part['shows'])})" if part.part["shows"] else ""
     return PaperTable(
         name=part.anchor.removeprefix("part-"),
-        title=f"{part.part['title']}{shows}{printed}",
+        title=f"{joined(part.part['title'] + shows, table.quantity, by=': ')}{printed}",
         columns=(*case, Column("Protocol", "protocol"), *heads),
         rows=rows,
         data=tuple(_data(table)),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
@@ -21,7 +21,7 @@ from bdpbench.contracts.evaluation import (
 )
 from bdpbench.pages.evaluation.findings import is_known, listed
 from bdpbench.pages.matrix_specs import Axes, valued_matrix
-from bdpbench.pages.names import Captions, dash_of, subject_name
+from bdpbench.pages.names import Captions, ParameterWords, dash_of, subject_name
 from bdpbench.pages.series import RunSeries, points_of
 from bdpbench.pages.specs import Chart, CurveContent, Styles, TimeContent, spec_content
 from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
@@ -67,15 +67,19 @@ class TableRow:
 
 @dataclass(frozen=True)
 class PartTable:
-    """Cells as a table; ``heads`` are title and unit of each column.
+    """Cells as a table.
 
     Attributes:
-        has_rows: whether rows differ in more than their protocol.
-        has_prints: whether a cell has a printed number.
+        heads: title and unit of each column.
+        rows: those of the evaluated protocols first.
+        quantity: what all cells are, if not every column has its own.
+        absent: titles of the columns that were left out, as no run of them is there.
     """
 
     heads: tuple[tuple[str, str], ...]
     rows: tuple[TableRow, ...]
+    quantity: str = ""
+    absent: tuple[str, ...] = ()
 
     @property
     def has_rows(self) -> bool:
@@ -205,7 +209,7 @@ class Parts:
         return ShownPart(
             part=part,
             anchor=f"part-{study['key']}-{part['key']}",
-            place=self._place(part),
+            place=self._place(part) if study["paper"] else "",
             table=None if part["kind"] == "history" else self._table(study, part, own),
             charts=tuple(self._charts(study, part, own)),
             lacking=tuple(_lacking(part, lacks)),
@@ -225,41 +229,46 @@ class Parts:
         label = self.protocols[protocol]["label"]
         return f"{label} ({own_key})" if alike.get(protocol, 1) > 1 and own_key else label
 
+    def _in_order(self, cells: pl.DataFrame) -> pl.DataFrame:
+        """Cells in the order of the protocols."""
+        order = list(self.protocols)
+        places = pl.Series("place", [order.index(each) for each in cells["protocol"]], pl.Int64)
+        return cells.with_columns(places).sort("place", maintain_order=True).drop("place")
+
     def _named(self, own: pl.DataFrame) -> pl.DataFrame:
         """Cells in the order of the protocols, with their ``label``."""
         keys = own.select("protocol", "own_key").unique(maintain_order=True)
         alike = dict(keys.group_by("protocol").len().iter_rows())
-        order = list(self.protocols)
         labels = [
             self._label(protocol, own_key, alike)
             for protocol, own_key in own.select("protocol", "own_key").rows()
         ]
-        places = [order.index(each) for each in own["protocol"]]
-        return (
-            own.with_columns(
-                label=pl.Series(labels, dtype=pl.String), place=pl.Series(places, dtype=pl.Int64)
-            )
-            .sort("place", maintain_order=True)
-            .drop("place")
-        )
+        return self._in_order(own.with_columns(pl.Series("label", labels, pl.String)))
 
     def _table(self, study: EvaluatedStudy, part: Part, own: pl.DataFrame) -> PartTable:
         named = self._named(own)
         if part["kind"] == "table":
             heads = [(each["key"], each["title"], each["unit"]) for each in part["columns"]]
             keys = named["column"]
+            several = named.group_by("label", "column", "row", "panel").agg(
+                pl.col("beside").n_unique()
+            )
+            is_apart = bool((several["beside"] > 1).any())
+            names = {key: each["label"] for key, each in self.protocols.items()}
+            named = named.with_columns(
+                pl.col("beside").replace(names) if is_apart else pl.lit("").alias("beside")
+            )
             others = pl.concat_list("row", "panel", "beside")
         else:
-            unit = part["columns"][0]["unit"] if part["columns"] else ""
-            keys = named["beside"] if part["kind"] == "matrix" else _points(named["x"])
-            order = (
-                list(self.protocols)
-                if part["kind"] == "matrix"
-                else [*keys.unique(maintain_order=True)]
-            )
+            is_matrix = part["kind"] == "matrix"
+            named = named if is_matrix else named.sort("x", maintain_order=True)
+            keys = named["beside"] if is_matrix else _points(named["x"])
+            order = [*self.protocols] if is_matrix else [*keys.unique(maintain_order=True)]
             present = set(keys)
-            heads = [(key, self._head(part, key), unit) for key in order if key in present]
+            heads = [(key, self._head(part, key), "") for key in order if key in present]
             others = pl.concat_list("row", "panel")
+            named = named if is_matrix else self._in_order(named.with_columns(key=keys))
+            keys = keys if is_matrix else named["key"]
         shown = named.with_columns(key=keys, others=others.list.join(", "))
         shown = shown.with_columns(others=pl.col("others").str.strip_chars(", "))
         rows = []
@@ -271,7 +280,10 @@ class Parts:
         if any(each.row for each in rows):  # a case of the paper with all protocols in it
             cases = list(dict.fromkeys(each.row for each in rows))
             rows.sort(key=lambda each: cases.index(each.row))
-        return PartTable(tuple((title, unit) for _, title, unit in heads), tuple(rows))
+        quantity = ""
+        if part["kind"] != "table" and part["columns"]:
+            quantity = axis_title(part["columns"][0]["title"], part["columns"][0]["unit"])
+        return _without_absent([(title, unit) for _, title, unit in heads], rows, quantity)
 
     def _head(self, part: Part, key: str) -> str:
         if part["kind"] == "matrix":
@@ -309,9 +321,19 @@ class Parts:
                 of_panel = known.filter(panel=panel)
                 if part["kind"] == "matrix" or of_panel["x"].n_unique() > 1:
                     name = f"{prefix}-{number}" if panel else prefix
-                    title = f"{part['title']}, {panel}" if panel else part["title"]
+                    title = joined(part["title"], self._panel(part, panel))
                     draw = self._matrix if part["kind"] == "matrix" else self._curve
                     yield draw(name, title, study["key"], part, of_panel)
+
+    def _panel(self, part: Part, value: str) -> str:
+        """The value of a panel with the name of its parameter; "" without panels."""
+        if not value:
+            return ""
+        words = ParameterWords(self._captions.parameters, {})
+        try:
+            return words.with_value(part["panels"], float(value))
+        except ValueError:
+            return words.with_value(part["panels"], value)
 
     def _curve(
         self, chart_id: str, title: str, study: str, part: Part, cells: pl.DataFrame
@@ -476,6 +498,20 @@ class Parts:
                 return {}
             self._texts[run_id] = text
         return cast("RunSeries", json.loads(self._texts[run_id]))
+
+
+def _without_absent(
+    heads: Sequence[tuple[str, str]], rows: Sequence[TableRow], quantity: str
+) -> PartTable:
+    """The table without columns that have no runs, and without other protocols' empty rows."""
+    columns = [n for n in range(len(heads)) if any(row.cells[n].run_ids for row in rows)]
+    kept = tuple(
+        replace(row, cells=tuple(row.cells[n] for n in columns))
+        for row in rows
+        if row.evaluated or any(cell.value is not None for cell in row.cells)
+    )
+    absent = tuple(title for n, (title, _) in enumerate(heads) if n not in columns)
+    return PartTable(tuple(heads[n] for n in columns), kept, quantity, absent)
 
 
 BETTER = {"less": "Less is better.", "more": "More is better.", "": ""}

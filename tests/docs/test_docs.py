@@ -13,7 +13,8 @@ from bdpbench.app.references import references
 from bdpbench.cli import cli
 from bdpbench.contracts.paths import repository_root
 from bdpbench.score import load_claims
-from bdpbench.score.published import COLUMNS, load_spreads
+from bdpbench.score.published import COLUMNS
+from bdpbench.score.spreads import load_spreads
 
 DOCS = repository_root() / "docs"
 PAGES = sorted(DOCS.rglob("*.md"))
@@ -100,6 +101,6 @@ def test_the_columns_and_the_claim_of_the_guide_are_those_of_the_contract(tmp_pa
     (read,) = load_claims(tmp_path / "claims.yaml", {"mean_queue"})
     assert read.origin.found == "chosen before"
     (tmp_path / "spread.yaml").write_text(spread)
-    ids = ["t2-hs", "time-after-drop"]
-    found = load_spreads(tmp_path / "spread.yaml", ids, {"asymmetry_from_flow2_start": None})
-    assert [entry.most for entry in found.entries] == [None, None, 19.6]
+    ids, metrics = ["t2-hs", "time-after-drop"], {"asymmetry_from_flow2_start": None}
+    found = load_spreads(tmp_path / "spread.yaml", ids, metrics, ["hs-is-the-fairest"])
+    assert [entry.most for entry in found.entries] == [None, None, None, 19.6]

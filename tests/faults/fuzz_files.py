@@ -232,7 +232,8 @@ class Subject:
             case "published.csv":
                 return {name: rows_of(_some(self._rows, chance))}
             case "spread.yaml":
-                return {name: self.texts[name], "published.csv": rows_of(self._varied_rows)}
+                numbers = {"published.csv": rows_of(self._varied_rows)} if self._rows else {}
+                return {name: self.texts[name], "claims.yaml": self.texts["claims.yaml"], **numbers}
         return {name: self.texts[name]}
 
     @cached_property

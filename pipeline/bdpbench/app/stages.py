@@ -7,7 +7,7 @@ the table of metrics, the scorecard, and the report.
 from __future__ import annotations
 
 import functools
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -126,10 +126,15 @@ def with_groups(plan: Plan, metrics: pl.DataFrame) -> pl.DataFrame:
     """Metrics of single runs of a plan, and those of several runs together."""
     import polars as pl
 
+    return pl.concat([metrics, _groups(plan)(metrics)])
+
+
+def _groups(plan: Plan) -> Callable[[pl.DataFrame], pl.DataFrame]:
+    """What computes the metrics of several runs of a plan from those of single runs."""
     from bdpbench.metrics import measure_groups
 
-    sweeps = _sweeps(study_folder(plan))
-    return pl.concat([metrics, measure_groups(metrics, plan["runs"], sweeps, definitions_of(plan))])
+    sweeps, definitions = _sweeps(study_folder(plan)), definitions_of(plan)
+    return lambda metrics: measure_groups(metrics, plan["runs"], sweeps, definitions)
 
 
 def _sweeps(folder: Path) -> dict[str, dict[str, list[Scalar]]]:
@@ -191,7 +196,7 @@ def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
     from bdpbench.score import load_expectations, score
 
     expected = load_expectations(study_folder(plan), definitions_of(plan))
-    return score(plan, metrics, expected)
+    return score(plan, metrics, expected, _groups(plan))
 
 
 class RunVerdicts:

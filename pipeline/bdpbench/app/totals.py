@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import cast
 
-from bdpbench.contracts.scorecard import KINDS, Kind, Scorecard
+from bdpbench.contracts.scorecard import KINDS, ClaimVerdict, Kind, NumberVerdict, Scorecard
 
 
 def totals_sentence(scorecard: Scorecard) -> str:
@@ -48,11 +49,11 @@ def kind_sentences(scorecard: Scorecard, strong: str = "") -> list[str]:
     ['61 of 74 blind numbers are reproduced, and 1 of 1 fitted number.']
     """
     numbers = {
-        kind: (each["reproduced"], sum(each.values()) - each["not_run"])
+        kind: (each["reproduced"], sum(each.values()) - each["not_run"], each.get("undecided", 0))
         for kind, each in scorecard.get("kind_totals", {}).items()
     }
     claims = {
-        kind: (each["holds"], sum(each.values()) - each["not_run"])
+        kind: (each["holds"], sum(each.values()) - each["not_run"], each.get("undecided", 0))
         for kind, each in scorecard.get("claim_kind_totals", {}).items()
     }
     found = [
@@ -63,20 +64,23 @@ def kind_sentences(scorecard: Scorecard, strong: str = "") -> list[str]:
 
 
 def _kinds_sentence(
-    counts: Mapping[Kind, tuple[int, int]], noun: str, verbs: tuple[str, str], strong: str
+    counts: Mapping[Kind, tuple[int, int, int]], noun: str, verbs: tuple[str, str], strong: str
 ) -> str:
     """E.g. "61 of 74 blind numbers are reproduced, and 1 of 1 fitted number."; may be "".
 
-    >>> _kinds_sentence({"blind": (0, 1)}, "statement", ("holds", "hold"), "")
+    >>> _kinds_sentence({"blind": (0, 1, 0)}, "statement", ("holds", "hold"), "")
     '0 of 1 blind statement holds.'
+    >>> _kinds_sentence({"blind": (3, 5, 1)}, "statement", ("holds", "hold"), "")
+    '3 of 5 blind statements (1 undecided) hold.'
     """
     parts: list[str] = []
     for kind in KINDS:
-        came, of = counts.get(kind, (0, 0))
+        came, of, undecided = counts.get(kind, (0, 0, 0))
         if of:
             verb = "" if parts else f" {verbs[0 if 1 in (came, of) else 1]}"
             plural = "" if of == 1 else "s"
-            parts.append(f"{strong}{came} of {of} {kind} {noun}{plural}{strong}{verb}")
+            apart = f" ({undecided} undecided)" if undecided else ""
+            parts.append(f"{strong}{came} of {of} {kind} {noun}{plural}{strong}{apart}{verb}")
     return f"{', and '.join(parts)}." if parts else ""
 
 
@@ -87,13 +91,13 @@ def _verdicts_sentence(scorecard: Scorecard) -> str:
         sentences.append(
             f"Of {sum(numbers.values())} numbers: **{numbers['reproduced']} reproduced, "
             f"{numbers['close']} close, {numbers['not_reproduced']} not reproduced**"
-            f"{_not_run(numbers['not_run'])}."
+            f"{_apart(numbers)}."
         )
     if any(claims.values()):
         sentences.append(
             f"Of {sum(claims.values())} statements: **{claims['holds']} "
             f"hold{'s' if claims['holds'] == 1 else ''}, {claims['fails']} "
-            f"fail{'s' if claims['fails'] == 1 else ''}**{_not_run(claims['not_run'])}."
+            f"fail{'s' if claims['fails'] == 1 else ''}**{_apart(claims)}."
         )
     return " ".join(sentences)
 
@@ -112,8 +116,9 @@ def totals_lines(scorecard: Scorecard) -> Sequence[str]:
         return ("numbers: none published to compare with",)
     return (
         f"numbers: {totals['reproduced']} reproduced, {totals['close']} close, "
-        f"{totals['not_reproduced']} not reproduced, {totals['not_run']} not run in this tier",
-        f"claims: {claims['holds']} hold, {claims['fails']} fail, "
+        f"{totals['not_reproduced']} not reproduced{_undecided(totals)}, "
+        f"{totals['not_run']} not run in this tier",
+        f"claims: {claims['holds']} hold, {claims['fails']} fail{_undecided(claims)}, "
         f"{claims['not_run']} not run in this tier",
         *kind_sentences(scorecard),
     )
@@ -124,5 +129,13 @@ def _has_verdicts(scorecard: Scorecard) -> bool:
     return any([*scorecard["totals"].values(), *scorecard["claim_totals"].values()])
 
 
-def _not_run(count: int) -> str:
-    return f", {count} not run" if count else ""
+def _apart(counts: Mapping[NumberVerdict, int] | Mapping[ClaimVerdict, int]) -> str:
+    """What neither came nor missed, e.g. ", 3 undecided by chance, 1 not run"; may be ""."""
+    found = dict(cast("Mapping[str, int]", counts))
+    kinds = (("undecided", "undecided by chance"), ("not_run", "not run"))
+    return "".join(f", {found[key]} {words}" for key, words in kinds if found.get(key))
+
+
+def _undecided(counts: Mapping[NumberVerdict, int] | Mapping[ClaimVerdict, int]) -> str:
+    found = dict(cast("Mapping[str, int]", counts)).get("undecided", 0)
+    return f", {found} undecided by chance" if found else ""

@@ -51,11 +51,15 @@ class Value:
 
 @dataclass(frozen=True)
 class Bounds:
-    """The bounds of a published number that the metric is compared with."""
+    """The bounds of a published number that the metric is compared with.
+
+    ``by_chance`` says that repetitions are inside and outside of them.
+    """
 
     number: str
     lower: float
     upper: float
+    by_chance: bool = False
 
 
 @dataclass(frozen=True)
@@ -146,7 +150,7 @@ def _side(results: KeptResults, runs: _Runs) -> Side:
         },
         bounds={
             key(run_id, row["scenario"], row["metric"], row["subject"]): Bounds(
-                row["id"], row["lower"], row["upper"]
+                row["id"], row["lower"], row["upper"], row["verdict"] == "undecided"
             )
             for number in results.scorecard["numbers"]
             for row in rows_of(number)
@@ -199,7 +203,8 @@ def compare(first: Side, second: Side, tolerance: Tolerance) -> Comparison:
 
     A metric with a published number has moved beyond its bounds if its value crosses one of them,
     inwards or outwards, or if both values are outside on the same side and farther apart than
-    ``tolerance``. A metric without one has if it moved farther than ``tolerance``. A metric that is
+    ``tolerance``; a crossing decides nothing for a number that is undecided by chance. A metric
+    without one has if it moved farther than ``tolerance``. A metric that is
     reached in only one of the results is beyond every bound. Bounds are those of the first result.
     """
     both = [key for key in first.values if key in second.values]
@@ -269,7 +274,8 @@ def _judge(
         return far, f"no published number; {'more' if far else 'no more'} than {limit:.4g}"
     sides = _side_of(a, bounds), _side_of(b, bounds)
     if sides[0] != sides[1]:
-        return True, f"{sides[0]} to {sides[1]} its bounds"
+        chance = ", which is undecided by chance" if bounds.by_chance else ""
+        return not bounds.by_chance, f"{sides[0]} to {sides[1]} its bounds{chance}"
     if sides[0] == "within":
         return False, "within its bounds"
     return far, f"{sides[0]} its bounds; {'more' if far else 'no more'} than {limit:.4g}"

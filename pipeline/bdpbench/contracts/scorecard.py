@@ -11,10 +11,16 @@ from typing import Literal, NotRequired, TypedDict, cast
 SCORECARD_NAME = "scorecard.json"
 SCORECARD_VERSION = 1
 
-NumberVerdict = Literal["reproduced", "close", "not_reproduced", "not_run"]
-ClaimVerdict = Literal["holds", "fails", "not_run"]
-NUMBER_VERDICTS: tuple[NumberVerdict, ...] = ("reproduced", "close", "not_reproduced", "not_run")
-CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = ("holds", "fails", "not_run")
+NumberVerdict = Literal["reproduced", "close", "not_reproduced", "undecided", "not_run"]
+ClaimVerdict = Literal["holds", "fails", "undecided", "not_run"]
+NUMBER_VERDICTS: tuple[NumberVerdict, ...] = (
+    "reproduced",
+    "close",
+    "not_reproduced",
+    "undecided",
+    "not_run",
+)
+CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = ("holds", "fails", "undecided", "not_run")
 
 Found = Literal["stated", "chosen before", "chosen on"]
 """How a definition was found.
@@ -35,6 +41,12 @@ KINDS: tuple[Kind, ...] = ("blind", "fitted")
 CLOSE_HALF_WIDTHS = 1.0
 """A number is close if it misses its bounds by at most so many of their half widths."""
 
+NARROW_HALF_WIDTHS = 0.1
+"""A number has a narrow margin if it is nearer to one of its bounds than so many half widths."""
+
+NARROW_SHARE = 0.02
+"""A statement has one if a value that decides it is nearer to another one than this share of it."""
+
 LEAST_FOR_SKILL = 5
 """So many numbers of one quantity are compared with a guess."""
 
@@ -43,7 +55,9 @@ class ScoredSpread(TypedDict):
     """How far a value moves when something that the study leaves open is varied.
 
     ``least`` and ``most`` are in the unit of the number; ``holds_print`` says whether the range
-    from least to most meets the bounds of the printed number.
+    from least to most meets the bounds of the printed number. ``repetitions`` counts the runs that
+    are as good as the judged one, 0 for another reading, which decides nothing, and
+    ``without_value`` those of them that never reach a value.
     """
 
     varied: str
@@ -51,6 +65,8 @@ class ScoredSpread(TypedDict):
     most: float
     source: str
     holds_print: bool
+    repetitions: NotRequired[int]
+    without_value: NotRequired[int]
 
 
 class ScoredPart(TypedDict):
@@ -70,6 +86,9 @@ class ScoredPart(TypedDict):
     known_miss: str
     note: str
     run_ids: list[str]
+    margin: NotRequired[float | None]
+    alone: NotRequired[NumberVerdict]
+    spread: NotRequired[list[ScoredSpread]]
 
 
 class ScoredNumber(TypedDict):
@@ -77,6 +96,11 @@ class ScoredNumber(TypedDict):
 
     ``distance`` is the deviation as a multiple of the distance from the published number to its
     bound on that side, so that 1 is at the bound; it is null if there is no such distance.
+
+    ``margin`` is the distance to the nearer bound in half widths of the bounds, positive inside and
+    negative outside; it is null if there is no value or the bounds have no width. A number is
+    ``undecided`` if it is reproduced within a part of the spread of repetitions and missed within
+    another; ``alone`` is the verdict on the judged run alone then.
 
     ``found`` says how the definition was found, ``chosen_on`` the ids on which it was chosen.
 
@@ -106,7 +130,9 @@ class ScoredNumber(TypedDict):
     deviation: float | None
     deviation_pct: float | None
     distance: NotRequired[float | None]
+    margin: NotRequired[float | None]
     verdict: NumberVerdict
+    alone: NotRequired[NumberVerdict]
     reason: str
     run_ids: list[str]
     found: NotRequired[Found]
@@ -145,8 +171,29 @@ class Evidence(TypedDict):
     run_id: str
 
 
+class RepeatedVerdicts(TypedDict):
+    """How often a statement holds if repetitions are judged in place of its runs.
+
+    ``least`` and ``most`` are margins; null if one of them is infinite.
+    """
+
+    varied: str
+    source: str
+    holds: int
+    fails: int
+    least: float | None
+    most: float | None
+
+
 class ScoredClaim(TypedDict):
-    """A statement of ``claims.yaml``, whether it holds, and the evidence."""
+    """A statement of ``claims.yaml``, whether it holds, and the evidence.
+
+    ``margin`` is the share of the larger of two compared values by which it holds (positive) or
+    fails (negative): the smallest one of those that have to hold, the largest one of those that do
+    not. It is null if a run is missing, and if no shift of a value would change the verdict, since
+    something happens or never does. A statement is ``undecided`` if repetitions of its runs give
+    another verdict; ``alone`` is that on the judged runs alone then.
+    """
 
     id: str
     where: str
@@ -157,6 +204,9 @@ class ScoredClaim(TypedDict):
     explanation: str
     protocols: list[str]
     evidence: list[Evidence]
+    margin: NotRequired[float | None]
+    alone: NotRequired[ClaimVerdict]
+    repeated: NotRequired[list[RepeatedVerdicts]]
     found: NotRequired[Found]
     chosen_on: NotRequired[list[str]]
     kind: NotRequired[Kind]
@@ -204,8 +254,33 @@ class Scorecard(TypedDict):
 
 def rows_of(number: ScoredNumber) -> list[ScoredNumber]:
     """One row for each run that has to show a number; the number itself if only one has to."""
-    alone = cast("ScoredNumber", {key: each for key, each in number.items() if key != "parts"})
-    return [{**alone, **part} for part in number.get("parts", [])] or [alone]
+    parts = number.get("parts", [])
+    left_out = ("parts", "margin", "alone", "spread") if parts else ()
+    whole = cast("ScoredNumber", {key: each for key, each in number.items() if key not in left_out})
+    return [{**whole, **part} for part in parts] or [whole]
+
+
+def is_narrow(entry: ScoredNumber | ScoredClaim) -> bool:
+    """Whether a verdict hangs on a small margin.
+
+    >>> is_narrow({"margin": -0.05, "published": 3.0}), is_narrow({"margin": 0.05})
+    (True, False)
+    """
+    margin = entry.get("margin")
+    limit = NARROW_HALF_WIDTHS if "published" in entry else NARROW_SHARE
+    return margin is not None and abs(margin) < limit
+
+
+def is_repeated(entry: ScoredNumber | ScoredClaim) -> bool:
+    """Whether the spread of the values that decide an entry is measured by repetitions."""
+    return bool(entry.get("repeated")) or any(
+        each.get("repetitions") for row in _rows(entry) for each in row
+    )
+
+
+def _rows(entry: ScoredNumber | ScoredClaim) -> list[list[ScoredSpread]]:
+    number = cast("ScoredNumber", entry)
+    return [each.get("spread", []) for each in (number, *number.get("parts", []))]
 
 
 # ---------------------------------------------------------------- the atlas

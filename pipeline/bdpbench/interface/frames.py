@@ -47,6 +47,7 @@ NUMBERS_SCHEMA: Schema = {
     "deviation": pl.Float64,
     "deviation_pct": pl.Float64,
     "verdict": pl.String,
+    "margin": pl.Float64,
     "kind": pl.String,
     "found": pl.String,
     "chosen_on": pl.List(pl.String),
@@ -63,6 +64,7 @@ STATEMENTS_SCHEMA: Schema = {
     "page": pl.String,
     "statement": pl.String,
     "verdict": pl.String,
+    "margin": pl.Float64,
     "kind": pl.String,
     "found": pl.String,
     "chosen_on": pl.List(pl.String),
@@ -73,7 +75,12 @@ STATEMENTS_SCHEMA: Schema = {
 }
 """One row per statement; the names are those of ``scorecard.json``."""
 
-_OF_NEWER_SCORECARDS: Mapping[str, object] = {"kind": None, "found": None, "chosen_on": []}
+_OF_NEWER_SCORECARDS: Mapping[str, object] = {
+    "margin": None,
+    "kind": None,
+    "found": None,
+    "chosen_on": [],
+}
 
 CHARTS_SCHEMA: Schema = {"name": pl.String, "title": pl.String}
 """One row for each chart of the report, in its order."""

@@ -248,7 +248,8 @@ class Tier:
 
         Returns:
             ``interface.frames.NUMBERS_SCHEMA``: among others published, lower, upper, measured,
-            deviation (f64 in ``unit``) and verdict: reproduced, close, not_reproduced or not_run.
+            deviation (f64 in ``unit``) and verdict: reproduced, close, not_reproduced, undecided
+            or not_run.
 
         Raises:
             BdpbenchError: when no run of the tier is finished.
@@ -260,7 +261,7 @@ class Tier:
 
         Returns:
             ``interface.frames.STATEMENTS_SCHEMA``: among others statement, explanation (str) and
-            verdict: holds, fails or not_run.
+            verdict: holds, fails, undecided or not_run.
 
         Raises:
             BdpbenchError: when no run of the tier is finished.

@@ -41,7 +41,7 @@ from bdpbench.pages.specs import (
 from bdpbench.pages.text import VERDICTS, Total, Verdict, format_number, totals
 from bdpbench.units import with_unit
 
-_ORDER = ("reproduced", "close", "not_reproduced", "holds", "fails", "not_run")
+_ORDER = ("reproduced", "close", "not_reproduced", "holds", "fails", "undecided", "not_run")
 _MOST_LISTED = 3
 _MOST_OBSERVED = 3
 _MOST_AUTHORS = 2
@@ -54,6 +54,7 @@ _VERDICTS = {
     "not_reproduced": "not reproduced",
     "holds": "hold",
     "fails": "fail",
+    "undecided": "undecided by chance",
     "not_run": "not run",
 }
 

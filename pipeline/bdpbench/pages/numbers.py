@@ -6,8 +6,17 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bdpbench.contracts.scorecard import Scorecard, ScoredNumber, ScoredSpread, rows_of
+from bdpbench.contracts.scorecard import (
+    NARROW_HALF_WIDTHS,
+    Scorecard,
+    ScoredNumber,
+    ScoredSpread,
+    is_narrow,
+    is_repeated,
+    rows_of,
+)
 from bdpbench.pages.names import Names, RunLink, subject_name
+from bdpbench.pages.pictures import Picture, picture_of_number
 from bdpbench.pages.text import (
     VERDICTS,
     Verdict,
@@ -17,7 +26,7 @@ from bdpbench.pages.text import (
     origin_in_words,
     origin_keys,
 )
-from bdpbench.units import with_unit
+from bdpbench.units import axis_title, with_unit
 
 # How far the axis of a gauge reaches beyond the bounds, in widths of the bounds.
 GAUGE_MARGIN = 0.75
@@ -63,6 +72,8 @@ class NumberRow:
     ``kind`` is "blind" or "fitted", "" in a scorecard that does not record it; ``origin`` says how
     the definition was found, and ``origins`` are the filter options that it belongs to; ``spreads``
     say how far the value moves, and ``in_spread`` whether a miss is within one of the spreads;
+    ``picture`` shows all of it; ``margin`` says how far it is from its bounds, ``narrow`` whether
+    that is little, and ``hair`` whether no repetition shows its spread then;
     ``search`` is the text that a filter searches; ``parts`` are the rows of the single runs of a
     number that several runs have to show.
     """
@@ -80,6 +91,8 @@ class NumberRow:
     deviation_percent: str
     bounds: str
     gauge: Gauge
+    picture: Picture
+    margin: str
     runs: tuple[RunLink, ...]
     expectation: str
     search: str
@@ -88,6 +101,8 @@ class NumberRow:
     origin: str = ""
     spreads: tuple[SpreadText, ...] = ()
     in_spread: bool = False
+    narrow: bool = False
+    hair: bool = False
     parts: tuple[NumberRow, ...] = ()
 
     @property
@@ -126,10 +141,10 @@ def number_rows(scorecard: Scorecard, names: Names) -> list[NumberRow]:
 
 def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
     """A row with the rows of its runs."""
-    row = _row(number, names)
     if not number.get("parts"):
-        return row
+        return _row(number, names)
     parts = tuple(_row(each, names) for each in rows_of(number))
+    row = _row(number, names, [" and ".join(each.protocols) or each.condition for each in parts])
     condition = ", ".join([*([row.condition] if row.condition else []), f"{len(parts)} runs"])
     return replace(
         row,
@@ -160,15 +175,16 @@ def _span(parts: Sequence[NumberRow]) -> str:
 def _spread(spread: ScoredSpread, number: ScoredNumber) -> SpreadText:
     ends = [format_number(spread[end], like=number["published"]) for end in ("least", "most")]
     reaches = "reaches" if spread["holds_print"] else "does not reach"
+    kind = "" if spread.get("repetitions") else "Another reading: it decides nothing. "
     return SpreadText(
         span=with_unit(" to ".join(dict.fromkeys(ends)), number["unit"]),
         varied=f"Varied: {spread['varied']}.",
-        finding=f"The spread {reaches} the bounds of the printed number.",
+        finding=f"{kind}The spread {reaches} the bounds of the printed number.",
         source=f"Source: {spread['source']}." if spread["source"] else "",
     )
 
 
-def _row(number: ScoredNumber, names: Names) -> NumberRow:
+def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> NumberRow:
     verdict = VERDICTS[number["verdict"]]
     selected = number["select"]
     protocols = names.protocols_in(selected)
@@ -193,12 +209,18 @@ def _row(number: ScoredNumber, names: Names) -> NumberRow:
         gauge=gauge(
             number["lower"], number["upper"], published, number["measured"], _reach(number)
         ),
+        picture=picture_of_number(
+            number, labels or [""] * len(rows_of(number)), axis_title(metric, unit)
+        ),
+        margin=_margin(number),
         runs=tuple(names.run(run_id) for run_id in number["run_ids"]),
         expectation=_expectation(number),
         kind=number.get("kind", ""),
         origins=origin_keys(number),
         origin=origin_in_words(number),
         spreads=tuple(_spread(each, number) for each in number.get("spread", [])),
+        narrow=is_narrow(number),
+        hair=is_narrow(number) and not is_repeated(number),
         in_spread=number["verdict"] in ("close", "not_reproduced")
         and any(each["holds_print"] for each in number.get("spread", [])),
         search=" ".join(
@@ -241,6 +263,20 @@ def _deviation(number: ScoredNumber) -> str:
 def _bounds(number: ScoredNumber) -> str:
     ends = [format_number(number[end], like=number[end]) for end in ("lower", "upper")]
     return with_unit(f"{ends[0]} to {ends[1]}", number["unit"])
+
+
+def _margin(number: ScoredNumber) -> str:
+    """How far a value is from the nearer bound, in words; "" if it has no margin."""
+    margin = number.get("margin")
+    if margin is None:
+        return ""
+    size = f"{abs(margin):.2f}" if abs(margin) < 10 else f"{abs(margin):.0f}"
+    where = "inside" if margin >= 0 else "outside"
+    text = f"{size} half widths {where} the nearer bound"
+    if not is_narrow(number):
+        return text
+    known = "" if is_repeated(number) else ", and the spread is not measured"
+    return f"{text}: decided by less than {NARROW_HALF_WIDTHS:g} of a half width{known}"
 
 
 def _expectation(number: ScoredNumber) -> str:

@@ -10,7 +10,12 @@ from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.runs import Definition
-from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
+from bdpbench.contracts.scorecard import (
+    CLAIM_VERDICTS,
+    NARROW_HALF_WIDTHS,
+    NARROW_SHARE,
+    NUMBER_VERDICTS,
+)
 from bdpbench.pages.curves import time_specs
 from bdpbench.pages.experiments import Experiment, run_details
 from bdpbench.pages.html import Notes, embedded, page_environment
@@ -31,7 +36,7 @@ from bdpbench.pages.summary import (
     summarize,
     taken_over_sentence,
 )
-from bdpbench.pages.text import offered_origins, totals
+from bdpbench.pages.text import VERDICTS, offered_origins, totals
 
 MOST_RUNS_OF_ONE_FILE = 400
 """Runs above which a page has files beside it: as one file it would exceed 8 MB."""
@@ -166,6 +171,9 @@ def _content(sections: Sections) -> dict[str, object]:
         "summary": summarize(numbers, claims, sections.experiments),
         "overview": overview(numbers),
         "kinds": kind_rows(scorecard),
+        "narrow_half_widths": f"{NARROW_HALF_WIDTHS:g}",
+        "verdict_label": {key: each.label for key, each in VERDICTS.items()},
+        "narrow_percent": f"{100 * NARROW_SHARE:g}",
         "scorecard": scorecard,
         "numbers": in_doubt(numbers),
         "places": {row.number["id"]: place for place, row in enumerate(numbers)},

@@ -13,9 +13,17 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from bdpbench.contracts.scorecard import (
+    NARROW_SHARE,
+    RepeatedVerdicts,
+    Scorecard,
+    ScoredClaim,
+    is_narrow,
+    is_repeated,
+)
 from bdpbench.contracts.scorecard import Evidence as ScoredEvidence
-from bdpbench.contracts.scorecard import Scorecard, ScoredClaim
 from bdpbench.pages.names import Names, RunLink
+from bdpbench.pages.pictures import Picture, picture_of_claim, share_in_words
 from bdpbench.pages.text import (
     VERDICTS,
     Verdict,
@@ -56,14 +64,22 @@ class Evidence:
 class ClaimRow:
     """One statement of the study; see ``scorecard.json`` for ``claim``.
 
-    ``failure`` says in sentences why it fails; ``protocols`` are the labels of the protocols that
-    it concerns; ``origin``, ``origins`` and ``search`` are those of a ``NumberRow``.
+    ``failure`` says in sentences why it fails; ``margin`` by how much it holds or fails,
+    ``narrow`` whether that is little, and ``hair`` whether no repetition shows its spread then;
+    ``repeated`` says what repetitions give, and ``picture`` shows both; ``protocols`` are the
+    labels of the protocols that it concerns; ``origin``, ``origins`` and ``search`` are those of
+    a ``NumberRow``.
     """
 
     claim: ScoredClaim
     verdict: Verdict
     evidence: tuple[Evidence, ...]
     failure: tuple[str, ...] = ()
+    margin: str = ""
+    narrow: bool = False
+    hair: bool = False
+    repeated: tuple[str, ...] = ()
+    picture: Picture | None = None
     origin: str = ""
     origins: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
@@ -78,7 +94,8 @@ def claim_rows(scorecard: Scorecard, names: Names) -> list[ClaimRow]:
 def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
     verdict = VERDICTS[claim["verdict"]]
     protocols = tuple(names.protocol(key) for key in claim["protocols"])
-    failure = tuple(failure_in_words(claim, names)) if claim["verdict"] == "fails" else ()
+    failed = claim.get("alone", claim["verdict"]) == "fails"
+    failure = tuple(failure_in_words(claim, names)) if failed else ()
     words = (
         claim["id"],
         claim["where"],
@@ -95,10 +112,36 @@ def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
         verdict=verdict,
         evidence=tuple(_evidence(each, names) for each in claim["evidence"]),
         failure=failure,
+        margin=_margin(claim),
+        narrow=is_narrow(claim),
+        hair=is_narrow(claim) and not is_repeated(claim),
+        repeated=tuple(_repeated(each) for each in claim.get("repeated", [])),
+        picture=picture_of_claim(claim),
         origin=origin_in_words(claim),
         origins=origin_keys(claim),
         protocols=protocols,
         search=" ".join(words).lower(),
+    )
+
+
+def _margin(claim: ScoredClaim) -> str:
+    """By how much a statement holds or fails, in words; "" if it has no margin."""
+    margin = claim.get("margin")
+    if margin is None:
+        return ""
+    verb = "Fails" if claim.get("alone", claim["verdict"]) == "fails" else "Holds"
+    size = share_in_words(abs(margin))
+    text = f"{verb} by {size} of the larger value"
+    if not is_narrow(claim):
+        return f"{text}."
+    known = "" if is_repeated(claim) else ", and the spread is not measured"
+    return f"{text}: decided by less than {100 * NARROW_SHARE:g} %{known}."
+
+
+def _repeated(each: RepeatedVerdicts) -> str:
+    return (
+        f"Varied: {each['varied']}. It holds in {each['holds']} of "
+        f"{each['holds'] + each['fails']} ({each['source']})."
     )
 
 

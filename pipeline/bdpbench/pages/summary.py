@@ -56,13 +56,17 @@ class Summary:
 
     ``misses`` are numbers outside their bounds, the largest distance first; ``reasons`` are theirs,
     the most frequent first, unknown ones last; ``absent`` names what was not run, and how much of
-    it.
+    it. ``by_chance`` are undecided, ``hairs`` are decided by a small margin and their spread is not
+    measured, each with its anchor and id; ``narrow`` counts small margins.
     """
 
     misses: tuple[NumberRow, ...]
     reasons: tuple[Reason, ...]
     failed: tuple[ClaimRow, ...]
     absent: tuple[tuple[str, str], ...]
+    by_chance: tuple[tuple[str, str], ...] = ()
+    hairs: tuple[tuple[str, str], ...] = ()
+    narrow: int = 0
     shown: int = MISSES_SHOWN
 
 
@@ -72,12 +76,23 @@ def summarize(
     """The summary of a scorecard's rows and the experiments of its tier."""
     misses = [row for row in numbers if row.verdict.key in ("close", "not_reproduced")]
     misses.sort(key=lambda row: -row.distance)
+    rows: list[NumberRow | ClaimRow] = [*numbers, *claims]
     return Summary(
         misses=tuple(misses),
         reasons=tuple(_reasons(misses)),
         failed=tuple(row for row in claims if row.verdict.key == "fails"),
         absent=tuple(_absent(numbers, claims, experiments)),
+        by_chance=tuple(_link(row) for row in rows if row.verdict.key == "undecided"),
+        hairs=tuple(_link(row) for row in rows if row.hair),
+        narrow=sum(row.narrow for row in rows),
     )
+
+
+def _link(row: NumberRow | ClaimRow) -> tuple[str, str]:
+    """Anchor and id of an entry."""
+    if isinstance(row, ClaimRow):
+        return f"claim-{row.claim['id']}", row.claim["id"]
+    return f"number-{row.number['id']}", row.number["id"]
 
 
 def _reasons(misses: Sequence[NumberRow]) -> list[Reason]:
@@ -100,21 +115,22 @@ def _reasons(misses: Sequence[NumberRow]) -> list[Reason]:
 def in_doubt(rows: Sequence[NumberRow]) -> list[NumberRow]:
     """Numbers in the order in which a reader might doubt them.
 
-    Misses by distance come first, then unexpected matches, then numbers by their closeness to a
-    bound, and last those that were not run.
+    Misses by distance come first, then what is undecided, then unexpected matches, then numbers by
+    their closeness to a bound, and last those that were not run.
     """
 
     def doubt(row: NumberRow) -> tuple[int, float]:
-        order = {"not_reproduced": 0, "close": 1, "not_run": 4}
-        rank = order.get(row.verdict.key, 2 if row.number["known_miss"] else 3)
+        order = {"not_reproduced": 0, "close": 1, "undecided": 2, "not_run": 5}
+        rank = order.get(row.verdict.key, 3 if row.number["known_miss"] else 4)
         return rank, -row.distance
 
     return sorted(rows, key=doubt)
 
 
 def claims_in_doubt(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
-    """Statements that fail, then those that hold, then those that were not evaluated."""
-    return sorted(rows, key=lambda row: {"fails": 0, "holds": 1}.get(row.verdict.key, 2))
+    """Statements that fail, undecided ones, those that hold, and those that were not evaluated."""
+    order = {"fails": 0, "undecided": 1, "holds": 2}
+    return sorted(rows, key=lambda row: order.get(row.verdict.key, 3))
 
 
 def _absent(
@@ -134,7 +150,7 @@ class KindRow:
     """What came of the blind, or of the fitted, numbers and statements of a study.
 
     ``came`` of ``of`` numbers that were run are reproduced, ``held`` of ``of_claims`` statements
-    that were evaluated hold.
+    that were evaluated hold; ``undecided`` and ``undecided_claims`` of them are so by chance.
     """
 
     kind: Kind
@@ -143,6 +159,8 @@ class KindRow:
     of: int
     held: int
     of_claims: int
+    undecided: int = 0
+    undecided_claims: int = 0
 
 
 def kind_rows(scorecard: Scorecard) -> list[KindRow]:
@@ -155,7 +173,8 @@ def kind_rows(scorecard: Scorecard) -> list[KindRow]:
             of = sum(own.values()) - own.get("not_run", 0)
             of_claims = sum(said.values()) - said.get("not_run", 0)
             came, held = own.get("reproduced", 0), said.get("holds", 0)
-            rows.append(KindRow(kind, MEANING[kind], came, of, held, of_claims))
+            apart = (own.get("undecided", 0), said.get("undecided", 0))
+            rows.append(KindRow(kind, MEANING[kind], came, of, held, of_claims, *apart))
     return rows
 
 

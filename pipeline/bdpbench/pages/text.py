@@ -147,10 +147,11 @@ VERDICTS = {
     for each in (
         Verdict("not_reproduced", "not reproduced", "✗", 0),
         Verdict("close", "close", "≈", 1),
-        Verdict("reproduced", "reproduced", "✓", 2),
-        Verdict("not_run", "not run", "○", 3),
+        Verdict("reproduced", "reproduced", "✓", 3),
+        Verdict("undecided", "undecided by chance", "±", 2),
+        Verdict("not_run", "not run", "○", 4),
         Verdict("fails", "fails", "✗", 0),
-        Verdict("holds", "holds", "✓", 2),
+        Verdict("holds", "holds", "✓", 3),
     )
 }
 

@@ -124,14 +124,16 @@ def related(declared: DeclaredRelation, entries: Mapping[str, AtlasEntry]) -> At
 def standing_of(entries: Iterable[AtlasEntry]) -> Standing:
     """The standing of some entries in our runs; a close number counts as not reproduced.
 
-    Entries that were not run count only if none was run.
+    What is undecided by chance is shown in part, by some repetitions. Entries that were not run
+    count only if none was run.
     """
-    shown = [each["verdict"] in ("reproduced", "holds") for each in entries if _is_run(each)]
+    verdicts = [each["verdict"] for each in entries if _is_run(each)]
+    shown = [each in ("reproduced", "holds") for each in verdicts]
     if not shown:
         return "not run"
     if all(shown):
         return "shown"
-    return "in part" if any(shown) else "not shown"
+    return "in part" if any(shown) or "undecided" in verdicts else "not shown"
 
 
 def _check_entries(declared: DeclaredRelation, entries: Mapping[str, AtlasEntry]) -> None:
@@ -157,7 +159,7 @@ def _check_entries(declared: DeclaredRelation, entries: Mapping[str, AtlasEntry]
 def _position(position: Position, entries: Mapping[str, AtlasEntry]) -> AtlasPosition:
     found = [entries[key] for key in position.rests_on]
     counts = Counter(each["verdict"] for each in found)
-    order = (*NUMBER_VERDICTS, *CLAIM_VERDICTS)
+    order = dict.fromkeys((*NUMBER_VERDICTS, *CLAIM_VERDICTS))
     return {
         "says": position.says,
         "studies": list(dict.fromkeys(each["study"] for each in found)),

@@ -1,6 +1,9 @@
 """``claims.yaml``: qualitative statements of a study as conditions that a run can prove wrong.
 
-Each kind of condition is a class: its keys, and how the runs of a plan decide it. Statements about
+Each kind of condition is a class: its keys, and how the runs of a plan decide it. All of them
+consist of comparisons of two values, and each has a *margin*: by how much of the larger of its two
+values the closest comparison of a statement that holds could shift before it fails, or by how much
+the farthest one of a statement that fails misses. Statements about
 a grid use means: ``mean_over`` names the parameters that a selector leaves open, and its value is
 the mean over the runs. ``for_each`` makes a statement for each combination of values of some
 parameters, which are added to its selectors.
@@ -8,6 +11,7 @@ parameters, which are added to its selectors.
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,11 +45,17 @@ Evidence = tuple[tuple[str, Measured], ...]
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a condition holds (None: a run that it needs is missing), why, and its values."""
+    """Whether a condition holds (None: a run that it needs is missing), why, and its values.
+
+    ``margin`` is positive if it holds and negative if it fails: the share of the larger of two
+    compared values by which it does. Infinite where no shift of a value would matter, since
+    something happens, or never does; None if runs are missing.
+    """
 
     holds: bool | None
     explanation: str
     evidence: Evidence = ()
+    margin: float | None = None
 
 
 class _NotRunError(Exception):
@@ -116,6 +126,32 @@ def _text(value: float | None) -> str:
     return "never" if value is None else f"{value:.6g}"
 
 
+def _margin_of(least: float | None, most: float | None, unit: str) -> float:
+    """By how much of the larger of two magnitudes ``least`` is below ``most``.
+
+    A share or an index counts as it is where the other value is 0 or has the other sign, since it
+    would otherwise always differ by all of itself. A value that is never reached is infinitely far.
+
+    >>> _margin_of(3.0, 4.0, "s"), _margin_of(-0.01, 0.0, "1"), _margin_of(None, 4.0, "s")
+    (0.25, 0.01, -inf)
+    """
+    if least is None or most is None:
+        return -math.inf
+    if math.isinf(most - least):
+        return math.inf if most > least else -math.inf
+    own = unit == "1" and least * most <= 0
+    size = 1.0 if own else max(abs(least), abs(most))
+    return (most - least) / size if size else 0.0
+
+
+def _unit(evidence: Evidence) -> str:
+    return evidence[0][1].unit
+
+
+_ENDS: Mapping[str, tuple[float, float]] = {"1": (0.0, 1.0), "%": (0.0, 100.0)}
+"""The smallest and the largest value of a share."""
+
+
 def _in_order(values: Sequence[float | None], holds: Callable[[float, float], bool]) -> bool:
     known = [value for value in values if value is not None]
     return len(known) == len(values) and all(holds(a, b) for a, b in pairwise(known))
@@ -147,10 +183,15 @@ class Compare(_Condition):
         if self.margin:
             explanation += f" within {self.margin:g}"
         if left is None or right is None:
-            return Finding(False, explanation, evidence)
-        margin = self.margin if self.op in ("<", "<=") else -self.margin
-        holds = _OPERATORS[self.op](left, self.factor * right + margin)
-        return Finding(holds, explanation, evidence)
+            return Finding(False, explanation, evidence, -math.inf)
+        is_below = self.op in ("<", "<=")
+        limit = self.factor * right + (self.margin if is_below else -self.margin)
+        ends = (left, limit) if is_below else (limit, left)
+        holds = _OPERATORS[self.op](left, limit)
+        margin = _margin_of(*ends, _unit(evidence))
+        if holds and left == limit and left in _ENDS.get(_unit(evidence), ()):
+            margin = math.inf  # something never happens, or always
+        return Finding(holds, explanation, evidence, margin)
 
 
 class Within(_Condition):
@@ -172,7 +213,14 @@ class Within(_Condition):
         evidence = _measured(lookup, self.value)
         (value,) = _values(evidence, absolute=self.absolute)
         holds = value is not None and self.lower <= value <= self.upper
-        return Finding(holds, f"{_text(value)} in [{self.lower:g}, {self.upper:g}]", evidence)
+        explanation = f"{_text(value)} in [{self.lower:g}, {self.upper:g}]"
+        unit = _unit(evidence)
+        lower, upper = self.lower, self.upper
+        if self.absolute:  # a magnitude is never below 0, and that of a share never above 1
+            lower = -math.inf if lower <= 0 else lower
+            upper = math.inf if upper >= _ENDS.get(unit, (0.0, math.inf))[1] else upper
+        margin = min(_margin_of(lower, value, unit), _margin_of(value, upper, unit))
+        return Finding(holds, explanation, evidence, margin)
 
 
 class Monotone(Selector, _Condition):
@@ -196,7 +244,17 @@ class Monotone(Selector, _Condition):
         evidence = tuple(_named(self.metric, each) for each in found)
         values = _values(evidence)
         explanation = " → ".join(map(_text, values)) + f" along {self.along}"
-        return Finding(self._goes_one_way(values), explanation, evidence)
+        margin = self._margin(values, _unit(evidence))
+        return Finding(self._goes_one_way(values), explanation, evidence, margin)
+
+    def _margin(self, values: Sequence[float | None], unit: str) -> float:
+        """The margin of the closest step, and of the way from the first value to the last."""
+        known = [each for each in values if each is not None]
+        if len(known) < len(values):
+            return -math.inf
+        rising = known if self.direction == "increasing" else known[::-1]
+        margins = [_margin_of(a, b + self.margin, unit) for a, b in pairwise(rising)]
+        return min([*margins, _margin_of(rising[0], rising[-1], unit)] if self.margin else margins)
 
     def _points(self, lookup: Lookup) -> list[Scalar]:
         """Values of the swept parameter that runs of the plan have."""
@@ -231,7 +289,9 @@ class Ranking(_Condition):
         values = _values(evidence)
         sign = "<" if self.order == "ascending" else ">"
         explanation = f" {sign} ".join(map(_text, values))
-        return Finding(_in_order(values, _OPERATORS[sign]), explanation, evidence)
+        rising = values if self.order == "ascending" else values[::-1]
+        margin = min(_margin_of(*pair, _unit(evidence)) for pair in pairwise(rising))
+        return Finding(_in_order(values, _OPERATORS[sign]), explanation, evidence, margin)
 
 
 class OrderedGroups(_Condition):
@@ -251,10 +311,12 @@ class OrderedGroups(_Condition):
         values = iter(_values(evidence, absolute=self.absolute))
         groups = [[next(values) for _ in group] for group in self.groups]
         sign = ("<" if self.order == "ascending" else ">") + ("" if self.strict else "=")
-        pairs = (pair for a, b in pairwise(groups) for pair in product(a, b))
+        pairs = [pair for a, b in pairwise(groups) for pair in product(a, b)]
         holds = all(_in_order(pair, _OPERATORS[sign]) for pair in pairs)
         explanation = f" {sign} ".join("{" + ", ".join(map(_text, group)) + "}" for group in groups)
-        return Finding(holds, explanation, evidence)
+        rising = pairs if self.order == "ascending" else [pair[::-1] for pair in pairs]
+        margin = min(_margin_of(*pair, _unit(evidence)) for pair in rising)
+        return Finding(holds, explanation, evidence, margin)
 
 
 class Spread(_Condition):
@@ -272,10 +334,12 @@ class Spread(_Condition):
         known = [value for value in values if value is not None]
         listed = ", ".join(map(_text, values))
         if len(known) < len(values):
-            return Finding(False, f"not all have a value: {listed}", evidence)
+            return Finding(False, f"not all have a value: {listed}", evidence, -math.inf)
         spread = max(known) - min(known)
         explanation = f"spread of {listed}: {spread:.6g} {self.op} {self.limit:g}"
-        return Finding(_OPERATORS[self.op](spread, self.limit), explanation, evidence)
+        ends = (max(known), min(known) + self.limit)
+        margin = _margin_of(*(ends if self.op in ("<", "<=") else ends[::-1]), _unit(evidence))
+        return Finding(_OPERATORS[self.op](spread, self.limit), explanation, evidence, margin)
 
 
 class NeverReaches(_Condition):
@@ -288,7 +352,8 @@ class NeverReaches(_Condition):
         evidence = _measured(lookup, self.value)
         (value,) = _values(evidence)
         explanation = "never reached" if value is None else f"reached at {_text(value)}"
-        return Finding(value is None, explanation, evidence)
+        margin = math.inf if value is None else -math.inf
+        return Finding(value is None, explanation, evidence, margin)
 
 
 class AllOf(_Condition):
@@ -302,10 +367,15 @@ class AllOf(_Condition):
         evidence = tuple(each for finding in findings for each in finding.evidence)
         explanation = "; ".join(finding.explanation for finding in findings)
         if any(finding.holds is False for finding in findings):
-            return Finding(False, explanation, evidence)
+            return Finding(False, explanation, evidence, _least_margin(findings))
         if any(finding.holds is None for finding in findings):
             return Finding(None, _NOT_RUN, evidence)
-        return Finding(True, explanation, evidence)
+        return Finding(True, explanation, evidence, _least_margin(findings))
+
+
+def _least_margin(findings: Sequence[Finding]) -> float:
+    """The margin of the closest of some statements, or of the one that fails by most."""
+    return min(each.margin for each in findings if each.margin is not None)
 
 
 _SCENARIO = "scenario"
@@ -362,7 +432,8 @@ class ForEach(_Condition):
             shown.append("…")
         if shown:
             explanation += ", and not for " + "; ".join(shown)
-        return Finding(not wrong, explanation, tuple(evidence.values()))
+        margin = _least_margin([each for _, each in findings])
+        return Finding(not wrong, explanation, tuple(evidence.values()), margin)
 
 
 def _words(values: Mapping[str, Scalar]) -> str:

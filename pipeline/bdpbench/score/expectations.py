@@ -17,15 +17,23 @@ from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import FEWEST_POINTS, Claim, Monotone, Selector, load_claims
 from bdpbench.score.lookup import Asked, RunIndex, check_means, located, point_of
-from bdpbench.score.provenance import HISTORY_NAME, ChangeEntry, load_history, unknown_pattern
-from bdpbench.score.published import (
-    PUBLISHED_NAME,
-    SPREAD_NAME,
-    PublishedNumber,
-    Spreads,
-    load_published,
-    load_spreads,
+from bdpbench.score.provenance import (
+    HISTORY_NAME,
+    ChangeEntry,
+    load_history,
+    matches,
+    unknown_pattern,
 )
+from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber, load_published
+from bdpbench.score.spreads import (
+    SPREAD_NAME,
+    Repeats,
+    Run,
+    Spreads,
+    load_spreads,
+    repetitions_of,
+)
+from bdpbench.studies.plan import swept_names
 from bdpbench.studies.study import Study
 
 CLAIMS_NAME = "claims.yaml"
@@ -77,6 +85,13 @@ class Expectations:
         rows = (each for number in self.numbers for each in (number.part_of, number.id) if each)
         return list(dict.fromkeys([*rows, *(claim.text.id for claim in self.claims)]))
 
+    @property
+    def metrics(self) -> set[str]:
+        """The metrics that all of them ask for."""
+        asked = {number.metric for number in self.numbers}
+        asked |= {each.metric for claim in self.claims for _, each in claim.questions}
+        return asked | {each.metric for each in self.spreads.entries if each.metric}
+
 
 def load_expectations(folder: Path, definitions: Collection[str]) -> Expectations:
     """Read the expectations of a study; each of its files may be absent.
@@ -96,7 +111,8 @@ def load_expectations(folder: Path, definitions: Collection[str]) -> Expectation
         if wrong := unknown_pattern(claim.origin.chosen_on, ids):
             raise claim.error(("chosen_on",), *wrong)
     history = load_history(folder / HISTORY_NAME, ids)
-    spreads = load_spreads(folder / SPREAD_NAME, [each.id for each in numbers], definitions)
+    rows, claims = [each.id for each in numbers], [each.text.id for each in found.claims]
+    spreads = load_spreads(folder / SPREAD_NAME, rows, definitions, claims)
     return Expectations(found.numbers, found.claims, history, spreads)
 
 
@@ -128,6 +144,7 @@ def check_expectations(
             check.unit(number)
             check.one(number)
         _check_spreads(check, expected.spreads, number)
+    _check_repeats(check, expected)
     for claim in expected.claims:
         for place, asked in claim.questions:
             try:
@@ -142,7 +159,7 @@ def check_expectations(
 def _check_spreads(check: _Check, spreads: Spreads, number: PublishedNumber) -> None:
     """Check what the spreads of a number ask for: of another metric, or of any number of runs."""
     for index, entry in enumerate(spreads.entries):
-        if entry.least is None and entry.is_of(number.id):
+        if (entry.metric or entry.runs) and entry.is_of(number.id):
             asked = entry.asked_of(number)
             try:
                 check.unit(asked)
@@ -150,6 +167,26 @@ def _check_spreads(check: _Check, spreads: Spreads, number: PublishedNumber) -> 
             except BdpbenchError as error:
                 key = "runs" if entry.runs else "metric"
                 raise spreads.error((index, key), error.message, error.hint) from None
+
+
+def _check_repeats(check: _Check, expected: Expectations) -> None:
+    """Check that repetitions take places of runs that show the numbers and statements of each id.
+
+    Ids that are not given by a pattern are checked one by one.
+    """
+    asked_by: dict[str, Sequence[Asked]] = {each.id: [each] for each in expected.numbers}
+    asked_by |= {each.text.id: [q for _, q in each.questions] for each in expected.claims}
+    for index, entry in enumerate(expected.spreads.entries):
+        if entry.repeats is None:
+            continue
+        try:
+            judged = check.repeated(entry.repeats)
+            for pattern in entry.of:
+                asked = [q for each in asked_by if matches(pattern, each) for q in asked_by[each]]
+                check.shown_by(judged, asked, pattern)
+        except BdpbenchError as error:
+            at = (index, "repeats")
+            raise expected.spreads.error(at, error.message, error.hint) from None
 
 
 def what_lacks(metric: object, runs: Sequence[PlannedRun]) -> list[str]:
@@ -181,6 +218,7 @@ class _Check:
         definitions: Mapping[str, Definition],
     ) -> None:
         self._definitions = definitions
+        self._swept = {key: swept_names(each) for key, each in study.scenarios.items()}
         self._lacks: dict[tuple[str, _Kind], list[str]] = {}
         self._kinds: dict[int, _Kind] = {}
         self._all = RunIndex(study.scenarios, chain.from_iterable(runs.values()))
@@ -189,6 +227,30 @@ class _Check:
     def unit(self, number: PublishedNumber) -> None:
         """Check that the unit of a number is that of its metric."""
         require_unit(number, self._definitions[number.metric].unit)
+
+    def repeated(self, repeats: Repeats) -> set[Run]:
+        """The runs whose places repetitions take in some tier, at least one."""
+        judged = {
+            run
+            for index in self._tiers.values()
+            for pairs in repetitions_of(repeats, index, self._swept).values()
+            for run in pairs
+        }
+        for scenario in repeats.runs.keys() - {scenario for scenario, _ in judged}:
+            by = repeats.runs[scenario]
+            message = f"no run of {by} takes the place of one of {scenario}"
+            hint = (
+                "they have to be equal in all that is swept or cases beside over, and in duration"
+            )
+            raise BdpbenchError(message, hint=hint)
+        return judged
+
+    def shown_by(self, judged: Collection[Run], asked: Sequence[Asked], pattern: str) -> None:
+        """Check that some of the judged runs show what is asked by the entries of a pattern."""
+        runs = ((run["scenario"], run["run_id"]) for each in asked for run in self._all.find(each))
+        if not any(run in judged for run in runs):
+            message = f"{pattern!r} asks for none of the runs that are repeated"
+            raise BdpbenchError(message, hint="leave it out, or repeat its runs")
 
     def question(self, asked: Selector) -> None:
         """Check what a claim asks for."""

@@ -1,9 +1,4 @@
-"""Numbers that a study prints, with bounds chosen before the run, and how far readings differ.
-
-``published.csv`` lists the numbers. ``spread.yaml`` says how far a value moves when something that
-the study leaves open is varied: a printed value inside the spread of equally good runs or readings
-is neither a match nor a plain miss, and the report says so. No verdict depends on it.
-"""
+"""``published.csv``: numbers that a study prints, with bounds chosen before the run."""
 
 from __future__ import annotations
 
@@ -12,29 +7,16 @@ import difflib
 import io
 import math
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Self
-
-from pydantic import Field, RootModel, model_validator
 
 from bdpbench.contracts.files import read_text
-from bdpbench.contracts.plan import Scalar
-from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.lookup import located
-from bdpbench.score.provenance import (
-    Origin,
-    OriginFault,
-    Text,
-    matches,
-    origin_of,
-    unknown_pattern,
-)
+from bdpbench.score.provenance import Origin, OriginFault, origin_of
 
 PUBLISHED_NAME = "published.csv"
-SPREAD_NAME = "spread.yaml"
 
 # Columns of a number's own text, in the order of the file with those that are converted.
 _COLUMNS = "id part_of where page scenario select metric subject value lower upper unit how found"
@@ -215,102 +197,3 @@ def _selector(text: str) -> dict[str, str]:
             raise _slip("select", f"expected parameter=value, got {part!r}")
         select[name.strip()] = value.strip()
     return select
-
-
-class VariedRuns(Strict):
-    """Runs of this study in which something is varied.
-
-    Attributes:
-        scenario, select: which runs; they have the metric and the subject of the number.
-    """
-
-    scenario: Text
-    select: dict[str, Scalar] = Field(default_factory=dict)
-
-
-class SpreadEntry(Strict):
-    """What was varied for some numbers, and the resulting range.
-
-    Attributes:
-        of: ids of rows of ``published.csv``; ``*`` stands for any characters.
-        varied: what was varied, in words.
-        metric: another metric of the same run, or of ``runs``.
-        runs: runs whose values, together with that of the number itself, are the spread.
-        least, most: the ends of the spread, in the unit of the numbers, from runs that are not
-            kept.
-        source: where least and most come from.
-    """
-
-    of: list[Text] = Field(min_length=1)
-    varied: Text
-    metric: str | None = None
-    runs: VariedRuns | None = None
-    least: float | None = Field(None, allow_inf_nan=False)
-    most: float | None = Field(None, allow_inf_nan=False)
-    source: str = ""
-
-    @model_validator(mode="after")
-    def _has_one_spread(self) -> Self:
-        given = self.least is not None and self.most is not None
-        measured = self.metric is not None or self.runs is not None
-        if given == measured or (self.least is None) != (self.most is None):
-            raise ValueError("give either metric or runs or both, or least and most")
-        if self.least is not None and self.most is not None and self.least > self.most:
-            raise ValueError("least is above most")
-        if given != bool(self.source):
-            raise ValueError("least and most need their source, and nothing else has one")
-        return self
-
-    def is_of(self, row_id: str) -> bool:
-        """Whether the entry is about a row of ``published.csv``."""
-        return any(matches(each, row_id) for each in self.of)
-
-    def asked_of(self, number: PublishedNumber) -> PublishedNumber:
-        """A number's row, asking for the metric and the runs of the entry."""
-        asked = replace(number, metric=self.metric or number.metric)
-        if self.runs is None:
-            return asked
-        select = {name: str(value) for name, value in self.runs.select.items()}
-        return replace(asked, scenario=self.runs.scenario, select=select)
-
-
-class _File(RootModel[list[SpreadEntry]]):
-    pass
-
-
-@dataclass(frozen=True)
-class Spreads:
-    """The entries of a study and the file that they come from; empty if it has no file."""
-
-    entries: Sequence[SpreadEntry] = ()
-    source: YamlFile | None = None
-
-    def error(self, location: Location, message: str, hint: str) -> BdpbenchError:
-        """The error to raise about a part of an entry."""
-        if self.source is None:
-            return BdpbenchError(message, hint=hint)
-        return self.source.error(location, message, hint=hint)
-
-
-def load_spreads(path: Path, ids: Collection[str], metrics: Collection[str]) -> Spreads:
-    """Read and check ``spread.yaml``; a study without the file has none.
-
-    Args:
-        path: path of the file.
-        ids: ids of the rows of ``published.csv``.
-        metrics: ids of all metrics.
-
-    Raises:
-        BdpbenchError: naming file, line and key of what is wrong.
-    """
-    if not path.is_file():
-        return Spreads()
-    source = YamlFile(path)
-    spreads = Spreads(source.validate(_File).root, source)
-    for index, entry in enumerate(spreads.entries):
-        if wrong := unknown_pattern(entry.of, ids):
-            raise spreads.error((index, "of"), *wrong)
-        unknown = entry.metric and known_or_suggest(entry.metric, metrics, "metric")
-        if unknown:
-            raise spreads.error((index, "metric"), *unknown)
-    return spreads

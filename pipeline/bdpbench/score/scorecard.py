@@ -20,6 +20,7 @@ from bdpbench.contracts.scorecard import (
     ClaimVerdict,
     Kind,
     NumberVerdict,
+    RepeatedVerdicts,
     Scorecard,
     ScoredClaim,
     ScoredNumber,
@@ -28,44 +29,53 @@ from bdpbench.contracts.scorecard import (
     Skill,
     rows_of,
 )
-from bdpbench.score.claims import Claim
+from bdpbench.score.claims import Claim, Finding
 from bdpbench.score.expectations import CLAIMS_NAME, Expectations, require_unit
 from bdpbench.score.lookup import Lookup, Measured, located
 from bdpbench.score.provenance import resolved
-from bdpbench.score.published import (
-    PUBLISHED_NAME,
-    SPREAD_NAME,
-    PublishedNumber,
-    SpreadEntry,
-)
+from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber
+from bdpbench.score.spreads import SPREAD_NAME, Groups, Repetitions, SpreadEntry
 
 _CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
 
-# A number has the verdict of its worst run; a missing run leaves it undecided.
-_WORST_FIRST: tuple[NumberVerdict, ...] = ("not_reproduced", "close", "not_run", "reproduced")
+# A number has the verdict of its worst run; a missing run leaves it open.
+_WORST_FIRST: tuple[NumberVerdict, ...] = (
+    "not_reproduced",
+    "close",
+    "not_run",
+    "undecided",
+    "reproduced",
+)
 
 
-def score(plan: Plan, metrics: pl.DataFrame, expected: Expectations) -> Scorecard:
+def score(
+    plan: Plan, metrics: pl.DataFrame, expected: Expectations, groups: Groups | None = None
+) -> Scorecard:
     """Scorecard of a plan, as in ``scorecard.json``.
 
     Args:
         plan: as in ``plan.json``.
         metrics: run_id, scenario, metric, subject, value, unit, …, definition.
         expected: what the study prints and states.
+        groups: computes metrics of several runs from those of single runs, for repetitions.
 
     Raises:
         BdpbenchError: for a selector that names something the study does not have, or that is
             ambiguous, and for a number in another unit than its metric.
     """
-    lookup, ids = Lookup(plan, metrics), expected.ids
+    wanted = expected.metrics
+    lookup = Lookup(plan, metrics.filter(pl.col("metric").is_in(list(wanted))))
+    entries, ids = expected.spreads.entries, expected.ids
+    repetitions = Repetitions(plan, metrics, wanted, groups)
     rows = []
     for number in expected.numbers:
         row = _score_number(number, lookup, ids)
-        if spread := _spreads_of(row, number, expected.spreads.entries, lookup):
+        if spread := _spreads_of(row, number, entries, lookup, repetitions):
             row["spread"] = spread
+            _decide_by_chance(row)
         rows.append((number.part_of, row))
     numbers = _printed_numbers(rows)
-    statements = [_score_claim(each, lookup, ids) for each in expected.claims]
+    statements = [_score_claim(each, lookup, ids, entries, repetitions) for each in expected.claims]
     totals = Counter(each["verdict"] for each in numbers)
     claim_totals = Counter(each["verdict"] for each in statements)
     kinds = Counter((each.get("kind"), each["verdict"]) for each in numbers)
@@ -134,6 +144,7 @@ def _score_number(number: PublishedNumber, lookup: Lookup, ids: Collection[str])
         "deviation": deviation,
         "deviation_pct": in_percent,
         "distance": _distance(number, measured),
+        "margin": _margin(number, measured),
         "verdict": verdict,
         "reason": reason,
         "run_ids": [found.run_id] if found else [],
@@ -152,6 +163,14 @@ def _distance(number: PublishedNumber, measured: float | None) -> float | None:
         return None
     room = abs((number.upper if measured > number.value else number.lower) - number.value)
     return abs(measured - number.value) / room if room > 0 else None
+
+
+def _margin(number: PublishedNumber, measured: float | None) -> float | None:
+    """How far inside (positive) or outside of its bounds a value is, in their half widths."""
+    half_width = (number.upper - number.lower) / 2
+    if measured is None or not half_width:
+        return None
+    return min(measured - number.lower, number.upper - measured) / half_width
 
 
 def _verdict(number: PublishedNumber, found: Measured | None) -> tuple[NumberVerdict, str]:
@@ -194,8 +213,10 @@ def _printed_number(key: str, rows: Sequence[ScoredNumber]) -> ScoredNumber:
         for name, value in rows[0]["select"].items()
         if all(row["select"].get(name) == value for row in rows)
     }
+    worst = min(rows, key=_badness)
+    margins = [each for row in rows if (each := row.get("margin")) is not None]
     return {
-        **min(rows, key=_badness),
+        **worst,
         "id": key,
         "select": common,
         "reason": _reason(rows),
@@ -203,6 +224,7 @@ def _printed_number(key: str, rows: Sequence[ScoredNumber]) -> ScoredNumber:
         "note": _joined(row["note"] for row in rows if row["note"]),
         "run_ids": list(dict.fromkeys(each for row in rows for each in row["run_ids"])),
         "kind": kind,
+        "margin": min(margins) if margins else None,
         "parts": [_part(row) for row in rows],
     }
 
@@ -226,8 +248,9 @@ def _joined(texts: Iterable[str]) -> str:
 
 
 def _part(row: ScoredNumber) -> ScoredPart:
-    fields = {key: value for key, value in row.items() if key in ScoredPart.__annotations__}
-    return cast("ScoredPart", {key: fields[key] for key in ScoredPart.__annotations__})
+    fields = cast("dict[str, object]", row)
+    own = {key: fields[key] for key in ScoredPart.__annotations__ if key in fields}
+    return cast("ScoredPart", own)
 
 
 def _skills(numbers: Iterable[ScoredNumber]) -> list[Skill]:
@@ -249,13 +272,14 @@ def _skill(metric: str, unit: str, rows: Sequence[ScoredNumber]) -> Skill:
         sorted(row["lower"] for row in rows),
         key=lambda value: sum(row["lower"] <= value <= row["upper"] for row in rows),
     )
-    pairs = pl.DataFrame([(row["published"], row["measured"]) for row in rows], orient="row")
+    measured = [(row, each) for row in rows if (each := row["measured"]) is not None]
+    pairs = pl.DataFrame([(row["published"], value) for row, value in measured], orient="row")
     correlation = pairs.select(pl.corr(*pairs.columns, method="spearman")).item()
     return {
         "metric": metric,
         "unit": unit,
         "numbers": len(rows),
-        "reproduced": sum(row["verdict"] == "reproduced" for row in rows),
+        "reproduced": sum(row["lower"] <= value <= row["upper"] for row, value in measured),
         "constant": constant,
         "constant_reproduced": sum(row["lower"] <= constant <= row["upper"] for row in rows),
         "rank_correlation": None if math.isnan(correlation) else correlation,
@@ -263,20 +287,46 @@ def _skill(metric: str, unit: str, rows: Sequence[ScoredNumber]) -> Skill:
 
 
 def _spreads_of(
-    row: ScoredNumber, number: PublishedNumber, entries: Sequence[SpreadEntry], lookup: Lookup
+    row: ScoredNumber,
+    number: PublishedNumber,
+    entries: Sequence[SpreadEntry],
+    lookup: Lookup,
+    repetitions: Repetitions,
 ) -> list[ScoredSpread]:
     """The spreads of a scored row: ranges with two ends, one of which may be its own value."""
     found: list[ScoredSpread] = []
-    if row["measured"] is None:
-        return found
+    own = row["measured"]
     for entry in entries:
-        if entry.is_of(number.id):
-            with located(f"{SPREAD_NAME}, {number.id}"):
-                others, source = _varied_values(entry, number, lookup)
-            values = others if entry.least is not None else [row["measured"], *others]
-            if len(values) > 1:
-                found.append(_spread(row, entry, values, source))
+        if not entry.is_of(number.id) or (own is None and entry.repeats is None):
+            continue
+        with located(f"{SPREAD_NAME}, {number.id}"):
+            if entry.repeats is not None:
+                lookups = repetitions.of(entry.repeats, [number])
+                rows = [each for each in (known.one(number) for known in lookups) if each]
+                others, source = _known_of(rows, entry.repeats.source([number]), "repetition")
+            else:
+                rows, (others, source) = [], _varied_values(entry, number, lookup)
+        values = others if own is None or entry.least is not None else [own, *others]
+        if len(values) > 1 or (values and rows):
+            found.append(_spread(row, entry, values, source, len(rows)))
+            if rows and len(others) < len(rows):
+                found[-1]["without_value"] = len(rows) - len(others)
     return found
+
+
+def _decide_by_chance(row: ScoredNumber) -> None:
+    """Make a number undecided whose repetitions are reproduced in part, in place."""
+    spreads = [each for each in row.get("spread", []) if each.get("repetitions")]
+    ends = [end for each in spreads for end in (each["least"], each["most"])]
+    inside = bool(ends) and min(ends) <= row["upper"] and row["lower"] <= max(ends)
+    outside = (
+        row["measured"] is None
+        or any(each.get("without_value") for each in spreads)
+        or any(not row["lower"] <= end <= row["upper"] for end in ends)
+    )
+    if inside and outside:
+        row["alone"], row["verdict"] = row["verdict"], "undecided"
+        row["reason"] = "equally good runs are within its bounds and outside of them"
 
 
 def _varied_values(
@@ -289,15 +339,23 @@ def _varied_values(
     if entry.runs is None:
         found = lookup.one(asked)
         return ([] if found is None or found.value is None else [found.value]), ""
-    rows = lookup.all(asked)
+    return _known_of(lookup.all(asked), entry.runs.scenario, "run")
+
+
+def _known_of(rows: Sequence[Measured], scenario: str, noun: str) -> tuple[list[float], str]:
+    """The values of some runs of a scenario, and how many of them there are, in words."""
     known = [each.value for each in rows if each.value is not None]
-    runs = f"{len(rows)} run{'' if len(rows) == 1 else 's'} of {entry.runs.scenario}"
+    runs = f"{len(rows)} {noun}{'' if len(rows) == 1 else 's'} of {scenario}"
     without = len(rows) - len(known)
     return known, runs + (f", {without} of them without a value" if without else "")
 
 
 def _spread(
-    row: ScoredNumber, entry: SpreadEntry, values: Sequence[float], source: str
+    row: ScoredNumber,
+    entry: SpreadEntry,
+    values: Sequence[float],
+    source: str,
+    repetitions: int,
 ) -> ScoredSpread:
     least, most = min(values), max(values)
     return {
@@ -306,25 +364,35 @@ def _spread(
         "most": most,
         "source": source,
         "holds_print": row["lower"] <= most and least <= row["upper"],
+        "repetitions": repetitions,
     }
 
 
-def _score_claim(claim: Claim, lookup: Lookup, ids: Collection[str]) -> ScoredClaim:
+def _score_claim(
+    claim: Claim,
+    lookup: Lookup,
+    ids: Collection[str],
+    entries: Sequence[SpreadEntry],
+    repetitions: Repetitions,
+) -> ScoredClaim:
     with located(f"{CLAIMS_NAME}, {claim.text.id}"):
         finding = claim.condition.finding(lookup)
+    verdict = _CLAIM_VERDICTS[finding.holds]
+    repeated = _repeated(claim, finding, entries, repetitions) if verdict != "not_run" else []
+    is_other = any(each["fails" if finding.holds else "holds"] for each in repeated)
     protocols = {
         str(value)
         for _, asked in claim.questions
         for name, value in asked.select.items()
         if name.startswith("protocol")
     }
-    return {
+    scored: ScoredClaim = {
         "id": claim.text.id,
         "where": claim.text.where,
         "page": claim.text.page,
         "statement": claim.text.statement,
         "known_miss": claim.text.known_miss,
-        "verdict": _CLAIM_VERDICTS[finding.holds],
+        "verdict": "undecided" if is_other else verdict,
         "explanation": finding.explanation,
         "protocols": sorted(protocols),
         "evidence": [
@@ -334,4 +402,51 @@ def _score_claim(claim: Claim, lookup: Lookup, ids: Collection[str]) -> ScoredCl
         "found": claim.origin.found,
         "chosen_on": resolved(claim.origin.chosen_on, ids),
         "kind": claim.origin.kind(claim.text.id),
+        "margin": _finite(finding.margin),
     }
+    if is_other:
+        scored["alone"] = verdict
+    if repeated:
+        scored["repeated"] = repeated
+    return scored
+
+
+def _repeated(
+    claim: Claim, finding: Finding, entries: Sequence[SpreadEntry], repetitions: Repetitions
+) -> list[RepeatedVerdicts]:
+    """The verdicts on a statement with repetitions in place of its runs.
+
+    Repetitions of other runs than those that decide it say nothing about its spread.
+    """
+    found: list[RepeatedVerdicts] = []
+    asked = [each for _, each in claim.questions]
+    for entry in entries:
+        if entry.repeats is None or not entry.is_of(claim.text.id):
+            continue
+        with located(f"{SPREAD_NAME}, {claim.text.id}"):
+            lookups = repetitions.of(entry.repeats, asked)
+        judged = [
+            each for own in lookups if (each := claim.condition.finding(own)).holds is not None
+        ]
+        moved = any(each.margin != finding.margin for each in judged)
+        if moved or (judged and repetitions.covers(entry.repeats, asked)):
+            found.append(_verdicts(entry.varied, entry.repeats.source(asked), judged))
+    return found
+
+
+def _verdicts(varied: str, source: str, judged: Sequence[Finding]) -> RepeatedVerdicts:
+    margins = [each.margin for each in judged if each.margin is not None]
+    holds = sum(each.holds is True for each in judged)
+    plural = "" if len(judged) == 1 else "s"
+    return {
+        "varied": varied,
+        "source": f"{len(judged)} repetition{plural} of {source}",
+        "holds": holds,
+        "fails": len(judged) - holds,
+        "least": _finite(min(margins)),
+        "most": _finite(max(margins)),
+    }
+
+
+def _finite(margin: float | None) -> float | None:
+    return margin if margin is not None and math.isfinite(margin) else None

@@ -93,6 +93,7 @@ RUNS: Mapping[str, Sequence[PlannedRun]] = {
 def study() -> Study:
     """A study with scenario ``one``, which has all runs, and scenario ``other``, which has none."""
     scenario = {"title": "", "topology": "t", "flows": [{}], "tiers": {}}
+    scenario |= {"sweep": {"buffer_pkts": [40, 200]}}
     return Study.model_validate(
         {
             "schema_version": 1,
@@ -279,6 +280,25 @@ def test_a_spread_that_no_run_can_show_is_told(
         "- of: [n]\n  varied: v\n  runs: {scenario: one, select: {protocol: HS}}\n"
     )
     assert len(check(where="Table 2").spreads.entries) == 1
+
+
+@pytest.mark.parametrize(
+    ("repeats", "said"),
+    [
+        ("{runs: {one: won}, over: [protocol]}", r"spread\.yaml:2: 0\.repeats: .*'won'"),
+        ("{runs: {one: one}, over: [protocoll]}", "has no protocoll"),
+        (
+            "{runs: {one: one}, select: {buffer_pkts: 200}, over: [protocol]}",
+            "'n' asks for none of the runs that are repeated",
+        ),
+    ],
+)
+def test_repetitions_that_take_no_place_are_told(
+    check: Check, tmp_path: Path, repeats: str, said: str
+) -> None:
+    (tmp_path / "spread.yaml").write_text(f"- of: [n]\n  repeats: {repeats}\n  varied: v\n")
+    with pytest.raises(BdpbenchError, match=said):
+        check(where="Table 2")
 
 
 def test_a_spread_is_checked_for_the_numbers_that_it_is_about(check: Check, tmp_path: Path) -> None:

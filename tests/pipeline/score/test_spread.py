@@ -1,4 +1,4 @@
-"""The spread over variations is shown beside a number and changes no verdict."""
+"""The spread of repetitions may leave a verdict undecided; other readings change none."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
 from bdpbench.score import Expectations, PublishedNumber, score
 from bdpbench.score.provenance import Origin
-from bdpbench.score.published import Spreads, load_spreads
+from bdpbench.score.spreads import Spreads, load_spreads
 
 METRICS = {"utilization": None, "asymmetry": None}
 NUMBER = PublishedNumber(
@@ -136,8 +136,11 @@ def test_a_spread_of_one_value_or_of_another_number_is_none(
     [
         ("- {of: [m], varied: v, metric: utilization}", r"spread\.yaml:1: 0\.of: no number"),
         ("- {of: [n], varied: v, metric: utilisation}", "did you mean 'utilization'"),
-        ("- {of: [n], varied: v}", "give either metric or runs or both, or least and most"),
-        ("- {of: [n], varied: v, least: 1}", "give either metric or runs or both"),
+        (
+            "- {of: [n], varied: v}",
+            "give either repeats, or metric or runs or both, or least and most",
+        ),
+        ("- {of: [n], varied: v, least: 1}", "give either repeats, or metric or runs or both"),
         ("- {of: [n], varied: v, least: 2, most: 1, source: s}", "least is above most"),
         ("- {of: [n], varied: v, metric: utilization, source: s}", "nothing else has one"),
         ("- {of: [n], varied: v, runs: {select: {}}}", "scenario"),

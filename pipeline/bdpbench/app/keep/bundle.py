@@ -293,7 +293,17 @@ def _misses(scorecard: Scorecard) -> Iterator[str]:
         for claim in scorecard["claims"]
         if claim["verdict"] == "fails"
     ]
-    for title, lines in (("Not reproduced:", numbers), ("Fail:", claims)):
+    by_chance = [
+        f"- `{each['id']}`, {each['where']}"
+        for each in (*scorecard["numbers"], *scorecard["claims"])
+        if each["verdict"] == "undecided"
+    ]
+    kinds = (
+        ("Not reproduced:", numbers),
+        ("Fail:", claims),
+        ("Undecided by chance, since equally good runs give different verdicts:", by_chance),
+    )
+    for title, lines in kinds:
         if lines:
             yield title
             yield "\n".join(lines)

@@ -1,0 +1,316 @@
+"""``spread.yaml``: how far values move when something that a study leaves open is varied.
+
+Repetitions of the judged runs, which are as good as those, show what chance does: a verdict that
+changes within their spread is undecided. Other readings of a number, such as another window, are
+shown beside it and decide nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Self
+
+import polars as pl
+from pydantic import Field, RootModel, model_validator
+
+from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
+from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest, suggest
+from bdpbench.errors import BdpbenchError
+from bdpbench.score.lookup import Asked, Lookup, RunIndex, comparable
+from bdpbench.score.provenance import Text, matches, unknown_pattern
+from bdpbench.score.published import PublishedNumber
+
+SPREAD_NAME = "spread.yaml"
+
+Groups = Callable[[pl.DataFrame], pl.DataFrame]
+"""Computes metrics of several runs from those of single runs; both as in ``metrics.parquet``."""
+
+_DURATION = "duration_s"
+
+
+class VariedRuns(Strict):
+    """Runs of this study in which something is varied.
+
+    Attributes:
+        scenario, select: which runs; they have the metric and the subject of the number.
+    """
+
+    scenario: Text
+    select: dict[str, Scalar] = Field(default_factory=dict)
+
+
+class Repeats(Strict):
+    """Repetitions: runs that take the places of judged ones.
+
+    Attributes:
+        runs: scenario of judged runs → scenario of their repetitions. Both may be the same: then
+            each repetition takes the places of all runs that differ from it in ``over`` alone.
+        select: which runs of these scenarios are repetitions; all if empty.
+        over: parameters in which a repetition may differ from the judged run; each combination of
+            their values is one repetition of everything that it repeats. In all others that the
+            judged scenario varies, and in its duration, it is equal to that run.
+    """
+
+    runs: dict[Text, Text] = Field(min_length=1)
+    select: dict[str, Scalar] = Field(default_factory=dict)
+    over: list[Text] = Field(min_length=1)
+
+    def source(self, asked: Sequence[Asked]) -> str:
+        """The scenarios of the repetitions of what is asked, in words."""
+        found = (self.runs[each.scenario] for each in asked if each.scenario in self.runs)
+        return " and ".join(dict.fromkeys(found))
+
+
+class SpreadEntry(Strict):
+    """What was varied for some numbers and statements, and the resulting range.
+
+    Attributes:
+        of: ids of rows of ``published.csv`` and, with ``repeats``, of statements; ``*`` stands for
+            any characters.
+        varied: what was varied, in words.
+        repeats: repetitions of the judged runs, within whose spread a verdict may be undecided.
+        metric: another metric of the same run, or of ``runs``.
+        runs: runs whose values, together with that of the number itself, are the spread.
+        least, most: the ends of the spread, in the unit of the numbers, from runs that are not
+            kept.
+        source: where least and most come from.
+    """
+
+    of: list[Text] = Field(min_length=1)
+    varied: Text
+    repeats: Repeats | None = None
+    metric: str | None = None
+    runs: VariedRuns | None = None
+    least: float | None = Field(None, allow_inf_nan=False)
+    most: float | None = Field(None, allow_inf_nan=False)
+    source: str = ""
+
+    @model_validator(mode="after")
+    def _has_one_spread(self) -> Self:
+        given = self.least is not None and self.most is not None
+        measured = self.metric is not None or self.runs is not None
+        if given + measured + (self.repeats is not None) != 1 or (
+            (self.least is None) != (self.most is None)
+        ):
+            raise ValueError("give either repeats, or metric or runs or both, or least and most")
+        if self.least is not None and self.most is not None and self.least > self.most:
+            raise ValueError("least is above most")
+        if given != bool(self.source):
+            raise ValueError("least and most need their source, and nothing else has one")
+        return self
+
+    def is_of(self, *ids: str) -> bool:
+        """Whether the entry is about a row of ``published.csv`` or a statement."""
+        return any(matches(pattern, each) for pattern in self.of for each in ids)
+
+    def asked_of(self, number: PublishedNumber) -> PublishedNumber:
+        """A number's row, asking for the metric and the runs of the entry."""
+        asked = replace(number, metric=self.metric or number.metric)
+        if self.runs is None:
+            return asked
+        select = {name: str(value) for name, value in self.runs.select.items()}
+        return replace(asked, scenario=self.runs.scenario, select=select)
+
+
+class _File(RootModel[list[SpreadEntry]]):
+    pass
+
+
+@dataclass(frozen=True)
+class Spreads:
+    """The entries of a study and the file that they come from; empty if it has no file."""
+
+    entries: Sequence[SpreadEntry] = ()
+    source: YamlFile | None = None
+
+    def error(self, location: Location, message: str, hint: str) -> BdpbenchError:
+        """The error to raise about a part of an entry."""
+        if self.source is None:
+            return BdpbenchError(message, hint=hint)
+        return self.source.error(location, message, hint=hint)
+
+
+def load_spreads(
+    path: Path, rows: Collection[str], metrics: Collection[str], claims: Collection[str] = ()
+) -> Spreads:
+    """Read and check ``spread.yaml``; a study without the file has none.
+
+    Args:
+        path: path of the file.
+        rows: ids of the rows of ``published.csv``.
+        metrics: ids of all metrics.
+        claims: ids of the statements.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    if not path.is_file():
+        return Spreads()
+    source = YamlFile(path)
+    spreads = Spreads(source.validate(_File).root, source)
+    for index, entry in enumerate(spreads.entries):
+        if wrong := unknown_pattern(entry.of, [*rows, *(claims if entry.repeats else ())]):
+            hint = "statements have repeats alone" if entry.is_of(*claims) else wrong[1]
+            raise spreads.error((index, "of"), wrong[0], hint)
+        unknown = entry.metric and known_or_suggest(entry.metric, metrics, "metric")
+        if unknown:
+            raise spreads.error((index, "metric"), *unknown)
+    return spreads
+
+
+# ------------------------------------------------------------------------------ repetitions
+
+Place = tuple[float | str, ...]
+"""Values of some parameters, as selectors compare them."""
+
+Run = tuple[str, str]
+"""Scenario and id of a run."""
+
+
+@dataclass(frozen=True)
+class _Runs:
+    """Runs of a scenario, as a selector."""
+
+    scenario: str
+    select: Mapping[str, Scalar] = field(default_factory=dict)
+    metric: str = ""
+    subject: str | None = None
+
+
+def repetitions_of(
+    repeats: Repeats, index: RunIndex, swept: Mapping[str, Sequence[str]]
+) -> dict[Place, dict[Run, Run]]:
+    """Values of ``over`` → judged run → the run that takes its place.
+
+    Args:
+        repeats: an entry's repetitions.
+        index: the runs of a tier.
+        swept: scenario → parameters that the study varies in it.
+
+    Raises:
+        BdpbenchError: for a scenario or parameter that the study does not have, or for two runs
+            that would take the same place.
+    """
+    found: dict[Place, dict[Run, Run]] = {}
+    for judged, repetition in repeats.runs.items():
+        runs = index.find(_Runs(repetition, repeats.select))
+        for at, pairs in _pairs(repeats.over, index.find(_Runs(judged)), runs, swept).items():
+            found.setdefault(at, {}).update(pairs)
+    return found
+
+
+def _pairs(
+    over: Sequence[str],
+    judged: Sequence[PlannedRun],
+    runs: Sequence[PlannedRun],
+    swept: Mapping[str, Sequence[str]],
+) -> dict[Place, dict[Run, Run]]:
+    """The same for one scenario of judged runs."""
+    places: dict[Place, list[Run]] = {}
+    names = [*(swept[judged[0]["scenario"]] if judged else ()), _DURATION]
+    names = [name for name in names if name not in over]
+    for run in judged:
+        places.setdefault(_place(run, names), []).append((run["scenario"], run["run_id"]))
+    found: dict[Place, dict[Run, Run]] = {}
+    labels: dict[tuple[Place, Place], str] = {}
+    for run in runs:
+        if missing := [name for name in over if name not in run["parameters"]]:
+            hint = suggest(missing[0], run["parameters"])
+            raise BdpbenchError(f"over: {run['label']} has no {missing[0]}", hint=hint)
+        at, place = _place(run, over), _place(run, names)
+        if place not in places:
+            continue
+        if labels.setdefault((at, place), run["label"]) != run["label"]:
+            both = f"{labels[at, place]} and {run['label']}"
+            hint = "name what they differ in under over, or select one of them"
+            raise BdpbenchError(f"two runs take the same place: {both}", hint=hint)
+        taken = dict.fromkeys(places[place], (run["scenario"], run["run_id"]))
+        found.setdefault(at, {}).update(taken)
+    return found
+
+
+def _place(run: PlannedRun, names: Sequence[str]) -> Place:
+    return tuple(comparable(run["parameters"].get(name, "")) for name in names)
+
+
+class Repetitions:
+    """The metrics of a plan as they would be if repetitions were the judged runs.
+
+    Args:
+        plan: as in ``plan.json``.
+        metrics: as in ``metrics.parquet``.
+        wanted: the metrics that the lookups are asked for.
+        groups: computes metrics of several runs anew; None if there are none.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        metrics: pl.DataFrame,
+        wanted: Collection[str],
+        groups: Groups | None = None,
+    ) -> None:
+        self._plan, self._metrics, self._groups = plan, metrics, groups
+        self._wanted = pl.col("metric").is_in(list(wanted))
+        self._index = RunIndex(plan["scenarios"], plan["runs"])
+        self._known: dict[str, tuple[list[Lookup], set[Run]]] = {}
+
+    def of(self, repeats: Repeats, asked: Sequence[Asked]) -> list[Lookup]:
+        """One lookup for each finished repetition; none if it takes no place of an asked run."""
+        lookups, judged = self._of(repeats)
+        own = [each for each in asked if each.scenario in repeats.runs]
+        return lookups if any(run in judged for run in self._runs(own)) else []
+
+    def covers(self, repeats: Repeats, asked: Sequence[Asked]) -> bool:
+        """Whether repetitions take the places of all runs that are asked for."""
+        judged = self._of(repeats)[1]
+        return all(run in judged for run in self._runs(asked))
+
+    def _runs(self, asked: Sequence[Asked]) -> Iterator[Run]:
+        for each in asked:
+            for run in self._index.find(each):
+                yield run["scenario"], run["run_id"]
+
+    def _of(self, repeats: Repeats) -> tuple[list[Lookup], set[Run]]:
+        key = repeats.model_dump_json()
+        if key not in self._known:
+            self._known[key] = self._made(repeats)
+        return self._known[key]
+
+    def _made(self, repeats: Repeats) -> tuple[list[Lookup], set[Run]]:
+        swept = {key: each.get("swept", []) for key, each in self._plan["scenarios"].items()}
+        found = repetitions_of(repeats, self._index, swept)
+        judged = {run for pairs in found.values() for run in pairs}
+        scenarios = pl.col("scenario").is_in(list(repeats.runs))
+        single, of_several = self._metrics, self._groups
+        if of_several is not None:
+            names = of_several(single.filter(scenarios))["metric"].unique().to_list()
+            single = single.filter(~(scenarios & pl.col("metric").is_in(names)))
+        lookups = []
+        for pairs in found.values():
+            frame = _in_place(single, pairs)
+            if frame is not None:
+                frames = [frame.filter(self._wanted)]
+                if of_several is not None:
+                    frames.append(of_several(frame.filter(scenarios)).filter(self._wanted))
+                lookups.append(Lookup(self._plan, pl.concat(frames)))
+        return lookups, judged
+
+
+def _in_place(metrics: pl.DataFrame, pairs: Mapping[Run, Run]) -> pl.DataFrame | None:
+    """The metrics with the values of repetitions in place of those of judged runs.
+
+    None if one of the repetitions is not finished.
+    """
+    columns = ("judged_scenario", "judged_id", "scenario", "run_id")
+    rows = [(*judged, *run) for judged, run in pairs.items()]
+    places = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+    key = ["scenario", "run_id"]
+    taken = metrics.join(places, on=key)
+    if taken.select(key).n_unique() < places.select(key).n_unique():
+        return None
+    taken = taken.with_columns(scenario="judged_scenario", run_id="judged_id")
+    left = metrics.join(places, left_on=key, right_on=["judged_scenario", "judged_id"], how="anti")
+    return pl.concat([left, taken.select(metrics.columns)])

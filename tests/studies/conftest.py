@@ -26,7 +26,7 @@ from tests.tcl.conftest import (
     written_alone,
 )
 
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import relative, repository_root
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.metrics import Definition, definitions_for
 from bdpbench.score import (
@@ -38,7 +38,7 @@ from bdpbench.score import (
     score,
 )
 from bdpbench.studies.load import find_study
-from bdpbench.studies.plan import tiers_of
+from bdpbench.studies.plan import swept_names, tiers_of
 from bdpbench.studies.study import Study
 
 # For the tests of the studies' own Tcl scripts.
@@ -141,7 +141,11 @@ class StudyFiles:
         return {
             "study": self.key,
             "tier": tier,
-            "scenarios": {name: {"longest_s": each} for name, each in longest_s.items()},
+            "folder": relative(self.study.folder),
+            "scenarios": {
+                name: {"longest_s": each, "swept": swept_names(self.study.scenarios[name])}
+                for name, each in longest_s.items()
+            },
             "runs": self.planned(tier),
         }
 

@@ -15,10 +15,11 @@ from typing import Any
 import polars as pl
 import pytest
 
+from bdpbench.app.stages import group_metrics
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.pages.shards import read_shards
-from bdpbench.score import check_expectations, score
+from bdpbench.score import check_expectations, load_expectations, score
 from bdpbench.score.published import COLUMNS
 
 KEYS = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
@@ -285,7 +286,9 @@ def test_published_verdicts_follow_from_published_metrics(study: Any, kept: Any)
     plan = study.plan(card["tier"])
     runs = [{**run, "run_id": ids[run["scenario"], run["label"]]} for run in plan["runs"]]
     metrics = pl.read_parquet(study.published / "metrics.parquet")
-    anew = score({**plan, "runs": runs}, metrics, study.expected)
+    judged = {**plan, "runs": runs}
+    expected = load_expectations(study.folder, study.definitions)
+    anew = score(judged, metrics, expected, group_metrics(judged))
     for kind in ("numbers", "claims"):
         assert verdicts(anew[kind]) == verdicts(card[kind])
     for totals in ("totals", "claim_totals", "kind_totals", "claim_kind_totals"):

@@ -126,10 +126,10 @@ def with_groups(plan: Plan, metrics: pl.DataFrame) -> pl.DataFrame:
     """Metrics of single runs of a plan, and those of several runs together."""
     import polars as pl
 
-    return pl.concat([metrics, _groups(plan)(metrics)])
+    return pl.concat([metrics, group_metrics(plan)(metrics)])
 
 
-def _groups(plan: Plan) -> Callable[[pl.DataFrame], pl.DataFrame]:
+def group_metrics(plan: Plan) -> Callable[[pl.DataFrame], pl.DataFrame]:
     """What computes the metrics of several runs of a plan from those of single runs."""
     from bdpbench.metrics import measure_groups
 
@@ -196,7 +196,7 @@ def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
     from bdpbench.score import load_expectations, score
 
     expected = load_expectations(study_folder(plan), definitions_of(plan))
-    return score(plan, metrics, expected, _groups(plan))
+    return score(plan, metrics, expected, group_metrics(plan))
 
 
 class RunVerdicts:

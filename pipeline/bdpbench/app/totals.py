@@ -130,12 +130,12 @@ def _has_verdicts(scorecard: Scorecard) -> bool:
 
 
 def _apart(counts: Mapping[NumberVerdict, int] | Mapping[ClaimVerdict, int]) -> str:
-    """What neither came nor missed, e.g. ", 3 undecided by chance, 1 not run"; may be ""."""
+    """What neither came nor missed, e.g. ", 3 undecided, 1 not run"; may be ""."""
     found = dict(cast("Mapping[str, int]", counts))
-    kinds = (("undecided", "undecided by chance"), ("not_run", "not run"))
+    kinds = (("undecided", "undecided"), ("not_run", "not run"))
     return "".join(f", {found[key]} {words}" for key, words in kinds if found.get(key))
 
 
 def _undecided(counts: Mapping[NumberVerdict, int] | Mapping[ClaimVerdict, int]) -> str:
     found = dict(cast("Mapping[str, int]", counts)).get("undecided", 0)
-    return f", {found} undecided by chance" if found else ""
+    return f", {found} undecided" if found else ""

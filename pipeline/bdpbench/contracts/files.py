@@ -9,6 +9,7 @@ import hashlib
 import os
 import re
 import shutil
+import stat
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
@@ -83,6 +84,29 @@ def remove_temporaries(folder: Path) -> None:
     """Remove the files of writers that were killed; call it only when nobody can be writing."""
     for path in folder.glob(f".*{TEMPORARY_SUFFIX}"):
         path.unlink(missing_ok=True)
+
+
+MOST_TEXT_BYTES = 64 << 20
+"""The largest text that is read at once: none that a person has written is as large."""
+
+
+def written_text(path: Path) -> str:
+    """The text of a file that a person wrote; line ends stay as they are.
+
+    Raises:
+        BdpbenchError: as ``utf8_text``; when it is no file, such as a pipe or a device; when it has
+            more than ``MOST_TEXT_BYTES``.
+    """
+    about = path.stat()
+    if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
+        raise BdpbenchError("is not a file", where=str(path), hint="remove it, or write a file")
+    if about.st_size > MOST_TEXT_BYTES:
+        raise BdpbenchError(
+            f"has {about.st_size / 2**20:,.0f} MiB, where at most {MOST_TEXT_BYTES >> 20} are read",
+            where=str(path),
+            hint="is it the file that you mean?",
+        )
+    return utf8_text(path)
 
 
 def utf8_text(path: Path) -> str:

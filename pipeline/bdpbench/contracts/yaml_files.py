@@ -25,7 +25,7 @@ from ruamel.yaml.error import YAMLError as RuamelError
 from ruamel.yaml.reader import ReaderError
 from ruamel.yaml.resolver import implicit_resolvers
 
-from bdpbench.contracts.files import utf8_text
+from bdpbench.contracts.files import written_text
 from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -255,7 +255,7 @@ for _versions, _tag, _pattern, _first in implicit_resolvers:
 
 def _read(path: Path) -> Any:
     try:
-        text = utf8_text(path)
+        text = written_text(path)
         if text.startswith("%YAML"):
             return _read_slowly(path)
         if _may_be_deep(text):

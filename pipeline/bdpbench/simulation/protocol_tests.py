@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -89,13 +90,13 @@ def check_protocol(folder: ProtocolFolder) -> None:
         BdpbenchError: naming file and line of a wrong test, or of one whose values differ.
     """
     path = folder.path / TEST_NAME
-    if not path.is_file():
+    if not os.path.lexists(path):
         return
+    source = YamlFile(path)
     name = f"{folder.agent.rpartition('/')[2]}-{sha256_of(path)[:16]}.passed"
     passed = libraries_dir() / name
     if passed.is_file():
         return
-    source = YamlFile(path)
     checks = source.validate(Checks).root
     _check_names(source, checks, folder)
     for index, (check, found) in enumerate(zip(checks, _found(folder, checks), strict=True)):
@@ -129,7 +130,10 @@ def _check_names(source: YamlFile, checks: list[Check], folder: ProtocolFolder) 
 def _found(folder: ProtocolFolder, checks: list[Check]) -> list[dict[LimitName, float]]:
     """The limits at the end of each test."""
     text = "\n".join(line for check in checks for line in _lines(folder, check))
-    with tempfile.TemporaryDirectory() as scratch:
+    made_in = libraries_dir()
+    made_in.resolve().mkdir(parents=True, exist_ok=True)
+    # Programs in the system's folder for temporary files may not be executed.
+    with tempfile.TemporaryDirectory(dir=made_in.resolve()) as scratch:
         main, program = Path(scratch, "check.cc"), Path(scratch, "check")
         driver = Path(__file__).with_name("check_protocol.h")
         main.write_text(f'#include "{folder.path / LAW_NAME}"\n#include "{driver}"\n')

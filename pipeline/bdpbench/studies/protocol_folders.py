@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, model_validator
 
-from bdpbench.contracts.files import utf8_text
+from bdpbench.contracts.files import written_text
 from bdpbench.contracts.paths import config_dir, expanded
 from bdpbench.contracts.yaml_files import Label, Location, Strict, VariableName, YamlFile, suggest
 from bdpbench.studies.behaviour import strip_cpp
@@ -158,7 +158,7 @@ class ProtocolFolder:
         """Its class in ns-2 without ``Agent/``, with a digest of its code without comments."""
         digest = hashlib.sha256()
         for path in self.code:
-            digest.update(f"{path.name}\0{strip_cpp(utf8_text(path))}\0".encode())
+            digest.update(f"{path.name}\0{strip_cpp(written_text(path))}\0".encode())
         return f"{AGENT}/{self.file.key}{digest.hexdigest()[:_DIGITS]}"
 
     @property
@@ -191,13 +191,24 @@ def fill_protocols(source: YamlFile) -> None:
     protocols = source.data.get("protocols") if isinstance(source.data, dict) else None
     if not isinstance(protocols, dict):
         return
+    agents: dict[str, ProtocolFolder] = {}
     for key, given in protocols.items():
         if isinstance(given, dict) and isinstance(given.get("folder"), str):
-            protocols[key] = _filled(source, ("protocols", key), given)
+            protocols[key] = filled = _filled(source, ("protocols", key), given)
+            folder = ProtocolFolder(Path(filled["folder"]))
+            alike = agents.setdefault(folder.agent, folder)
+            if alike.file.variables != folder.file.variables:
+                said = f"{folder.path} has key and code of {alike.path}, and other parameters"
+                hint = "give one of them another key"
+                raise source.error(("protocols", key, "folder"), said, hint=hint)
 
 
 def _filled(source: YamlFile, place: Location, given: Mapping[str, Any]) -> dict[str, Any]:
-    path = (source.path.parent / expanded(Path(given["folder"]))).resolve()
+    try:
+        path = (source.path.parent / expanded(Path(given["folder"]))).resolve()
+    except (OSError, RuntimeError):  # RuntimeError before Python 3.13
+        said = "is a link that leads back to itself"
+        raise source.error((*place, "folder"), said) from None
     folder = protocol_folder(path)
     if isinstance(folder, str):
         raise source.error((*place, "folder"), folder, hint=FOLDER_HINT)

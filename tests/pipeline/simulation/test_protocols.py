@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bdpbench.cli import main
 from bdpbench.contracts.paths import config_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.protocol_tests import check_protocol
@@ -197,6 +199,65 @@ def test_what_is_wrong_in_a_folder_is_refused_with_file_and_line(
         use()
     assert message in str(found.value)
     assert line in str(found.value)
+
+
+def _link_to_itself(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.symlink_to(folder.name)
+
+
+def _link(name: str, target: str) -> Break:
+    return lambda folder: (folder / name).symlink_to(target)
+
+
+def _pipe(folder: Path) -> None:
+    (folder / "test.yaml").unlink()
+    os.mkfifo(folder / "test.yaml")
+
+
+def _huge(folder: Path) -> None:
+    with (folder / "law.cc").open("ab") as stream:
+        stream.truncate(20 << 30)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (_link_to_itself, "folder: is a link that leads back to itself"),
+        (_link("more.h", "more.h"), "more.h: is a link that leads back to itself"),
+        (_link("more.h", "/dev/zero"), "more.h: is not a file"),
+        (_pipe, "test.yaml: is not a file"),
+        (_huge, "law.cc: has 20,480 MiB, where at most 64 are read"),
+        (lambda folder: (folder / "more.h").mkdir(), "more.h: is a folder"),
+        (lambda folder: (folder / "more.h").write_bytes(b"// \xe9"), "more.h:1: is not UTF-8"),
+        (lambda folder: (folder / "test.yaml").write_bytes(b"\xff"), "test.yaml:1: is not UTF-8"),
+    ],
+)
+def test_what_a_folder_must_not_contain_is_refused(
+    aimd: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    break_it: Break,
+    message: str,
+) -> None:
+    study = study_of(aimd)
+    break_it(aimd)
+    monkeypatch.setattr("sys.argv", ["bdpbench", "run", "-n", str(study)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert message in capsys.readouterr().err
+
+
+def test_two_folders_of_one_key_and_code_have_the_same_parameters(aimd: Path) -> None:
+    other = Path(shutil.copytree(aimd, aimd.parent / "other"))
+    edit(other / "protocol.yaml", "0.99", "0.6")
+    study = study_of(aimd)
+    text = (study / "study.yaml").read_text()
+    more = "protocols:\n  Other: {folder: ../other}\n"
+    (study / "study.yaml").write_text(text.replace("protocols:\n", more))
+    with pytest.raises(BdpbenchError, match="and other parameters"):
+        load_study(study)
 
 
 def test_a_test_that_does_not_end_is_stopped(aimd: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,6 +23,7 @@ from bdpbench.contracts.evaluation import (
     GALLERY,
     Evaluation,
     read_evaluation,
+    read_evaluation_document,
 )
 from bdpbench.contracts.files import write_bytes_atomically, write_text_atomically
 from bdpbench.contracts.paths import checkout_root, repository_root
@@ -137,8 +138,17 @@ def make_files(folder: Path, wanted: WantedFiles) -> Iterator[tuple[str, Path]]:
         archive_evaluation(folder, wanted.archive)
         yield "archive", wanted.archive
     if wanted.gallery:
-        write_json_atomically(checkout_root() / GALLERY, reduced(report.evaluation))
-        yield "gallery, of which `docs` makes a page", checkout_root() / GALLERY
+        yield "gallery, of which `docs` makes a page", _keep_for_gallery(report.evaluation)
+
+
+def _keep_for_gallery(evaluation: Evaluation) -> Path:
+    """Write what the gallery shows of an evaluation, with the description that the gallery has."""
+    path, kept = checkout_root() / GALLERY, reduced(evaluation)
+    if path.is_file():
+        described = read_evaluation_document(path).get("description")
+        kept = {**kept, "description": described} if described else kept
+    write_json_atomically(path, kept)
+    return path
 
 
 def _report_of(folder: Path, against: Path | None) -> EvaluationReport:

@@ -272,9 +272,15 @@ def _of_criterion(criterion: Criterion, answer: Answer, evaluation: Evaluation) 
     ending = " It is a danger to others." if is_danger(criterion) else ""
     return Finding(
         f"{criterion['title']} No: {measured} {criterion['rule']} "
-        f"(RFC 9743, section {criterion['section']}).{ending}",
+        f"(RFC 9743, {section_of(criterion)}).{ending}",
         criterion_anchor(criterion),
     )
+
+
+def section_of(criterion: Criterion) -> str:
+    """The section of RFC 9743 in words, or the sections."""
+    section = criterion["section"]
+    return f"{'sections' if ' and ' in section else 'section'} {section}"
 
 
 def _without_value(places: Sequence[tuple[Figure, FigureValue]]) -> Iterator[Finding]:

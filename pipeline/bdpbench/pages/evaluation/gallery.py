@@ -10,7 +10,14 @@ from bdpbench.contracts.evaluation import (
     EvaluatedStudy,
     Evaluation,
 )
-from bdpbench.pages.evaluation.findings import Finding, findings_of, is_known, ordinal, value_of
+from bdpbench.pages.evaluation.findings import (
+    Finding,
+    findings_of,
+    is_known,
+    ordinal,
+    section_of,
+    value_of,
+)
 from bdpbench.pages.tables import markdown_text
 from bdpbench.pages.text import format_number
 from bdpbench.units import axis_title, slug
@@ -59,6 +66,8 @@ def gallery_page(evaluation: Evaluation) -> str:
         "",
         _INTRODUCTION,
     ]
+    if evaluation.get("description"):
+        lines += ["", markdown_text(evaluation["description"])]
     lines += ["", "## The figures", "", *_standings(shown, evaluation)]
     lines += ["", "Each cell has the value and its rank; *never* means not in the simulated time."]
     lines += ["", "## RFC 9743", "", *_criteria(shown, evaluation)]
@@ -106,7 +115,7 @@ def _criteria(protocols: Sequence[EvaluatedProtocol], evaluation: Evaluation) ->
     heads = ["criterion", *(markdown_text(each["label"]) for each in protocols)]
     rows = [
         [
-            f"{markdown_text(each['title'])} (section {each['section']})",
+            f"{markdown_text(each['title'])} ({section_of(each)})",
             *(_MARKS[_passes(each, protocol["key"])] for protocol in protocols),
         ]
         for each in evaluation["criteria"]

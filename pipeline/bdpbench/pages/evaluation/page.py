@@ -29,6 +29,7 @@ from bdpbench.pages.evaluation.findings import (
     is_known,
     ordinal,
     place_of,
+    section_of,
     unit_of,
     value_of,
 )
@@ -264,6 +265,7 @@ def evaluation_page(report: EvaluationReport) -> str:
         "html_name": f"evaluation-{evaluation['name']}",
         "units": {each["key"]: each["unit"] for each in evaluation["figures"]},
         "figure_anchor": figure_anchor,
+        "section_of": section_of,
         "drawn": {each.chart_id for each in charts},
         "runs": list(_runs(report)),
         "series": report.parts.series_texts,

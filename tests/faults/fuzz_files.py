@@ -1,10 +1,10 @@
-"""Mutated files of the five studies: each is refused with file and line, or taken and used.
+"""Mutated files of studies and protocols: each is refused with file and line, or taken and used.
 
     PYTHONPATH=pipeline:. python tests/faults/fuzz_files.py --mutants 500 --seed 1
 
-Each kind of file gets that many mutants, of all studies that have it in turn. A mutant must end
-within MOST_S in what the file describes or in one BdpbenchError that names a line. A changed value
-that changes nothing is a fault, too. Of long lists only some entries are read, to save time.
+Each kind of file gets that many mutants, of all studies or protocols that have it. A mutant must
+end within MOST_S in what the file describes or in one BdpbenchError that names a line. A changed
+value that changes nothing is a fault, too. Of long lists only some entries are read, to save time.
 """
 
 from __future__ import annotations
@@ -47,11 +47,13 @@ from bdpbench.score import Expectations, check_expectations, load_expectations
 from bdpbench.score.atlas import atlas_of
 from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
 from bdpbench.score.provenance import load_history
+from bdpbench.simulation.protocol_tests import read_checks
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.plan import tiers_of
+from bdpbench.studies.protocol_folders import ProtocolFolder
 from bdpbench.studies.runs import expand_tier
 
 MOST_S = 20
@@ -307,6 +309,10 @@ READ: dict[str, Read] = {
     "originals.yaml": lambda _, path: load_originals(path),
 }
 ATLASES = ("atlas.yaml", "config/atlas.yaml")
+PROTOCOLS: dict[str, Callable[[ProtocolFolder], object]] = {
+    "protocol.yaml": lambda folder: folder.file,
+    "test.yaml": lambda folder: read_checks(folder)[1],
+}
 
 
 # ---------------------------------------------------------------- mutants
@@ -358,6 +364,7 @@ class Fuzzer:
         counts: Counter[str] = Counter()
         faults = []
         having = [each for each in self.subjects if Path(name).name in each.texts]
+        having = having or list(self.subjects)[:1]  # protocols are of no study
         for number in range(mutants):
             chance = random.Random(f"{self.seed} {name} {number}")
             subject = having[number % len(having)]
@@ -392,12 +399,21 @@ class Fuzzer:
             path = config_dir() / ATLAS_NAME if of_all else subject.study.folder / ATLAS_NAME
             read = self.atlas.of_all if of_all else self.atlas.of_study
             return path, path.read_text(), lambda: read(subject, path)
+        if name in PROTOCOLS:
+            return self._of_a_protocol(name, chance)
         folder = self.scratch / name / subject.study.key
         folder.mkdir(parents=True, exist_ok=True)
         files = subject.sample(name, chance)
         for each, text in files.items():
             (folder / each).write_text(text)
         return folder / name, files[name], lambda: READ[name](subject, folder / name)
+
+    def _of_a_protocol(
+        self, name: str, chance: random.Random
+    ) -> tuple[Path, str, Callable[[], object]]:
+        own = chance.choice(sorted((config_dir() / "protocols").glob(f"*/{name}")))
+        text = own.read_text()
+        return own, text, lambda: PROTOCOLS[name](ProtocolFolder(own.parent))
 
     @cached_property
     def atlas(self) -> Atlas:
@@ -415,7 +431,7 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="folder for mutants with a fault")
-    parser.add_argument("names", nargs="*", default=[*READ, *ATLASES])
+    parser.add_argument("names", nargs="*", default=[*READ, *ATLASES, *PROTOCOLS])
     given = parser.parse_args()
     signal.signal(signal.SIGALRM, _too_long)
     faults = 0

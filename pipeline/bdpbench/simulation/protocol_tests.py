@@ -92,13 +92,11 @@ def check_protocol(folder: ProtocolFolder) -> None:
     path = folder.path / TEST_NAME
     if not os.path.lexists(path):
         return
-    source = YamlFile(path)
+    source, checks = read_checks(folder)
     name = f"{folder.agent.rpartition('/')[2]}-{sha256_of(path)[:16]}.passed"
     passed = libraries_dir() / name
     if passed.is_file():
         return
-    checks = source.validate(Checks).root
-    _check_names(source, checks, folder)
     for index, (check, found) in enumerate(zip(checks, _found(folder, checks), strict=True)):
         for limit, expected in check.then.items():
             value = found[limit]
@@ -108,12 +106,27 @@ def check_protocol(folder: ProtocolFolder) -> None:
     write_text_atomically(passed, "")
 
 
+def read_checks(folder: ProtocolFolder) -> tuple[YamlFile, list[Check]]:
+    """The tests of a protocol, and the file that has their lines.
+
+    Raises:
+        BdpbenchError: naming file and line of an unknown name or a wrong value.
+    """
+    source = YamlFile(folder.path / TEST_NAME)
+    checks = source.validate(Checks).root
+    _check_names(source, checks, folder)
+    return source, checks
+
+
 def _check_names(source: YamlFile, checks: list[Check], folder: ProtocolFolder) -> None:
     for index, check in enumerate(checks):
-        for name in check.parameters:
-            if name not in folder.file.variables:
+        for name, value in check.parameters.items():
+            parameter, at = folder.file.variables.get(name), (index, "parameters", name)
+            if parameter is None:
                 hint = suggest(name, folder.file.variables)
-                raise source.error((index, "parameters", name), "unknown parameter", hint=hint)
+                raise source.error(at, "unknown parameter", hint=hint)
+            if parameter.problem(value):
+                raise source.error(at, parameter.problem(value))
         for place, event in enumerate(check.hears):
             for name, fields in event.items():
                 where: Location = (index, "hears", place, name)

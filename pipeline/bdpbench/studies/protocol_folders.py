@@ -30,6 +30,7 @@ FOLDER_HINT = "`./bdpbench new protocol NAME` makes a folder with both"
 _OWN_KEYS = ("agent", "linux", "linux_parameters")
 
 Text = Annotated[str, Field(min_length=1)]
+Finite = Annotated[float, Field(allow_inf_nan=False)]
 
 
 class Source(Strict):
@@ -71,8 +72,8 @@ class Parameter(Strict):
     meaning: Text
     variable: str = Field("", pattern=r"^([a-z][A-Za-z0-9_]*_)?$")
     unit: Text
-    default: float
-    range: list[float] | None = Field(None, min_length=2, max_length=2)
+    default: Finite
+    range: list[Finite] | None = Field(None, min_length=2, max_length=2)
 
     @model_validator(mode="after")
     def _default_lies_in_range(self) -> Parameter:

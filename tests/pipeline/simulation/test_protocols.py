@@ -180,6 +180,16 @@ def test_what_a_study_says_wrong_is_refused_with_its_line(
             "test.yaml:5",
         ),
         (
+            lambda folder: edit(folder / "protocol.yaml", "default: 0.5", "default: .inf"),
+            "default: input should be a finite number",
+            "protocol.yaml:22",
+        ),
+        (
+            lambda folder: edit(folder / "test.yaml", "cut_: 0.3", "cut_: 3"),
+            "cut_: 3 is outside its range of 0.01 to 0.99",
+            "test.yaml:",
+        ),
+        (
             lambda folder: edit(folder / "test.yaml", "cut_: 0.3", "cutt_: 0.3"),
             "unknown parameter",
             "test.yaml:",

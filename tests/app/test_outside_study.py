@@ -121,3 +121,47 @@ def test_it_is_published_where_it_is_told(folder: Path, tmp_path: Path) -> None:
     assert done.returncode == 1
     assert "-o" in done.stderr
     assert not (repository_root() / "reports" / "published" / KEY).exists()
+
+
+OWN_PROTOCOL = """
+schema_version: 1
+key: own
+title: A protocol of one's own
+protocols: {Mine: {folder: ../mine, settings: {cut_: 0.3}}}
+topologies:
+  path:
+    parameters:
+      bottleneck_mbps: 10
+      bottleneck_delay_ms: 10
+      access_mbps: 100
+      rtt_ms: 40
+      buffer_bdp: 1
+      protocol: Mine
+scenarios:
+  alone: {title: Alone, topology: path, flows: [{}], tiers: {quick: [{duration_s: 2}]}}
+"""
+
+
+def test_an_archive_has_the_folder_of_a_protocol_and_runs_again(
+    tmp_path: Path, ns_binary: Path
+) -> None:
+    mine, study, zipped = tmp_path / "mine", tmp_path / "own", tmp_path / "own.zip"
+    shutil.copytree(repository_root() / "config" / "protocols" / "aimd", mine)
+    study.mkdir()
+    (study / "study.yaml").write_text(OWN_PROTOCOL)
+
+    def call(*arguments: str, results: str = "results") -> str:
+        done = _bdpbench(*arguments, cwd=tmp_path, results=tmp_path / results)
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    assert f"{mine}: is executed by ns-2" in call("run", "own", "--backend", "native")
+    call("archive", "own", "-o", str(zipped), "--with-runs")
+    call("verify", str(zipped))
+    shutil.rmtree(mine)
+    shutil.unpack_archive(zipped, tmp_path / "unpacked")
+    again = tmp_path / "unpacked" / "source" / "config" / "studies" / "own"
+    assert "is executed by ns-2" in call("run", str(again), "--backend", "native", results="again")
+    (run,) = (tmp_path / "results" / "runs").glob("*/*")
+    kept = f"runs/{run.parent.name}/{run.name}/out"
+    assert _files(tmp_path / "again" / kept) == _files(run / "out")

@@ -218,7 +218,7 @@ def make_protocol(protocol: ProtocolFolder) -> None:
     Raises:
         BdpbenchError: when it does not compile, or does not do what its tests say.
     """
-    if not protocol.path.is_relative_to(config_dir()):
+    if not protocol.path.is_relative_to(config_dir() / "protocols"):
         said = "is executed by ns-2: a protocol is a program that can do anything you can do"
         print(f"{protocol.path}: {said}", file=sys.stderr, flush=True)
     compile_protocol(protocol)

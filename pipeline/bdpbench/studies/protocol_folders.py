@@ -24,6 +24,7 @@ from bdpbench.studies.study import Study
 
 PROTOCOL_NAME = "protocol.yaml"
 LAW_NAME = "law.cc"
+KEPT_FOLDER = "protocols"
 AGENT = "TCP/Protocol"
 _DIGITS = 12
 FOLDER_HINT = "`./bdpbench new protocol NAME` makes a folder with both"
@@ -211,6 +212,10 @@ def _filled(source: YamlFile, place: Location, given: Mapping[str, Any]) -> dict
         said = "is a link that leads back to itself"
         raise source.error((*place, "folder"), said) from None
     folder = protocol_folder(path)
+    if isinstance(folder, str):
+        # An archive keeps protocols in the study's folder, under the keys that it gives them.
+        kept = protocol_folder(source.path.parent.resolve() / KEPT_FOLDER / str(place[-1]))
+        folder = folder if isinstance(kept, str) else kept
     if isinstance(folder, str):
         raise source.error((*place, "folder"), folder, hint=FOLDER_HINT)
     for name in _OWN_KEYS:

@@ -34,6 +34,7 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import ExportRequest, export_files
 from bdpbench.studies.config import load_config
+from bdpbench.studies.protocol_folders import KEPT_FOLDER
 
 _SOURCES = (
     *RESULT_SOURCES,
@@ -160,13 +161,13 @@ def _sources(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
         is_result = path.is_relative_to(results) or path.suffix == _ARCHIVE
         if not is_result and not _LEFT_OUT.search(name):
             yield f"{SOURCE_FOLDER}/{place}/{name}", path.read_bytes()
-    # Protocols that are folders elsewhere, under the keys that the study gives them.
+    # Protocols that are folders, under the keys that the study gives them.
     for key, protocol in bundle.plan["protocols"].items():
         folder = resolved(protocol["folder"]) if "folder" in protocol else None
-        if folder and not folder.is_relative_to(config_dir()):
+        if folder and not folder.is_relative_to(bundle.folder):
             for path in files_below(folder):
                 name = path.relative_to(folder).as_posix()
-                yield f"{SOURCE_FOLDER}/{place}/protocols/{key}/{name}", path.read_bytes()
+                yield f"{SOURCE_FOLDER}/{place}/{KEPT_FOLDER}/{key}/{name}", path.read_bytes()
 
 
 def source_files(names: Sequence[str]) -> Iterator[tuple[str, Path]]:

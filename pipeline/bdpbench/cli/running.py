@@ -198,7 +198,10 @@ def protocol(folder: Path) -> None:
     from bdpbench.app.beginning import begin_protocol
 
     made = begin_protocol(folder)
-    click.echo(f"{made}: edit law.cc; a study uses it with protocols: {{Mine: {{folder: {made}}}}}")
+    click.echo(
+        f"{made}: edit law.cc; `./bdpbench evaluate {made} --quick` puts it beside all others,\n"
+        f"and a study uses it with protocols: {{Mine: {{folder: {made}}}}}"
+    )
 
 
 @click.command("merge")

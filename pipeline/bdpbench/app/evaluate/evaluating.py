@@ -44,6 +44,7 @@ from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import make_batches
 from bdpbench.studies.evaluate import Mirror, mirrors
+from bdpbench.studies.protocol_folders import folders_of
 
 EVALUATIONS_FOLDER = "evaluations"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
@@ -185,6 +186,8 @@ class Evaluating:
     def _resolve_study(self, mirror: Mirror) -> None:
         paths = Paths(self._results, self._name, mirror.key)
         mirrored = Mirrored(mirror, self._choice, self._newcomers, paths, self._build_id)
+        for protocol in folders_of(mirror.study):
+            make_protocol(protocol)
         check_declared(mirror.study, self._build_id)
         for each in mirrored.refused:
             self._add_problem(each.newcomer, mirror.key, "", f"{each.scenario}: {each.why}")

@@ -97,7 +97,7 @@ def _declared(path: Path, sha256: str) -> Sequence[Definition]:
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     DECLARED[str(path)] = []
-    if not path.is_relative_to((config_dir() / "studies").resolve()):
+    if not path.is_relative_to(config_dir()):
         said = "is executed: the study's metrics are a program that can do anything you can do"
         print(f"{path}: {said}", file=sys.stderr, flush=True)
     try:

@@ -246,9 +246,7 @@ class Mirror:
         """
         record = list(dict.fromkeys([*protocol.record, *self.file.record]))
         newcomer = protocol.model_copy(update={"record": record})
-        study = self.study.model_copy(
-            update={"protocols": {**self.study.protocols, key: newcomer}}
-        ).read_from(self.study._source)
+        study = with_protocols(self.study, {key: newcomer})
         place = self.file.scenarios[scenario]
         plain: list[PlannedRun] = []
         varied: list[PlannedRun] = []
@@ -304,6 +302,11 @@ def _is_of(point: Mapping[str, Scalar], only: Mapping[str, Sequence[Scalar]]) ->
     return all(point.get(name) in values for name, values in only.items())
 
 
+def with_protocols(study: Study, protocols: Mapping[str, Protocol]) -> Study:
+    """A study with further protocols, whose errors name the same file."""
+    return study.model_copy(update={"protocols": {**study.protocols, **protocols}})
+
+
 def mirrors() -> list[Mirror]:
     """The studies that take newcomers: the evaluations' own first, then the configured ones.
 
@@ -323,8 +326,17 @@ def load_mirror(folder: Path) -> Mirror:
     """
     if not (folder / STUDY_NAME).is_file():
         raise BdpbenchError(f"has no {STUDY_NAME}", where=str(folder))
-    source = YamlFile(folder / EVALUATE_NAME)
-    mirror = Mirror(load_study(folder), source.validate(EvaluateFile), source)
+    return read_mirror(load_study(folder), folder / EVALUATE_NAME)
+
+
+def read_mirror(study: Study, path: Path) -> Mirror:
+    """Read and check an ``evaluate.yaml`` of a study.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    source = YamlFile(path)
+    mirror = Mirror(study, source.validate(EvaluateFile), source)
     for scenario in mirror.file.scenarios:
         _check_place(mirror, scenario)
     for key in mirror.file.parts:

@@ -11,16 +11,16 @@ import polars as pl
 
 from bdpbench.app.evaluate.newcomers import Newcomer
 from bdpbench.app.planning import Paths, Prepared, evaluation_checksum, is_finished
-from bdpbench.app.run_data import definitions_of
 from bdpbench.app.stages import measure_single, parse_runs, read_metrics, with_groups
 from bdpbench.contracts.evaluation import Choice
 from bdpbench.contracts.files import read_text
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import ERROR_NAME, METRICS_NAME
+from bdpbench.contracts.yaml_files import known_or_suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import METRICS_SCHEMA, Definition
-from bdpbench.studies.evaluate import Mirror, NewcomerRun
+from bdpbench.metrics import METRICS_SCHEMA, Definition, definitions_for
+from bdpbench.studies.evaluate import Mirror, NewcomerRun, with_protocols
 from bdpbench.studies.plan import make_plan
 
 _Key = tuple[str, str]
@@ -61,6 +61,7 @@ class Mirrored:
     refused: list[Refused] = field(default_factory=list)
 
     def __post_init__(self) -> None:
+        self._check_metrics()
         for scenario in self.mirror.file.scenarios:
             self.own[scenario] = self.mirror.own_runs(scenario, self.choice)
             for each in self.newcomers:
@@ -73,6 +74,19 @@ class Mirrored:
                 else:
                     self.runs.setdefault(each.key, []).extend(runs)
 
+    def _check_metrics(self) -> None:
+        for key, part in self.mirror.file.parts.items():
+            for name, column in part.columns.items():
+                at = ("parts", key, "columns", name)
+                unknown = known_or_suggest(column.metric, definitions_for(self.folder), "metric")
+                if column.metric and unknown:
+                    raise self.mirror.error((*at, "metric"), *unknown)
+
+    @property
+    def folder(self) -> Path:
+        """Folder of the study."""
+        return self.mirror.study.folder
+
     def key_of(self, newcomer: str) -> str:
         """A newcomer's key in the study's runs, which none of its protocols has."""
         return newcomer if newcomer not in self.mirror.study.protocols else f"{newcomer}_evaluated"
@@ -82,20 +96,18 @@ class Mirrored:
         """The runs of all newcomers, each once for each scenario; nothing of it is written yet."""
         study = self.mirror.study
         keys = {self.key_of(each.key): each.protocol for each in self.newcomers}
-        named = study.model_copy(update={"protocols": {**study.protocols, **keys}})
+        named = with_protocols(study, keys)
         runs: dict[_Key, PlannedRun] = {}
         for each in self.newcomers:
             for run in self.runs.get(each.key, ()):
                 runs.setdefault(_key(run.run), run.run)
-        checksum = evaluation_checksum(study.folder)
-        made = make_plan(named, self.mirror.file.tier, self.build_id, [*runs.values()], checksum)
-        made["folder"] = make_plan(study, self.mirror.file.tier, self.build_id, [], "")["folder"]
-        return made
+        checksum = evaluation_checksum(self.folder)
+        return make_plan(named, self.mirror.file.tier, self.build_id, [*runs.values()], checksum)
 
     @cached_property
     def definitions(self) -> Mapping[str, Definition]:
         """Metrics of the study's runs."""
-        return definitions_of(self.plan)
+        return definitions_for(self.folder)
 
     @cached_property
     def published(self) -> pl.DataFrame:

@@ -1,0 +1,281 @@
+"""`evaluate`: newcomers in the places of a study's protocols, and how they compare."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.app.conftest import call_bdpbench, check_refused, said_by
+
+from bdpbench.app.evaluate.mirrored import Mirrored
+from bdpbench.app.evaluate.newcomers import find_newcomers
+from bdpbench.app.planning import Paths
+from bdpbench.contracts.evaluation import Choice, Evaluation, FigureValue, read_evaluation
+from bdpbench.contracts.paths import repository_root
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.build import current_build_id
+from bdpbench.studies.evaluate import mirrors, read_mirror
+from bdpbench.studies.load import load_study
+
+ROOT = repository_root()
+DATA = ROOT / "tests" / "data" / "newcomers"
+MadeOnce = Callable[[str, Callable[[Path], None]], Path]
+
+# What the law of config/protocols/aimd does, and what these do instead.
+AIMD_GROWS = "limits.cwnd_pkts += increase_pkts_ * news.packets / limits.cwnd_pkts;"
+AIMD_STARTS = "limits.cwnd_pkts += news.packets;"
+AIMD_CUTS = "std::max(FEWEST_PKTS, limits.cwnd_pkts * (1 - cut_))"
+AIMD_LOSES = "limits.cwnd_pkts = 1;"
+
+
+def _protocol(folder: Path, key: str, **changes: str) -> Path:
+    """A protocol like AIMD, with other lines in its law."""
+    made = folder / key.lower()
+    shutil.copytree(ROOT / "config" / "protocols" / "aimd", made)
+    (made / "test.yaml").unlink()
+    for name in ("law.cc", "protocol.yaml"):
+        text = (made / name).read_text().replace("Aimd", key).replace("AIMD", key)
+        for old, new in changes.items():
+            text = text.replace(globals()[old], new)
+        (made / name).write_text(text)
+    return made
+
+
+def _write_config(folder: Path) -> None:
+    shutil.copytree(DATA, folder / "config")
+    (folder / "config" / "studies").mkdir()
+    (folder / "config" / "config.yaml").write_text((ROOT / "config" / "config.yaml").read_text())
+
+
+def _evaluate(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return call_bdpbench(folder, "evaluate", "--backend", "native", *words)
+
+
+@pytest.fixture(scope="session")
+def evaluated(made_once: MadeOnce, ns_binary: Path) -> Path:
+    """A folder with an evaluation of AIMD, and of what it becomes by an edit."""
+
+    def evaluate(folder: Path) -> None:
+        _write_config(folder)
+        mine = folder / "mine"
+        never_cuts = _protocol(mine, "Bully", AIMD_CUTS="limits.cwnd_pkts", AIMD_LOSES="")
+        never_grows = _protocol(mine, "Timid", AIMD_GROWS=";", AIMD_STARTS=";")
+        _protocol(mine, "Broken", AIMD_GROWS="limits.cwnd_packets += 1;")
+        fails_late = "if (path.now_s > 15) throw 1;"
+        half = _protocol(mine, "Half", AIMD_GROWS=f"{{ {fails_late} {AIMD_GROWS} }}")
+        words = [f"{mine / 'broken'}", str(never_cuts), str(never_grows), str(half)]
+        done = _evaluate(
+            folder, "--quick", "--name", "four", "-j", "2", *words, str(_protocol(mine, "Plain"))
+        )
+        (folder / "said.txt").write_text(said_by(done) + done.stderr)
+
+    return made_once("evaluated", evaluate)
+
+
+def _document(folder: Path, name: str = "four") -> Evaluation:
+    return read_evaluation(folder / "results" / "evaluations" / name)[0]
+
+
+def _figure(document: Evaluation, key: str) -> dict[str, FigureValue]:
+    found = next(each for each in document["figures"] if each["key"] == key)
+    return {each["protocol"]: each for each in found["values"]}
+
+
+def test_a_protocol_that_never_cuts_is_a_danger_to_others(evaluated: Path) -> None:
+    document = _document(evaluated)
+    left = _figure(document, "reno")
+    assert left["Bully"]["rank"] == left["Bully"]["of"] == 3
+    assert (left["Bully"]["value"] or 0) < 0.2 < 0.7 < (left["Plain"]["value"] or 0)
+    answers = next(each for each in document["criteria"] if each["key"] == "reno")["answers"]
+    passes = {each["protocol"]: each["passes"] for each in answers}
+    assert (passes["Bully"], passes["Plain"]) == (False, True)
+
+
+def test_a_protocol_that_never_grows_is_last(evaluated: Path) -> None:
+    document = _document(evaluated)
+    fill, goodput = _figure(document, "fill"), _figure(document, "goodput")
+    assert (fill["Timid"]["value"], fill["Timid"]["why"]) == (None, "never reached in 1 of 1 runs")
+    assert fill["Timid"]["rank"] == goodput["Timid"]["rank"] == 4
+
+
+def test_what_cannot_run_is_told_and_the_rest_is_there(evaluated: Path) -> None:
+    document = _document(evaluated)
+    problem, *others = document["problems"]
+    assert problem["protocol"] == "Broken"
+    assert "law.cc:" in problem["said"]
+    assert "cwnd_packets" in problem["said"]
+    # Half fails after 15 s: in the pairs, and not in the shorter runs alone.
+    assert others
+    assert all("Half" in each["said"] for each in others)
+    assert _figure(document, "goodput")["Half"]["rank"] is not None
+    lost = _figure(document, "reno")["Half"]
+    assert (lost["value"], lost["rank"]) == (None, None)
+    assert "ns-2" in lost["why"]
+    assert document["cost"]["failed"] == 5
+    assert [each["key"] for each in document["protocols"] if each["evaluated"]] == [
+        "Bully", "Timid", "Half", "Plain",
+    ]  # fmt: skip
+    assert "Broken cannot be evaluated" in (evaluated / "said.txt").read_text()
+    liars = next(each for each in document["criteria"] if each["key"] == "liars")
+    assert (liars["answers"], liars["rule"]) == ([], "")
+
+
+def test_the_matrix_has_a_row_and_a_column_more(evaluated: Path) -> None:
+    _, cells = read_evaluation(evaluated / "results" / "evaluations" / "four")
+    pairs = cells.filter(part="pairs", evaluated=True)
+    found = set(pairs.select("protocol", "beside").iter_rows())
+    of_plain = {pair for pair in found if "Plain" in pair}
+    others = ("evaluation:Reno", "evaluation:Other")
+    beside = {pair for each in others for pair in (("Plain", each), (each, "Plain"))}
+    assert of_plain == {("Plain", "Plain"), *beside}
+    # A cell of Reno beside Plain and its mirror image are about the same two laws.
+    reno = {(row["protocol"], row["beside"]): row["value"] for row in pairs.iter_rows(named=True)}
+    assert reno["Bully", "evaluation:Reno"] > 0.8 > -0.5 > reno["evaluation:Reno", "Bully"]
+
+
+def test_called_again_it_simulates_nothing_and_full_adds_repetitions(evaluated: Path) -> None:
+    plain = str(evaluated / "mine" / "plain")
+    again = said_by(_evaluate(evaluated, "--quick", "--dry-run", plain))
+    assert "6 runs, 0 published, 0 to simulate" in again
+    full = said_by(_evaluate(evaluated, "--dry-run", plain))
+    # A second repetition alone, and each of the five pairs with a shorter delay.
+    assert "12 runs, 0 published, 6 to simulate" in full
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nowhere"], ["is no protocol", "STUDY:PROTOCOL"]),
+        (["Plain={0}/plain", "plain={0}/bully"], ["would both be plain", "give one another name"]),
+        (["1x={0}/plain"], ["cannot be the name of a protocol"]),
+        (["{0}/broken"], ["does not compile", "law.cc:"]),
+        (["{0}/plain", "--study", "none"], ["is no study that takes newcomers"]),
+        (["{0}/plain", "--name", "../x"], ["cannot be the name of a folder"]),
+        (["{0}"], ["has no protocol.yaml and no law.cc"]),
+    ],
+    ids=lambda each: each[0] if isinstance(each, list) else "",
+)
+def test_bad_input_is_refused(evaluated: Path, words: list[str], said: list[str]) -> None:
+    given = [each.format(evaluated / "mine") for each in words]
+    check_refused(_evaluate(evaluated, "--quick", "--dry-run", *given), *said)
+
+
+EDITS = {
+    "in_place_of: Other": ("in_place_of: Othr", "did you mean 'Other'"),
+    "takes: [[protocol]]": ("takes: [[protocl]]", "did you mean 'protocol'"),
+    "only: {substream: [1]}": ("only: {substream: [7]}", "no run of the tier has these values"),
+    "metric: asymmetry": ("metric: asymetry", "did you mean 'asymmetry'"),
+    "column: fill}": ("column: full}", "did you mean 'fill'"),
+    "kind: matrix": ("kind: curve", "a curve has x"),
+    "least: 0.5,": ("", "one of least and most"),
+    "[14.9]": ("[-1]", "expected at least 0"),
+}
+
+
+@pytest.mark.parametrize("old", EDITS)
+def test_a_mistake_in_evaluate_yaml_names_its_line(tmp_path: Path, old: str) -> None:
+    new, said = EDITS[old]
+    shutil.copytree(DATA / "evaluation", tmp_path / "evaluation")
+    path = tmp_path / "evaluation" / "evaluate.yaml"
+    text = path.read_text()
+    path.write_text(text.replace(old, new, 1))
+    with pytest.raises(BdpbenchError) as caught:
+        Mirrored(
+            read_mirror(load_study(path.parent), path), "quick", [], Paths(tmp_path, "x", "y"), ""
+        )
+    line = 1 + text[: text.index(old)].count("\n")
+    assert said in str(caught.value)
+    told = int(str(caught.value.where).rpartition(":")[2])
+    assert abs(told - line) <= 2
+
+
+MIRRORS = {each.key: each for each in mirrors()}
+
+
+@pytest.mark.parametrize("key", MIRRORS)
+def test_what_a_study_shows_of_others_is_published(key: str) -> None:
+    mirrored = Mirrored(MIRRORS[key], "quick", [], Paths(Path(), "x", "y"), "")
+    lacking = [
+        run["label"]
+        for runs in mirrored.own.values()
+        for run in runs
+        if not mirrored.is_published(run)
+    ]
+    assert lacking == []
+    known = set(mirrored.published.select("metric", "subject").iter_rows())
+    columns = [
+        each for part in mirrored.mirror.file.parts.values() for each in part.columns.values()
+    ]
+    assert [
+        each for each in columns if each.metric and (each.metric, each.subject) not in known
+    ] == []
+
+
+KNOWN = {
+    "sharma2006": ("HS", "BIC", "CUBIC", "HTCP"),
+    "xu2004": ("HS",),
+    "even2007": ("HTCP", "BIC"),
+    "ahmad2013": ("CUBIC",),
+}
+
+
+@pytest.mark.parametrize(
+    ("key", "protocol"), [(key, name) for key, names in KNOWN.items() for name in names]
+)
+def test_a_known_protocol_under_another_name_has_its_own_runs_and_values(
+    key: str, protocol: str
+) -> None:
+    mirror = MIRRORS[key]
+    choice: Choice = "full" if len(KNOWN[key]) > 2 else "quick"
+    newcomers = find_newcomers([f"Other={key}:{protocol}"])
+    mirrored = Mirrored(mirror, choice, newcomers, Paths(Path(), "x", "y"), "")
+    assert mirrored.refused == []
+    durations = {
+        scenario: {run["parameters"]["duration_s"] for run in runs}
+        for scenario, runs in mirrored.own.items()
+    }
+    same = [
+        each.run
+        for each in mirrored.runs["Other"]
+        if not each.varied
+        and each.run["parameters"]["duration_s"] in durations[each.run["scenario"]]
+    ]
+    assert same
+    assert all(mirrored.is_published(run) for run in same)
+    own = {run["run_id"] for runs in mirrored.own.values() for run in runs}
+    assert {run["run_id"] for run in same} <= own
+    mine = mirrored.values("Other", mirrored.published.clear())
+    theirs = mirrored.own_values()
+    kept = mine.filter(mine["run_id"].is_in([run["run_id"] for run in same]))
+    if choice == "quick":  # of a part of the runs, what several have in common is something else
+        single = [name for name, each in mirrored.definitions.items() if each.level == "run"]
+        kept = kept.filter(kept["metric"].is_in(single))
+    joined = kept.join(
+        theirs, on=["run_id", "scenario", "metric", "subject"], how="inner", nulls_equal=True
+    )
+    assert joined.height
+    assert joined["value"].eq_missing(joined["value_right"]).all()
+
+
+def test_a_protocol_that_comes_along_has_the_runs_of_the_comparison() -> None:
+    newcomers = find_newcomers(["Other=cubic"])
+    mirrored = Mirrored(MIRRORS["evaluation"], "full", newcomers, Paths(Path(), "x", "y"), "")
+    assert mirrored.to_simulate == []
+
+
+def test_json_names_the_evaluation(evaluated: Path) -> None:
+    plain = str(evaluated / "mine" / "plain")
+    done = said_by(_evaluate(evaluated, "--quick", "--json", "--name", "again", plain))
+    events = [json.loads(line) for line in done.splitlines()]
+    assert events[-1]["path"] == str(
+        evaluated / "results" / "evaluations" / "again" / "evaluation.json"
+    )
+    assert _document(evaluated, "again")["cost"]["simulated"] == 6
+
+
+def test_the_build_is_named(evaluated: Path) -> None:
+    assert _document(evaluated)["ns2_build_id"] == current_build_id()

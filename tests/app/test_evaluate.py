@@ -167,7 +167,7 @@ def test_bad_input_is_refused(evaluated: Path, words: list[str], said: list[str]
 EDITS = {
     "in_place_of: Other": ("in_place_of: Othr", "did you mean 'Other'"),
     "takes: [[protocol]]": ("takes: [[protocl]]", "did you mean 'protocol'"),
-    "only: {substream: [1]}": ("only: {substream: [7]}", "no run of the tier has these values"),
+    "only: {substream: [1]}": ("only: {substream: [7]}", "in tier paper has this value (got 7)"),
     "metric: asymmetry": ("metric: asymetry", "did you mean 'asymmetry'"),
     "column: fill}": ("column: full}", "did you mean 'fill'"),
     "kind: matrix": ("kind: curve", "a curve has x"),

@@ -29,8 +29,8 @@ ROOT = repository_root()
 SHIPPED = "bdpbench/shipped"
 # Files that neither a bdpbench without a clone nor an archive that it writes has a use for.
 LEFT_OUT = re.compile(
-    r"(\.ci|\.github|docs|tests|reports/published)/|reports/[^/]+\.png$|\.gitignore$|mkdocs\.yml$"
-    r"|SECURITY\.md$|pipeline/requirements-docs\.(in|lock)$"
+    r"(\.ci|\.github|docs|tests)/|reports/published/\w+/(?!metrics\.parquet$)"
+    r"|reports/[^/]+\.png$|\.gitignore$|mkdocs\.yml$|SECURITY\.md$|pipeline/requirements-docs\.(in|lock)$"
 )
 STUDY = """
 schema_version: 1

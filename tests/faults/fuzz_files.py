@@ -51,6 +51,7 @@ from bdpbench.simulation.protocol_tests import read_checks
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared
 from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.evaluate import read_mirror
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.plan import tiers_of
 from bdpbench.studies.protocol_folders import ProtocolFolder
@@ -307,6 +308,7 @@ READ: dict[str, Read] = {
     "matrices.yaml": lambda subject, path: load_matrices(path, subject.study, subject.definitions),
     "page.yaml": lambda subject, path: load_page(path, subject.study, subject.definitions),
     "originals.yaml": lambda _, path: load_originals(path),
+    "evaluate.yaml": lambda subject, path: read_mirror(subject.study, path).file,
 }
 ATLASES = ("atlas.yaml", "config/atlas.yaml")
 PROTOCOLS: dict[str, Callable[[ProtocolFolder], object]] = {

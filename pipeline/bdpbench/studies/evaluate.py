@@ -386,7 +386,7 @@ def _check_vary(mirror: Mirror, at: Location, vary: Mapping[str, Sequence[Scalar
 def _check_choice(mirror: Mirror, key: str, choice: Choice) -> None:
     place, at = mirror.file.scenarios[key], ("scenarios", key)
     for index, chosen in enumerate(place.quick if choice == "quick" else place.full):
-        _check_only(mirror, (*at, choice, index, "only"), chosen.only)
+        _check_only(mirror, (*at, choice, index, "only"), chosen.only, key)
     points = [point for _, point in mirror._points(key, choice)]
     for index, takes in enumerate(place.takes):
         held = [p for p in points if all(p.get(name) == place.in_place_of for name in takes)]
@@ -395,9 +395,18 @@ def _check_choice(mirror: Mirror, key: str, choice: Choice) -> None:
             raise mirror.error((*at, "takes", index), message)
 
 
-def _check_only(mirror: Mirror, at: Location, only: Mapping[str, Sequence[Scalar]]) -> None:
-    for name in only:
+def _check_only(
+    mirror: Mirror, at: Location, only: Mapping[str, Sequence[Scalar]], scenario: str
+) -> None:
+    """Refuse a value that no run of a scenario has, which would have no effect."""
+    grid = list(parameter_grid(mirror.study, scenario, mirror.file.tier))
+    for name, values in only.items():
         _require(mirror, (*at, name), name, [*mirror.study.vocabulary], "parameter")
+        known = {point[name] for point in grid if name in point}
+        for index, value in enumerate(values):
+            if value not in known:
+                message = f"no run of {scenario} in tier {mirror.file.tier} has this value"
+                raise mirror.error((*at, name, index), f"{message} (got {value!r})")
 
 
 def _check_part(mirror: Mirror, key: str) -> None:
@@ -411,7 +420,7 @@ def _check_part(mirror: Mirror, key: str) -> None:
         scenarios = [*mirror.file.scenarios]
         what = "scenario that takes newcomers"
         _require(mirror, (*place, "scenario"), column.scenario, scenarios, what)
-        _check_only(mirror, (*place, "only"), column.only)
+        _check_only(mirror, (*place, "only"), column.only, column.scenario)
         for index, each in enumerate(column.mean_over):
             _require(mirror, (*place, "mean_over", index), each, known, "parameter")
         if part.kind == "matrix" and mirror.file.scenarios[column.scenario].beside is None:

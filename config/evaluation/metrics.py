@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from bdpbench.metrics import LinkView, RunView, counted, link_metric, run_metric
+from bdpbench.metrics import LinkView, RunView, Window, counted, link_metric, run_metric
 from bdpbench.metrics.series import PEAK_SHARE, known_sum, time_reached_and_kept
 
 _MOST_BELOW_S = 1.25
@@ -38,13 +38,17 @@ def _counts(run: RunView) -> bool:
     return bool(run.flows("facts"))
 
 
+def _counted(run: RunView) -> Window:
+    return counted(run.flows("facts")[0])
+
+
 @run_metric(
     "%",
     "Goodput of all flows",
     "RFC 2914, section 5 (congestion collapse); RFC 5166, section 2.1.1 (goodput)",
     tables=("facts",),
     parameters=("bottleneck_mbps",),
-    window=counted,
+    window=_counted,
     when=_counts,
 )
 def useful_share(run: RunView) -> float | None:

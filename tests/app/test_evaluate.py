@@ -196,7 +196,7 @@ def test_a_mistake_in_evaluate_yaml_names_its_line(tmp_path: Path, old: str) -> 
 MIRRORS = {each.key: each for each in mirrors()}
 
 
-@pytest.mark.parametrize("key", [key for key in MIRRORS if key != "evaluation"])
+@pytest.mark.parametrize("key", MIRRORS)
 def test_what_a_study_shows_of_others_is_published(key: str) -> None:
     mirrored = Mirrored(MIRRORS[key], "quick", [], Paths(Path(), "x", "y"), "")
     lacking = [
@@ -259,6 +259,12 @@ def test_a_known_protocol_under_another_name_has_its_own_runs_and_values(
     )
     assert joined.height
     assert joined["value"].eq_missing(joined["value_right"]).all()
+
+
+def test_a_protocol_that_comes_along_has_the_runs_of_the_comparison() -> None:
+    newcomers = find_newcomers(["Other=cubic"])
+    mirrored = Mirrored(MIRRORS["evaluation"], "full", newcomers, Paths(Path(), "x", "y"), "")
+    assert mirrored.to_simulate == []
 
 
 def test_json_names_the_evaluation(evaluated: Path) -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.paths import repository_root
+from bdpbench.studies.load import study_keys
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -35,7 +36,11 @@ def test_the_scenario_of_the_readme_runs(workspace: Path, bdpbench: Run) -> None
     assert "Three flows, one after the other" in (folder / "report.html").read_text()
 
 
-PUBLISHED = sorted((repository_root() / "reports" / "published").glob("*/scorecard.json"))
+PUBLISHED = sorted(
+    path
+    for key in study_keys()
+    for path in (repository_root() / "reports" / "published").glob(f"{key}/scorecard.json")
+)
 
 
 @pytest.mark.parametrize("path", PUBLISHED, ids=lambda path: str(path.parent.name))

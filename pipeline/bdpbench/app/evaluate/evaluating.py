@@ -15,6 +15,7 @@ from bdpbench.app.evaluate.judging import criterion_of, figure_of, relatives
 from bdpbench.app.evaluate.mirrored import Mirrored
 from bdpbench.app.evaluate.newcomers import Newcomer, find_newcomers
 from bdpbench.app.evaluate.report import WantedFiles, make_files
+from bdpbench.app.failures import failed_runs
 from bdpbench.app.keep.results import this_version
 from bdpbench.app.mending import mend_at_a_glance
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_protocol
@@ -268,7 +269,8 @@ class Evaluating:
             if not prepared.missing:
                 continue
             failed = simulate_missing(prepared, execution, self._view)
-            if failed is not None:
+            # What a run says itself is told with its values, of which it has none.
+            if failed is not None and not failed_runs(prepared):
                 self._add_problem("", each.mirror.key, "", str(failed))
 
     # ------------------------------------------------------------ write
@@ -281,6 +283,8 @@ class Evaluating:
         """
         folder = self._results / self._name
         document = Joined(self._mirrored, self._newcomers)
+        for each in document.problems:
+            self._add_problem(each["protocol"], each["study"], each["part"], each["said"])
         cost = document.cost
         if not cost["simulated"] + cost["published"]:
             said = "\n".join(each["said"] for each in self._problems)
@@ -295,7 +299,7 @@ class Evaluating:
             "figures": document.figures,
             "criteria": document.criteria,
             "studies": document.studies,
-            "problems": [*self._problems, *document.problems],
+            "problems": self._problems,
             "cost": cost,
         }
         write_evaluation(folder, evaluation, frame_of(document.cells))
@@ -363,8 +367,12 @@ class Joined:
         self.criteria += [
             criterion_of(mirror, key, study, cells, labels) for key in mirror.file.criteria
         ]
-        for why in dict.fromkeys(found.failed.values()):
-            self.problems.append({"protocol": "", "study": mirror.key, "part": "", "said": why})
+        for newcomer, runs in mirrored.runs.items():
+            said = (found.failed.get(each.run["run_id"]) for each in runs)
+            for why in dict.fromkeys(filter(None, said)):
+                self.problems.append(
+                    {"protocol": newcomer, "study": mirror.key, "part": "", "said": why}
+                )
 
     @property
     def cost(self) -> Cost:

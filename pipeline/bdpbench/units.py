@@ -51,6 +51,15 @@ def bdp_packets(bottleneck_mbps: float, rtt_ms: float, packet_bytes: int) -> flo
     return bottleneck_mbps * 1e3 * rtt_ms / (BITS_PER_BYTE * packet_bytes)
 
 
+def several(count: int, noun: str) -> str:
+    """A count and its noun.
+
+    >>> several(1, "run"), several(2, "core")
+    ('1 run', '2 cores')
+    """
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def slug(text: str) -> str:
     """Lower-case identifier of letters, digits and hyphens, for file names and anchors.
 

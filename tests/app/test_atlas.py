@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.data_of import yaml_of
 from tests.pipeline.pages.conftest import Page
 
 from bdpbench.app.atlas import make_atlas, write_atlas
@@ -130,7 +130,7 @@ def test_a_study_may_bring_topics_and_relations_of_its_own(config: Path) -> None
 
 @pytest.mark.parametrize(
     "slip",
-    yaml.safe_load((ATLAS / "wrong.yaml").read_text()),
+    yaml_of((ATLAS / "wrong.yaml").read_text()),
     ids=lambda each: each["message"],
 )
 def test_what_no_study_has_is_refused_with_its_line(config: Path, slip: dict[str, str]) -> None:

@@ -20,11 +20,12 @@ ONE_RUN = ("--scenario", "other_rtt")
 
 
 def _wait_for(found: Callable[[], bool], what: str) -> None:
-    for _ in range(3000):
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
         if found():
             return
         time.sleep(0.01)
-    pytest.fail(f"no {what} within 30 s")
+    pytest.fail(f"no {what} within 120 s")
 
 
 def _start(workspace: Path, *options: str) -> subprocess.Popen[str]:
@@ -81,7 +82,7 @@ def test_a_signal_to_snakemake_alone_is_named(
         _wait_for(lambda: bool(_snakemake_under(call.pid)), "Snakemake")
         time.sleep(0.5)  # it is still importing its modules
         os.kill(_snakemake_under(call.pid)[0], signal.Signals[number])
-        said, _ = call.communicate(timeout=60)
+        said, _ = call.communicate(timeout=120)
     assert call.returncode == 1
     assert f"Snakemake was ended by {number}" in said
     assert "Traceback" not in said

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
 from tests.needs import leave_out
 
 ARGUMENTS = [
@@ -26,6 +26,9 @@ ARGUMENTS = [
 ]
 # The first one has no windows: it opens a page with half of the work.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
+# Most of these waits take milliseconds; a busy machine may need all of it.
+WAIT_MS = 60_000
+expect.set_options(timeout=WAIT_MS)
 SYNTHETIC = Path(__file__).parents[1] / "pipeline" / "pages" / "synthetic.py"
 
 
@@ -98,9 +101,21 @@ class Visit:
         self.page.goto(file.as_uri() + suffix)
         return self.page
 
+    def clock(self) -> CDPSession:
+        """Begin to count the CPU time of the page's thread, which no other process changes."""
+        session = self.page.context.new_cdp_session(self.page)
+        session.send("Performance.enable", {"timeDomain": "threadTicks"})
+        return session
+
     def _console(self, kind: str, text: str) -> None:
         if kind in ("error", "warning"):
             self.complaints.append(f"{kind}: {text}")
+
+
+def spent_s(session: CDPSession) -> float:
+    """The CPU time, s, of a page whose clock was begun."""
+    found = session.send("Performance.getMetrics")["metrics"]
+    return float(next(each["value"] for each in found if each["name"] == "TaskDuration"))
 
 
 @pytest.fixture
@@ -108,6 +123,7 @@ def visit(browser: Browser) -> Iterator[Visit]:
     """A visit in a window of its own; it fails at the end if the page complained or requested
     anything but itself and the files beside it."""
     context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=False)
+    context.set_default_timeout(WAIT_MS)
     visit = Visit(context.new_page())
     yield visit
     context.close()

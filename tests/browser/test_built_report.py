@@ -53,10 +53,8 @@ def test_it_draws_everything_without_a_complaint(built: Path, visit: Any) -> Non
     page = visit.open(built, "?all")
     canvases = page.locator(".canvas")
     closed = page.locator("details.run:not([open])")
-    expect(closed).to_have_count(0, timeout=60_000)  # their charts are there now
-    expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(
-        canvases.count(), timeout=60_000
-    )
+    expect(closed).to_have_count(0)  # their charts are there now
+    expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(canvases.count())
     assert canvases.count() > 0
     expect(page.locator(".canvas:has(svg.marks)")).to_have_count(canvases.count())
 
@@ -75,7 +73,7 @@ def test_every_number_that_was_run_leads_to_its_run(page: Any) -> None:
 def test_its_links_to_files_hold_where_it_lies(built: Path, page: Any) -> None:
     runs = page.locator("details.run")  # their contents are unpacked when they are opened
     runs.evaluate_all("all => all.forEach(run => { run.open = true })")
-    expect(page.locator("details.run:has(th a)")).to_have_count(runs.count(), timeout=60_000)
+    expect(page.locator("details.run:has(th a)")).to_have_count(runs.count())
     files = page.locator(".run th a[href^='../../runs/']")
     names = files.evaluate_all("all => all.map(link => link.getAttribute('href'))")
     assert names

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
+from tests.browser.conftest import spent_s
 
 RUNS = 420
 
@@ -21,15 +22,11 @@ def large(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_it_opens_and_draws_within_three_seconds(visit: Any, large: Path) -> None:
-    """The limit is CPU time of the page's thread: wall-clock time depends on other processes."""
     visit.beside = large.with_name("report-data")
-    session = visit.page.context.new_cdp_session(visit.page)
-    session.send("Performance.enable", {"timeDomain": "threadTicks"})
+    clock = visit.clock()
     page = visit.open(large, "#experiment-grid")
     expect(page.locator("#experiment-grid svg.marks").first).to_be_visible()
-    found = session.send("Performance.getMetrics")["metrics"]
-    spent_s = {each["name"]: each["value"] for each in found}["TaskDuration"]
-    assert 0 < spent_s < 3
+    assert 0 < spent_s(clock) < 3
 
 
 def test_runs_are_found_by_words_and_opened(visit: Any, large: Path) -> None:

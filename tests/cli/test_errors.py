@@ -118,7 +118,7 @@ class Dies:
 @click.command()
 def waits():
     Dies()
-    time.sleep(60)
+    time.sleep(600)
     print("went on")
 
 bdpbench.cli._LazyGroup.get_command = lambda *_: waits
@@ -132,7 +132,7 @@ def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
         [sys.executable, "-c", _INTERRUPTED_IN_A_DESTRUCTOR],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
         env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
     )
@@ -147,7 +147,7 @@ def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) ->
         [sys.executable, "-m", "bdpbench", "list"],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=120,
         check=False,
         env={**os.environ, "PYTHONPATH": f"{tmp_path}:{pipeline}"},
     )

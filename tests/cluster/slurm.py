@@ -20,8 +20,8 @@ from types import TracebackType
 from typing import IO, Self
 
 PROGRAMS = ("munged", "slurmctld", "slurmd", "sbatch", "squeue", "scancel", "scontrol", "srun")
-_START_S = 60.0
-_END_S = 20.0
+_START_S = 300.0
+_END_S = 120.0
 _POLL_S = 0.1
 _SETTINGS = """\
 ClusterName=bdpbench

@@ -120,10 +120,10 @@ def fuzz(ns: Path, folder: Path, lines: int, seed: int) -> int:
     path = folder / "mutated.tr"
     for text in batches(traces(ns, folder), lines, seed):
         path.write_bytes(text)
-        began = time.monotonic()
+        began_s = time.process_time()
         for lenient in (True, False):
             compare(path, lenient=lenient)
-        took_s = time.monotonic() - began
+        took_s = time.process_time() - began_s
         if took_s > MOST_S:
             raise AssertionError(f"{BATCH} lines took {took_s:.0f} s: {path}")
         done += BATCH

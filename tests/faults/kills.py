@@ -50,7 +50,7 @@ COMMANDS = {
 }
 # Python's venv outlives a killed call by the seconds in which it installs pip, on a busy machine
 # ten; it keeps the lock of the set-up until then.
-SURVIVE_S = 15.0
+SURVIVE_S = 60.0
 # The kills test bdpbench, and ns-2 only incidentally: simulations may be a small part of a call.
 RUNS_S = {"plain_s": 80, "streamed_s": 30}
 PACKAGES = ("click", "ruamel-yaml")
@@ -265,7 +265,7 @@ def _after_kill(workspace: Workspace, call: subprocess.Popen[str]) -> list[str]:
     """Violations of what holds after a kill: no hang, processes, locks or traceback."""
     faults = []
     try:
-        said, _ = call.communicate(timeout=120)
+        said, _ = call.communicate(timeout=300)
     except subprocess.TimeoutExpired:
         os.killpg(call.pid, signal.SIGKILL)
         said, _ = call.communicate()

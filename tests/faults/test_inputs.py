@@ -17,7 +17,7 @@ import pytest
 import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from tests.data_of import data_of
+from tests.data_of import data_of, yaml_of
 from tests.faults.fuzz_files import VALUES, of_data
 
 from bdpbench.app.planning import Wanted, prepare, write_plan
@@ -33,7 +33,7 @@ from bdpbench.studies.identity import tcl_files
 KEY = "dumbbell"
 DATA = repository_root() / "tests" / "data" / KEY
 INPUTS = data_of(__file__)
-MOST_S = 20.0  # planning takes some 0.05 s; the limit detects minutes of silence
+MOST_S = 20.0  # CPU time: planning takes some 0.05 s; the limit detects minutes of silence
 
 many = settings(
     max_examples=40,
@@ -63,7 +63,7 @@ def told(work: Callable[[], object]) -> str:
 
 
 def plan_of(folder: Path, *, write: bool = False) -> None:
-    began = time.monotonic()
+    began_s = time.process_time()
     try:
         plan = prepare(
             Wanted(str(folder), "quick", results=folder.parent / "results", build_id="b" * 16)
@@ -71,7 +71,7 @@ def plan_of(folder: Path, *, write: bool = False) -> None:
         if write:
             write_plan(plan)
     finally:
-        assert time.monotonic() - began < MOST_S
+        assert time.process_time() - began_s < MOST_S
 
 
 # ---------------------------------------------------------------- limits
@@ -128,15 +128,13 @@ def changed(document: Any, seed: int) -> Any:
 @many
 @given(seed=st.integers(0, 10**9))
 def test_study_yaml_with_anything_in_it_is_planned_or_refused(study: Path, seed: int) -> None:
-    document = changed(yaml.safe_load((DATA / "study.yaml").read_text()), seed)
+    document = changed(yaml_of((DATA / "study.yaml").read_text()), seed)
     (study / "study.yaml").write_text(yaml.safe_dump(document, allow_unicode=True))
     said = told(lambda: plan_of(study))
     assert not said or str(study) in said or "has no runs in tier" in said
 
 
-PAGE = yaml.safe_load(
-    (repository_root() / "config" / "studies" / "sharma2006" / "page.yaml").read_text()
-)
+PAGE = yaml_of((repository_root() / "config" / "studies" / "sharma2006" / "page.yaml").read_text())
 FILES = {"page.yaml": PAGE} | {f"{name}.yaml": INPUTS[name] for name in ("claims", "matrices")}
 
 

@@ -121,7 +121,7 @@ def test_a_subset_is_stopped_at_its_time_limit(suite: Suite, tmp_path: Path) -> 
     hanging.chmod(0o755)
     began = time.monotonic()
     result = run_subset(suite, "schedule", hanging, Limits(seconds=1))
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 90
     assert not result.whole
     assert Finding("stopped", "schedule") in judge([result], {})
     assert mark not in _commands()
@@ -170,7 +170,7 @@ def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Pa
         assert child.stdout is not None
         child.stdout.readline()
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=30)
+        _, said = child.communicate(timeout=120)
     assert child.returncode == 1
     assert "interrupted; what was finished is kept" in said
     assert "Traceback" not in said

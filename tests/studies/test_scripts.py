@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-import yaml  # type: ignore[import-untyped]
+from tests.data_of import yaml_of
 from tests.tcl.checks import check_key_matters, check_keys, check_missing_and_unknown, named_keys
 from tests.tcl.conftest import Arguments, Keys, Outputs, Refused, argv
 
 from bdpbench.contracts.paths import repository_root
 
-_DATA = yaml.safe_load((repository_root() / "tests" / "data" / "scripts.yaml").read_text())
+_DATA = yaml_of((repository_root() / "tests" / "data" / "scripts.yaml").read_text())
 SCRIPTS: dict[str, dict[str, Any]] = {key: each for key, each in _DATA.items() if key != "common"}
 CHANGES = [
     (script, {key: value})

@@ -24,6 +24,7 @@ from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.plan import Selection, tiers_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import TIERS
+from bdpbench.units import several
 
 # -------------------------------------------------------------------------------- of `list`
 
@@ -55,8 +56,7 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
         cells = []
         for tier in tiers:
             runs = [run for run in by_tier[tier] if run["scenario"] == key and selection.wants(run)]
-            noun = "run" if len(runs) == 1 else "runs"
-            cells.append(f"{len(runs)} {noun}, {_cost(runs, machine)}" if runs else "-")
+            cells.append(f"{several(len(runs), 'run')}, {_cost(runs, machine)}" if runs else "-")
         rows.append((key, *cells, scenario.title))
     print(f"{study.key}: {study.title}")
     print(f"protocols: {', '.join(study.protocols)}\n")
@@ -132,10 +132,11 @@ def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
     machine = Machine(prepared.paths.results)
     batches = len(make_batches({run["run_id"]: machine.run_cpu_s(run) for run in missing}, cores))
     expected_s = machine.call_wall_s(missing, batches, runs, cores)
+    takes = f"about {duration_text(expected_s)} on {several(cores, 'core')}"
     view.tell(
         "plan",
-        f"{plan['study']}, tier {plan['tier']}: {runs} runs, {done} finished, {len(missing)} to "
-        f"simulate (about {duration_text(expected_s)} on {cores} cores)",
+        f"{plan['study']}, tier {plan['tier']}: {several(runs, 'run')}, {done} finished, "
+        f"{len(missing)} to simulate ({takes})",
         study=plan["study"],
         tier=plan["tier"],
         runs=runs,

@@ -35,6 +35,7 @@ from bdpbench.score.spreads import (
 )
 from bdpbench.studies.plan import swept_names
 from bdpbench.studies.study import Study
+from bdpbench.units import several
 
 CLAIMS_NAME = "claims.yaml"
 
@@ -304,8 +305,8 @@ class _Check:
         )
         if most < FEWEST_POINTS:
             raise BdpbenchError(
-                f"along {asked.along} no tier has more than {most} runs, and a sweep needs"
-                f" {FEWEST_POINTS}",
+                f"along {asked.along} no tier has more than {several(most, 'run')}, and a sweep"
+                f" needs {FEWEST_POINTS}",
                 hint="select fewer parameters",
             )
 

@@ -101,7 +101,10 @@ def _split_by_form(lines: pl.DataFrame, form: LineForm) -> tuple[pl.DataFrame, p
     good = _in_range(texts, typed)
     if form.table == "packets":
         good &= typed.get_column("time_s") < LATEST_S
-    left = pl.concat([lines.filter(~matched), typed.filter(~good).select(LINE, _TEXT)]).sort(LINE)
+    others = lines.filter(~matched)
+    if good.all():
+        return typed.drop(_TEXT), others
+    left = pl.concat([others, typed.filter(~good).select(LINE, _TEXT)]).sort(LINE)
     return typed.filter(good).drop(_TEXT), left
 
 
@@ -166,8 +169,10 @@ def _in_range(texts: pl.DataFrame, typed: pl.DataFrame) -> pl.Series:
             fault = fault | ~value.is_finite()
         if column == "bytes":
             fault = fault | (value < 0)
-        faults.append(fault.fill_null(True) & texts.get_column(name).is_not_null())
-    return ~typed.select(_fault=pl.any_horizontal(faults)).to_series()
+        fault = fault.fill_null(True)
+        given = texts.get_column(name)
+        faults.append(fault & given.is_not_null() if given.null_count() else fault)
+    return typed.select(_good=~pl.any_horizontal(faults)).to_series()
 
 
 def _table_rows(rows: pl.DataFrame, form: LineForm) -> pl.DataFrame:

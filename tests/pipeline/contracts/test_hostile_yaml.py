@@ -54,10 +54,12 @@ def test_deep_nesting_is_refused(tmp_path: Path, levels: int) -> None:
 def test_aliases_of_aliases_are_refused_at_once(tmp_path: Path) -> None:
     path = tmp_path / "study.yaml"
     path.write_text(BOMB)  # would expand to 10^9 values
-    began = time.monotonic()
+    began_s = time.process_time()
     with pytest.raises(BdpbenchError, match="values"):
         YamlFile(path)
-    assert time.monotonic() - began < 30  # it ends after 200,000 values; unbounded it takes hours
+    assert (
+        time.process_time() - began_s < 30
+    )  # it ends after 200,000 values; unbounded it takes hours
 
 
 def test_a_folder_and_a_missing_file_are_told(tmp_path: Path) -> None:

@@ -27,7 +27,7 @@ def out(ns_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         str(ROOT / "tcl" / SINGLE_FLOW),
         *argv(single_flow("HS", DURATION_S)),
     ]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=60)
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
     return folder / "out"
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
-import yaml
+from tests.data_of import yaml_of
 
 from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, ScenarioText
 from bdpbench.contracts.plan import ProtocolText as PlannedProtocol
@@ -37,7 +37,7 @@ PROTOCOLS: dict[str, PlannedProtocol] = {
     "HS": {"label": "HS-TCP", "colour": "#0b66c3"},
     "Scalable": {"label": "Scalable TCP", "colour": "#c2410c"},
 }
-INVENTED: dict[str, Any] = yaml.safe_load(Path(__file__).with_suffix(".yaml").read_text())
+INVENTED: dict[str, Any] = yaml_of(Path(__file__).with_suffix(".yaml").read_text())
 DEFINITIONS: list[Definition] = INVENTED["definitions"]
 
 _MADE: dict[tuple[object, ...], tuple[dict[str, pl.DataFrame], str]] = {}

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.data_of import yaml_of
 from tests.pipeline.recover.conftest import Repair, body
 
 from bdpbench.contracts.paths import tcl_dir
@@ -20,7 +20,7 @@ from bdpbench.recover.printed import Line, Originals, Script
 from bdpbench.recover.recovery import count_repairs
 from bdpbench.recover.rules import RULES
 
-LISTINGS: dict[str, Any] = yaml.safe_load(Path(__file__).with_name("listings.yaml").read_text())
+LISTINGS: dict[str, Any] = yaml_of(Path(__file__).with_name("listings.yaml").read_text())
 
 
 @pytest.mark.parametrize("listing", LISTINGS["repaired"], ids=lambda each: each["rule"])

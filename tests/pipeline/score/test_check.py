@@ -231,7 +231,7 @@ def test_claims_that_runs_can_decide_are_taken(check: Check, claim: str) -> None
         (
             f"{SWEEP}  select: {{protocol: HS, buffer_pkts: 40}}\n  along: duration_s\n",
             8,
-            "along duration_s no tier has more than 1 runs, and a sweep needs 3",
+            "along duration_s no tier has more than 1 run, and a sweep needs 3",
         ),
         (
             f"{SWEEP}  subject: flow:3\n  select: {{protocol: HS}}\n  along: buffer_pkts\n",

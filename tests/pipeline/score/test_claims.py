@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml  # type: ignore[import-untyped]
+from tests.data_of import yaml_of
 from tests.pipeline.score.conftest import make_run
 
 from bdpbench.contracts.paths import repository_root
@@ -15,7 +16,7 @@ from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
 from bdpbench.score import Claim, Expectations, load_claims, score
 
-CASES = yaml.safe_load((repository_root() / "tests" / "data" / "claims.yaml").read_text())["cases"]
+CASES = yaml_of((repository_root() / "tests" / "data" / "claims.yaml").read_text())["cases"]
 METRICS = {"time_to_90pct_cwnd", "utilization", "asymmetry"}
 HS40 = {
     "scenario": "one",

@@ -96,7 +96,7 @@ def _start(run_dir: Path) -> subprocess.Popen[bytes]:
 
 
 def _child_of(pid: int) -> int:
-    for _ in range(100):
+    for _ in range(2400):
         children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
         named = [int(each) for each in children if Path(f"/proc/{each}/comm").read_text() == "ns\n"]
         if named:
@@ -122,7 +122,7 @@ def test_an_ns2_that_is_killed_leaves_one_message_and_no_result(
     run_dir = _spec(tmp_path, argv=LONG)
     process = _start(run_dir)
     os.kill(_child_of(process.pid), number)
-    said, _ = process.communicate(timeout=20)
+    said, _ = process.communicate(timeout=120)
     assert process.returncode == 1
     for told in (said.decode(), (run_dir / "ns.log").read_text()):
         assert f"ns-2 was killed by {number.name}: " in told
@@ -181,8 +181,8 @@ def test_ns2_ends_with_the_process_that_started_it(tmp_path: Path, backend: Nati
     process = _start(run_dir)
     child = _child_of(process.pid)
     process.kill()
-    process.communicate(timeout=20)
-    for _ in range(100):
+    process.communicate(timeout=120)
+    for _ in range(1200):
         status = Path(f"/proc/{child}/stat")
         if not status.exists() or status.read_text().split(") ")[1][0] == "Z":
             break
@@ -264,7 +264,7 @@ def test_a_run_is_stopped_before_the_disk_is_full(
     began = time.monotonic()
     with pytest.raises(BdpbenchError, match="the disk is full") as caught:
         simulate(run_dir, backend)
-    assert time.monotonic() - began < 20
+    assert time.monotonic() - began < 120
     assert "resumes" in caught.value.hint
     assert str(run_dir.parent) in str(caught.value)
     assert not (run_dir / "run.json").exists()

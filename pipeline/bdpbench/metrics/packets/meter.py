@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Protocol
 
 import polars as pl
+import polars.selectors as cs
 
 from bdpbench.compiled import ArrowArray, chars, load_library, series_of, stream_of
 from bdpbench.metrics.packets.row_by_row import RowByRow
@@ -261,19 +262,19 @@ class _InC:
         table = [*_MEMBERS, *(f"{each}_bins" for each in SERIES)].index(name)
         members = _MEMBERS.get(name, _CELL)
         places = {each: place for place, each in enumerate(members)}
-        return pl.DataFrame(
+        rows = pl.DataFrame(
             [
                 self._column(table, places[each], each, dtype)
                 for each, dtype in _known(members).items()
             ]
         )
+        return rows.with_columns(cs.float().fill_nan(None))
 
     def _column(self, table: int, member: int, name: str, dtype: pl.DataType) -> pl.Series:
         array = ArrowArray()
         if not self._library.bdpbench_column(self._meter, table, member, ctypes.addressof(array)):
             raise MemoryError("no memory for a table of a trace")
-        series = series_of(name, dtype, array)
-        return series.fill_nan(None) if dtype.is_float() else series
+        return series_of(name, dtype, array)
 
 
 def _known(members: Columns) -> Columns:

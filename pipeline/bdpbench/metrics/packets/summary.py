@@ -16,7 +16,7 @@ from bdpbench.metrics.fairness import (
     normalised_jain_index,
     throughput_ratio,
 )
-from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
+from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric, values_of
 from bdpbench.metrics.packets.totals import PacketSums
 from bdpbench.metrics.series import CUT_SHARE, PEAK_SHARE, first_time_at_least
 
@@ -113,9 +113,9 @@ def _by_row(
     frame: pl.DataFrame, metrics: Iterable[PacketMetric], seconds: float
 ) -> Iterator[_Value]:
     names = frame["subject"].to_list()
-    for metric in metrics:
-        for name, value in zip(names, metric.of(frame, seconds).to_list(), strict=True):
-            yield _Value(metric.metric, name, value)
+    for values in values_of(metrics, frame, seconds):
+        for name, value in zip(names, values.to_list(), strict=True):
+            yield _Value(values.name, name, value)
 
 
 def _of_nodes(sums: PacketSums, chosen: Collection[int] | None) -> Iterator[_Value]:

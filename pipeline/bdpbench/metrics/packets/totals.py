@@ -496,10 +496,12 @@ class Totals:
         largest = pl.col([most] if most else []).max()
         return (
             self.found.series[name]
+            .lazy()
             .with_columns(number)
             .group_by(subject, "bin")
             .agg(sums, largest)
             .sort("bin", subject)
+            .collect()
         )
 
     def _flow_bins(self) -> pl.DataFrame:

@@ -37,7 +37,7 @@ from bdpbench.contracts.evaluation import (
 )
 from bdpbench.contracts.paths import config_dir, relative, results_dir
 from bdpbench.contracts.runs import read_run
-from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id
 from bdpbench.simulation.processes import signals_interrupt
@@ -185,6 +185,10 @@ class Evaluating:
         return True
 
     def _resolve_study(self, mirror: Mirror) -> None:
+        names = set(_common_names(mirror).values())
+        for key, told in mirror.file.criteria.items():
+            if told.of and (unknown := known_or_suggest(told.of, names, "common name")):
+                raise mirror.error(("criteria", key, "of"), *unknown)
         paths = Paths(self._results, self._name, mirror.key)
         mirrored = Mirrored(mirror, self._choice, self._newcomers, paths, self._build_id)
         for protocol in folders_of(mirror.study):

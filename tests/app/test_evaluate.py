@@ -142,8 +142,11 @@ def test_called_again_it_simulates_nothing_and_full_adds_repetitions(evaluated: 
     again = said_by(_evaluate(evaluated, "--quick", "--dry-run", plain))
     assert "6 runs, 0 published, 0 to simulate" in again
     full = said_by(_evaluate(evaluated, "--dry-run", plain))
-    # A second repetition alone, and each of the five pairs with a shorter delay.
-    assert "12 runs, 0 published, 6 to simulate" in full
+    # Both repetitions alone, longer, and each of the five pairs with a shorter delay.
+    assert "12 runs, 0 published, 7 to simulate" in full
+    judged, pairs = (each["text"] for each in _document(evaluated)["studies"][0]["parts"])
+    assert "Newcomers are simulated for 8 and 40 s here" in judged
+    assert pairs == ""
 
 
 @pytest.mark.parametrize(

@@ -170,7 +170,7 @@ class StudyCells:
         return {
             "key": key,
             "title": part.title,
-            "text": part.text,
+            "text": " ".join(filter(None, (part.text, _shortened(shown)))),
             "shows": part.shows,
             "kind": part.kind,
             "columns": [self._column(*each) for each in columns.items()],
@@ -360,6 +360,24 @@ class StudyCells:
         if varied and not column.mean_over:
             return means[0], min(*varied, means[0]), max(*varied, means[0]), values, ""
         return means[0], None, None, values, ""
+
+
+def _shortened(shown: Sequence[Shown]) -> str:
+    """Says so if newcomers are simulated for another time than the study's own protocols."""
+    own_s, new_s = (
+        {
+            float(each.run["parameters"]["duration_s"])
+            for each in shown
+            if bool(each.newcomer) == new
+        }
+        for new in (False, True)
+    )
+    if not own_s or new_s <= own_s:
+        return ""
+    told = (" and ".join(f"{each:g}" for each in sorted(all_s)) for all_s in (new_s, own_s))
+    return "Newcomers are simulated for {} s here, and the study's own protocols for {} s.".format(
+        *told
+    )
 
 
 def _mean(values: Sequence[tuple[float, int]]) -> float:

@@ -5,10 +5,10 @@
 #include <limits.h>
 #include <math.h>
 #include <sstream>
-#include <stdlib.h>
 
 #include "congestion_control.h"
 #include "flags.h"
+#include "folder_classes.h"
 #include "law_parameter.h"
 #include "protocol_guard.h"
 #include "random.h"
@@ -68,23 +68,6 @@ private:
 	bool retransmit_now_;	// the first loss of a window does not wait for cwnd (RFC 6675, section 5)
 };
 
-// Each file of the folder that BDPBENCH_PROTOCOLS names defines a subclass, with its protocol_, the
-// defaults of its parameters and their ranges (NAMErange_), which TclCL would only hand to variables
-// that C++ binds.
-static const char LOAD_CLASSES[] =
-	"Agent/TCP/Protocol instproc init args {"
-	"    eval $self next $args;"
-	"    set class [$self info class];"
-	"    foreach name [$class info vars] {"
-	"        $self set $name [$class set $name]"
-	"    }"
-	"};"
-	"if {[info exists ::env(BDPBENCH_PROTOCOLS)]} {"
-	"    foreach file [lsort [glob -nocomplain [file join $::env(BDPBENCH_PROTOCOLS) *.tcl]]] {"
-	"        source $file"
-	"    }"
-	"}";
-
 static class ProtocolTcpClass : public TclClass {
 public:
 	ProtocolTcpClass() : TclClass("Agent/TCP/Protocol") {}
@@ -92,7 +75,7 @@ public:
 	virtual void bind()
 	{
 		TclClass::bind();
-		Tcl::instance().eval(LOAD_CLASSES);
+		load_folder_classes();
 	}
 } class_protocol;
 
@@ -130,59 +113,24 @@ int ProtocolTcpAgent::command(int argc, const char* const* argv)
 	return TcpAgent::command(argc, argv);
 }
 
-/** Variables of an agent, which scripts set as those of any other. */
 class AgentVariables : public ProtocolParameters {
 public:
-	explicit AgentVariables(const char* agent) : agent_(agent) {}
-	/** "" if nobody has set it. */
-	std::string text(const char* name) const
-	{
-		Tcl_Interp* interpreter = Tcl::instance().interp();
-		const std::string script = std::string(agent_) + " set " + name;
-		const bool known = Tcl_Eval(interpreter, script.c_str()) == TCL_OK;
-		const std::string value = known ? Tcl_GetStringResult(interpreter) : "";
-		Tcl_ResetResult(interpreter);
-		return value;
-	}
-	virtual double operator[](const char* name) const
-	{
-		const std::string value = text(name);
-		char* end = 0;
-		const double number = strtod(value.c_str(), &end);
-		if (value.empty() || *end != '\0')
-			stop_ns(agent_, std::string("its protocol needs the parameter ") + name + ", which is "
-				+ (value.empty() ? "not set" : "no number: " + value));
-		std::istringstream range(text((std::string(name) + "range_").c_str()));
-		double least, most;
-		if (range >> least >> most) {
-			const LawParameter parameter = {name, least, most, ""};
-			require_in_range(agent_, parameter, number);
-		}
-		return number;
-	}
+	explicit AgentVariables(const char* agent) : variables_(agent) {}
+	virtual double operator[](const char* name) const { return variables_.number(name); }
 
 private:
-	const char* agent_;
+	FolderVariables variables_;
 };
 
 void ProtocolTcpAgent::load()
 {
-	const std::string path = AgentVariables(name()).text("protocol_");
-	if (path.empty())
-		stop_ns(name(), "has no protocol: set protocol_ before it sends");
-	void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		stop_ns(name(), std::string("cannot load its protocol: ") + dlerror());
+	const std::string path = FolderVariables(name()).library();
+	void* library = opened_library(name(), path);
 	int (*interface)() = reinterpret_cast<int (*)()>(dlsym(library, "bdpbench_interface"));
 	make_ = reinterpret_cast<Maker>(dlsym(library, "bdpbench_protocol"));
 	if (!interface || !make_)
 		stop_ns(name(), path + " does not end with CONGESTION_CONTROL(its class)");
-	if (interface() != CONGESTION_CONTROL_INTERFACE) {
-		std::ostringstream text;
-		text << path << " was made for version " << interface()
-		     << " of congestion_control.h, and this ns-2 has version " << CONGESTION_CONTROL_INTERFACE;
-		stop_ns(name(), text.str());
-	}
+	require_interface(name(), path, interface(), CONGESTION_CONTROL_INTERFACE, "congestion_control.h");
 }
 
 void ProtocolTcpAgent::begin()

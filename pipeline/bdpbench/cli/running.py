@@ -114,7 +114,7 @@ def evaluate_command(
 ) -> None:
     """Put protocols into the scenarios of all studies, and compare them with all others.
 
-    A PROTOCOL is a folder with protocol.yaml and law.cc, a folder of config/protocols, or
+    A PROTOCOL is a folder with protocol.yaml and law.cc (or tcp_*.c), one of config/protocols, or
     STUDY:PROTOCOL. In each study it takes the place of one of the study's, and all else stays as it
     was. The others' values are those that are published, so that only its own runs are simulated;
     called again, the same command resumes.

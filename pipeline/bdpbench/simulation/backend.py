@@ -33,6 +33,7 @@ from bdpbench.simulation.build import (
     run_build_script,
     variant_of_runs,
 )
+from bdpbench.studies.protocol_folders import AGENT, MODULE_AGENT
 
 ENGINE_TIMEOUT_S = 10
 # Time limit, s: a storage driver without layers copies the whole image to start a container.
@@ -50,7 +51,7 @@ IMAGE_PROTOCOLS = "/opt/bdpbench/protocols"
 TCL_VARIABLE = "BDPBENCH_TCL"
 """Environment variable by which a script finds the checkout's ``tcl/``."""
 
-PROTOCOL_AGENTS = "TCP/Protocol/"
+PROTOCOL_AGENTS = (f"{AGENT}/", f"{MODULE_AGENT}/")
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,16 @@ PROTOCOLS_VARIABLE = "BDPBENCH_PROTOCOLS"
 """Environment variable by which ns-2 finds the libraries of protocols that are folders."""
 
 INTERFACE_FLAGS = ("-std=gnu++17", "-O2", "-fPIC", "-shared", "-Wall")
+MODULE_FLAGS = (
+    "-std=gnu89", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fsigned-char",
+    "-ffp-contract=off", "-fno-strict-aliasing", "-fno-delete-null-pointer-checks",
+    "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types",
+    "-Werror=int-conversion",
+)  # fmt: skip
+"""A module of Linux is compiled as those of ns-2, with its own functions before ns-2's."""
+
+INTERFACES = ("congestion_control.h", "linux_module.h")
+"""Headers in ``interface_dir`` that libraries are compiled with."""
 
 
 @dataclass(frozen=True)
@@ -187,12 +197,12 @@ _TIMEOUT_S = 60.0
 
 
 def interface_dir() -> Path:
-    """Folder of ``congestion_control.h``, which such protocols include."""
+    """Folder of the headers that such protocols include."""
     return repository_root() / "ns2" / "laws"
 
 
 def libraries_dir() -> Path:
-    """Folder of their libraries: for this interface, compiled in this way, for such machines.
+    """Folder of their libraries: for these headers, compiled in this way, for such machines.
 
     A node of a cluster that has a build of ns-2 of its own also has libraries of its own.
     """
@@ -202,9 +212,9 @@ def libraries_dir() -> Path:
 
 @cache
 def _interface_digest() -> str:
-    header = (interface_dir() / "congestion_control.h").read_bytes()
-    made_by = "\0".join([platform.machine(), *INTERFACE_FLAGS]).encode()
-    return hashlib.sha256(header + made_by).hexdigest()[:16]
+    headers = b"".join((interface_dir() / name).read_bytes() for name in INTERFACES)
+    made_by = "\0".join([platform.machine(), *INTERFACE_FLAGS, *MODULE_FLAGS]).encode()
+    return hashlib.sha256(headers + made_by).hexdigest()[:16]
 
 
 def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:

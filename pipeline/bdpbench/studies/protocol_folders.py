@@ -1,7 +1,10 @@
 """Protocols that are folders: ``protocol.yaml`` describes one, ``law.cc`` computes it.
 
+In the place of ``law.cc`` there may be a congestion control module of Linux, ``tcp_*.c``.
+
 A study names the folder, ``protocols: {Mine: {folder: ../mine}}``. Its sender is a subclass of
-``Agent/TCP/Protocol`` whose name contains a digest of the folder's code, so that run ids cover it.
+``Agent/TCP/Protocol`` or ``Agent/TCP/Linux/Module`` whose name contains a digest of the folder's
+code, so that run ids cover it.
 """
 
 from __future__ import annotations
@@ -26,8 +29,9 @@ PROTOCOL_NAME = "protocol.yaml"
 LAW_NAME = "law.cc"
 KEPT_FOLDER = "protocols"
 AGENT = "TCP/Protocol"
+MODULE_AGENT = "TCP/Linux/Module"
 _DIGITS = 12
-FOLDER_HINT = "`./bdpbench new protocol NAME` makes a folder with both"
+FOLDER_HINT = "`./bdpbench new protocol NAME` makes a folder that runs"
 _OWN_KEYS = ("agent", "linux", "linux_parameters")
 
 Text = Annotated[str, Field(min_length=1)]
@@ -137,7 +141,7 @@ class ProtocolFile(Strict):
 
 @dataclass(frozen=True)
 class ProtocolFolder:
-    """A folder with ``protocol.yaml`` and C++ files, of which ``*.cc`` are compiled."""
+    """A folder with ``protocol.yaml`` and C++ files, or with a module of Linux."""
 
     path: Path
 
@@ -152,8 +156,13 @@ class ProtocolFolder:
 
     @cached_property
     def code(self) -> list[Path]:
-        """Its C++ files and headers, sorted."""
-        return sorted(each for each in self.path.iterdir() if each.suffix in (".cc", ".h"))
+        """Its C++ and C files and headers, sorted."""
+        return sorted(each for each in self.path.iterdir() if each.suffix in (".cc", ".h", ".c"))
+
+    @property
+    def module(self) -> Path | None:
+        """The C file of the module of Linux that it is; None for a law in C++."""
+        return next((each for each in self.code if each.suffix == ".c"), None)
 
     @cached_property
     def agent(self) -> str:
@@ -161,7 +170,8 @@ class ProtocolFolder:
         digest = hashlib.sha256()
         for path in self.code:
             digest.update(f"{path.name}\0{strip_cpp(written_text(path))}\0".encode())
-        return f"{AGENT}/{self.file.key}{digest.hexdigest()[:_DIGITS]}"
+        agent = MODULE_AGENT if self.module else AGENT
+        return f"{agent}/{self.file.key}{digest.hexdigest()[:_DIGITS]}"
 
     @property
     def protocol(self) -> Protocol:
@@ -179,8 +189,17 @@ class ProtocolFolder:
 
 def protocol_folder(path: Path) -> ProtocolFolder | str:
     """The protocol in a folder, or what the folder lacks to be one."""
-    missing = [name for name in (PROTOCOL_NAME, LAW_NAME) if not (path / name).is_file()]
-    return f"{path} has no {' and no '.join(missing)}" if missing else ProtocolFolder(path)
+    modules = sorted(each.name for each in path.glob("*.c"))
+    laws = [LAW_NAME] * (path / LAW_NAME).is_file() + modules
+    missing = [
+        *([] if (path / PROTOCOL_NAME).is_file() else [PROTOCOL_NAME]),
+        *([] if laws else [f"{LAW_NAME} or tcp_*.c"]),
+    ]
+    if missing:
+        return f"{path} has no {' and no '.join(missing)}"
+    if len(laws) > 1:
+        return f"{path} has {' and '.join(laws)}: expected one of them"
+    return ProtocolFolder(path)
 
 
 def fill_protocols(source: YamlFile) -> None:
@@ -220,28 +239,31 @@ def _filled(source: YamlFile, place: Location, given: Mapping[str, Any]) -> dict
         raise source.error((*place, "folder"), folder, hint=FOLDER_HINT)
     for name in _OWN_KEYS:
         if name in given:
-            raise source.error((*place, name), "the protocol's folder decides this")
+            hint = "write settings: {beta_: ...} for beta of a module" if folder.module else ""
+            raise source.error((*place, name), "the protocol's folder decides this", hint=hint)
     own, wanted = folder.protocol.model_dump(exclude_unset=True), given.get("settings", {})
     if isinstance(wanted, dict):
-        _check_settings(source, (*place, "settings"), wanted, folder.file)
+        _check_settings(source, (*place, "settings"), wanted, folder)
         wanted = {**own["settings"], **wanted}
     decided = {"folder": own["folder"], "agent": own["agent"], "settings": wanted}
     return {**own, **given, **decided}
 
 
 def _check_settings(
-    source: YamlFile, place: Location, wanted: Mapping[str, Any], file: ProtocolFile
+    source: YamlFile, place: Location, wanted: Mapping[str, Any], folder: ProtocolFolder
 ) -> None:
+    variables = folder.file.variables
     for name, value in wanted.items():
         if name == "windowOption_":
             raise source.error((*place, name), "would have no effect: the folder is the law")
-        parameter = file.variables.get(name)
-        if parameter is not None and isinstance(value, int | float) and parameter.problem(value):
-            raise source.error((*place, name), parameter.problem(value))
-        if parameter is None and f"{name}_" in file.variables:
-            raise source.error(
-                (*place, name), "unknown variable", hint=suggest(name, file.variables)
-            )
+        parameter = variables.get(name)
+        if parameter is not None and isinstance(value, int | float):
+            if parameter.problem(value):
+                raise source.error((*place, name), parameter.problem(value))
+            if folder.module and not float(value).is_integer():
+                raise source.error((*place, name), f"expected a whole number (got {value:g})")
+        if parameter is None and f"{name}_" in variables:
+            raise source.error((*place, name), "unknown variable", hint=suggest(name, variables))
 
 
 def folders_of(study: Study) -> list[ProtocolFolder]:

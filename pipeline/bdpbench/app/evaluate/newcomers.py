@@ -22,8 +22,8 @@ from bdpbench.studies.study import Study
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _HINT = (
-    "name a folder with protocol.yaml and law.cc, one of config/protocols, or STUDY:PROTOCOL; "
-    "NAME=… gives it another name"
+    "name a folder with protocol.yaml and law.cc or tcp_*.c, one of config/protocols, or "
+    "STUDY:PROTOCOL; NAME=… gives it another name"
 )
 
 

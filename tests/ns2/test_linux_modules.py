@@ -1,0 +1,290 @@
+"""Modules of Linux in protocol folders: ns-2's own behave as those that are built in."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tests.needs import leave_out
+from tests.pipeline.simulation.test_protocols import edit, study_of
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.build import build_script
+from bdpbench.simulation.protocols import compile_protocol
+from bdpbench.studies.load import load_study
+from bdpbench.studies.protocol_folders import ProtocolFolder, protocol_folder
+from bdpbench.studies.runs import expand_tier
+
+Script = Callable[..., "subprocess.CompletedProcess[str]"]
+
+# Module -> its parameters and their defaults, as ns-2.35 documents them in the files.
+MODULES: dict[str, dict[str, int]] = {
+    "cubic": {
+        "fast_convergence": 1,
+        "max_increment": 16,
+        "beta": 819,
+        "initial_ssthresh": 0,
+        "bic_scale": 41,
+        "tcp_friendliness": 1,
+    },
+    "bic": {
+        "fast_convergence": 1,
+        "max_increment": 16,
+        "low_window": 14,
+        "beta": 819,
+        "initial_ssthresh": 0,
+        "smooth_part": 20,
+    },
+    "hybla": {"rtt0": 25},
+    "illinois": {"win_thresh": 15, "theta": 5},
+    "vegas": {"alpha": 2 << 1, "beta": 4 << 1, "gamma": 1 << 1},
+    **{name: {} for name in ("compound", "lp", "scalable", "westwood", "yeah")},
+    "naive_reno": {"alpha": 1, "beta": 2},
+}
+
+# Two flows and a trace of all packets, with the built-in module or with one from a library.
+RUN = """
+lassign $argv out kind what
+set ns [new Simulator]
+set a [$ns node]
+set b [$ns node]
+$ns duplex-link $a $b 10Mb 20ms DropTail
+$ns queue-limit $a $b 30
+set trace [open $out w]
+$ns trace-queue $a $b $trace
+for {set i 0} {$i < 2} {incr i} {
+    set tcp($i) [new Agent/TCP/Linux[expr {$kind eq "library" ? "/Module" : ""}]]
+    if {$kind eq "library"} {
+        $tcp($i) set protocol_ $what
+    }
+    $tcp($i) set window_ 1000
+    $tcp($i) set timestamps_ 1
+    set sink [new Agent/TCPSink/Sack1]
+    $ns attach-agent $a $tcp($i)
+    $ns attach-agent $b $sink
+    $ns connect $tcp($i) $sink
+    if {$kind eq "built-in"} {
+        $sink set ts_echo_rfc1323_ true
+        $ns at 0 "$tcp($i) select_ca $what"
+    }
+    foreach {name value} [lrange $argv 3 end] {
+        $tcp($i) set $name $value
+    }
+    set ftp [new Application/FTP]
+    $ftp attach-agent $tcp($i)
+    $ns at [expr {0.5 * $i}] "$ftp start"
+}
+$ns at 4 {close $trace; exit 0}
+$ns run
+"""
+
+
+@pytest.fixture(scope="session")
+def sources(made_once: Callable[..., Path]) -> Path:
+    """``tcp_*.c`` of ns-2.35, as they are in its source archive."""
+
+    def unpack(folder: Path) -> None:
+        command = ["bash", str(build_script()), "--print-source"]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            leave_out("no source archive of ns-2", "./bdpbench ns2 build fetches it")
+        names = ["*/tcp/linux/src/tcp_*", "*/tcp/linux/tcp_naivereno.c"]
+        options = ["-C", str(folder), "-xJf", done.stdout.strip(), "--transform", "s|.*/||"]
+        subprocess.run(["tar", *options, "--wildcards", *names], check=True)
+        (folder / "tcp_naivereno.c").rename(folder / "tcp_naive_reno.c")
+
+    return made_once("linux-modules", unpack)
+
+
+@pytest.fixture
+def folder_of(
+    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Callable[[str], Path]:
+    """Make the folder of a module, with libraries of its own."""
+    for room in ("protocols", "protocol_tests"):
+        monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: tmp_path / "made")
+
+    def make(name: str) -> Path:
+        folder = tmp_path / name
+        folder.mkdir()
+        (folder / f"tcp_{name}.c").write_bytes((sources / f"tcp_{name}.c").read_bytes())
+        if name in ("yeah", "vegas"):
+            (folder / "tcp_vegas.h").write_bytes((sources / "tcp_vegas.h").read_bytes())
+        rows = [
+            f"  - {{symbol: x, variable: {each}_, unit: '1', default: {value}, meaning: x}}"
+            for each, value in MODULES[name].items()
+        ]
+        head = f"key: Module\nlabel: {name}\ncolour: '#0f9d76'\nname: {name}\nsummary: Its file.\n"
+        rest = "parameters:\n" + "\n".join(rows) if rows else ""
+        (folder / "protocol.yaml").write_text(head + rest + "\n")
+        return folder
+
+    return make
+
+
+def library_of(folder: Path) -> Path:
+    protocol = ProtocolFolder(folder)
+    compile_protocol(protocol)
+    return folder.parent / "made" / f"{protocol.agent.rpartition('/')[2]}.so"
+
+
+def arguments(name: str, **changed: int) -> list[object]:
+    return [
+        word for key, value in {**MODULES[name], **changed}.items() for word in (f"{key}_", value)
+    ]
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_a_module_of_ns2_gives_the_same_packets_as_the_one_that_is_built_in(
+    name: str, folder_of: Callable[[str], Path], tcl: Script, tmp_path: Path
+) -> None:
+    ours, theirs = tmp_path / "ours.tr", tmp_path / "theirs.tr"
+    done = tcl(RUN, ours, "library", library_of(folder_of(name)), *arguments(name))
+    assert done.returncode == 0, done.stderr
+    tcl(RUN, theirs, "built-in", name)
+    assert ours.read_bytes() == theirs.read_bytes()
+    assert ours.stat().st_size > 100_000
+
+
+def test_a_changed_copy_and_other_parameters_change_nothing_of_others(
+    folder_of: Callable[[str], Path], tcl: Script, tmp_path: Path
+) -> None:
+    folder = folder_of("cubic")
+    before = library_of(folder)
+    edit(folder / "tcp_cubic.c", "BICTCP_BETA_SCALE    1024", "BICTCP_BETA_SCALE    2048")
+    changed = library_of(folder)
+    assert changed != before
+
+    def packets(kind: str, what: object, *words: object) -> bytes:
+        out = tmp_path / "out.tr"
+        done = tcl(RUN, out, kind, what, *words)
+        assert done.returncode == 0, done.stderr
+        return out.read_bytes()
+
+    built_in = packets("built-in", "cubic")
+    assert packets("library", before, *arguments("cubic")) == built_in
+    assert packets("library", changed, *arguments("cubic")) != built_in
+    assert packets("library", before, *arguments("cubic", beta=512)) != built_in
+
+
+def test_a_study_names_a_module_and_sets_its_parameters(folder_of: Callable[[str], Path]) -> None:
+    folder = folder_of("vegas")
+    (run,) = expand_tier(load_study(study_of(folder, settings={"alpha_": 3})), "quick")
+    given = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+    assert given["-flow.0.agent"] == ProtocolFolder(folder).agent
+    assert given["-flow.0.agent"].startswith("TCP/Linux/Module/Module")
+    assert (given["-flow.0.set.alpha_"], given["-flow.0.set.beta_"]) == ("3", "8")
+    before = ProtocolFolder(folder).agent
+    edit(folder / "tcp_vegas.c", "Brakmo", "B.")
+    assert ProtocolFolder(folder).agent == before
+    with pytest.raises(BdpbenchError, match="expected a whole number"):
+        load_study(study_of(folder, settings={"alpha_": 2.5}))
+    with pytest.raises(BdpbenchError, match="the protocol's folder decides this"):
+        load_study(study_of(folder, linux_parameters={"alpha": 3}))
+
+
+INIT = "static int __init tcp_scalable_register(void)\n{\n"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message", "line"),
+    [
+        (
+            "min(tp->snd_cwnd",
+            "tcp_in_slow_start(tp) + min(tp->snd_cwnd",
+            "tcp_in_slow_start",
+            ":36",
+        ),
+        (".owner", ".cong_control = NULL, .owner", "no member named 'cong_control'", ":5"),
+        (".name", ".main = 0, .name", "main", ".c:"),
+        ("module_init(tcp_scalable_register)", "int unused", "has no module_init", "scalable.c"),
+        (
+            "return tcp_register_congestion_control(&tcp_scalable)",
+            "return 0",
+            "registers 0 congestion controls: expected one",
+            "scalable.c:1",
+        ),
+        (
+            "return tcp_register",
+            "tcp_register_congestion_control(&tcp_scalable); return tcp_register",
+            "registers 2 congestion controls",
+            "scalable.c:6",
+        ),
+        (INIT, INIT + "for (;;) jiffies++;", "module_init does not end", "scalable.c"),
+        (INIT, INIT + "return -22;", "module_init failed with -22", "scalable.c"),
+        (
+            INIT,
+            "extern void tcp_mtup_init(struct sock*);\n"
+            + INIT
+            + "if (jiffies) tcp_mtup_init(NULL);",
+            "needs tcp_mtup_init, which TCP/Linux does not have",
+            "scalable.c:",
+        ),
+        (
+            "module_init(",
+            "static int quick = 3;\nmodule_param(quick, int, 0644);\nmodule_init(",
+            "protocol.yaml does not have the parameter quick",
+            "scalable.c:7",
+        ),
+        (
+            "module_init(",
+            'static char* word = "";\nmodule_param(word, charp, 0644);\nmodule_init(',
+            "the parameter word is of type charp",
+            "scalable.c:7",
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_module_is_said_with_its_line(
+    old: str,
+    new: str,
+    message: str,
+    line: str,
+    folder_of: Callable[[str], Path],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("bdpbench.simulation.linux_modules._TIMEOUT_S", 0.5)
+    folder = folder_of("scalable")
+    edit(folder / "tcp_scalable.c", old, new)
+    with pytest.raises(BdpbenchError) as found:
+        library_of(folder)
+    assert message in str(found.value).replace("‘", "'").replace("’", "'")
+    assert line in found.value.where
+
+
+def test_parameters_have_to_be_those_of_the_file(folder_of: Callable[[str], Path]) -> None:
+    folder = folder_of("hybla")
+    edit(folder / "protocol.yaml", "default: 25", "default: 26")
+    with pytest.raises(BdpbenchError, match="the default is 26, and in tcp_hybla"):
+        library_of(folder)
+    edit(folder / "protocol.yaml", "rtt0_", "rtt1_")
+    with pytest.raises(BdpbenchError, match="does not have the parameter rtt0"):
+        library_of(folder)
+    (folder / "law.cc").touch()
+    assert "law.cc and tcp_hybla.c: expected one of them" in str(protocol_folder(folder))
+
+
+@pytest.mark.parametrize(
+    ("new", "message"),
+    [
+        (
+            "tp->snd_cwnd_cnt = tp->snd_cwnd / (ack - tp->snd_una);",
+            "cong_avoid() of its protocol divided by zero",
+        ),
+        ("tp->snd_cwnd = 0; return;", "cong_avoid() of its module: the cwnd that it left is 0"),
+        ("tp->snd_ssthresh = -5; return;", "the ssthresh that it left is -5 packets at 0.0"),
+    ],
+)
+def test_a_module_that_goes_wrong_ends_the_run_and_names_its_function(
+    new: str, message: str, folder_of: Callable[[str], Path], tcl: Script, tmp_path: Path
+) -> None:
+    folder = folder_of("scalable")
+    edit(
+        folder / "tcp_scalable.c",
+        "if (!tcp_is_cwnd_limited(sk, in_flight))",
+        new + "\n\tif (!tcp_is_cwnd_limited(sk, in_flight))",
+    )
+    done = tcl(RUN, tmp_path / "out.tr", "library", library_of(folder))
+    assert done.returncode == 1
+    assert message in done.stderr

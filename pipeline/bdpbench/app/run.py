@@ -134,14 +134,23 @@ def _work(planned: Prepared, execution: Execution, view: View) -> None:
         raise failed
 
 
-def simulate_missing(planned: Prepared, execution: Execution, view: View) -> BdpbenchError | None:
-    """Simulate, read and measure the missing runs in batches; returns what has failed."""
+def simulate_missing(
+    planned: Prepared, execution: Execution, view: View, *, judged: bool = True
+) -> BdpbenchError | None:
+    """Simulate, read and measure the missing runs in batches; returns what has failed.
+
+    Args:
+        planned: the plan and what is missing.
+        execution: how to run the batches.
+        view: shows the progress.
+        judged: whether the study's published numbers are about these runs.
+    """
     paths = planned.paths
     write_plan_document(paths.plan, planned.plan)
     jobs = write_batches(planned, execution.cores, least_s=execution.least_s)
     if not jobs["jobs"]:
         return None
-    workflow = Workflow(planned, jobs, execution, view)
+    workflow = Workflow(planned, jobs, execution, view, judged=judged)
     status = workflow.run()
     learn(paths.results, planned.missing, paths.batches)
     return failure(planned, workflow.log, status) if status != 0 else None

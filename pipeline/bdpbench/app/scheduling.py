@@ -117,9 +117,18 @@ class Workflow:
         jobs: the batches.
         execution: how to run them; its backend has been chosen.
         view: shows the progress of the simulations.
+        judged: whether the study's published numbers are about these runs.
     """
 
-    def __init__(self, prepared: Prepared, jobs: Jobs, execution: Execution, view: View) -> None:
+    def __init__(
+        self,
+        prepared: Prepared,
+        jobs: Jobs,
+        execution: Execution,
+        view: View,
+        *,
+        judged: bool = True,
+    ) -> None:
         self._paths, self._missing = prepared.paths, prepared.missing
         self._names = list(jobs["jobs"])
         self._execution, self._view = execution, view
@@ -127,7 +136,7 @@ class Workflow:
         self._watch = Watch(
             self._paths.runs, self._paths.batches, prepared.missing, execution.cores
         )
-        self._verdicts = RunVerdicts(prepared.plan, self._paths.runs)
+        self._verdicts = RunVerdicts(prepared.plan, self._paths.runs) if judged else None
         self._shown_queue = ""
 
     @property
@@ -250,7 +259,8 @@ class Workflow:
         snapshot = self._watch.look()
         for each in snapshot.ended:
             finished = each.status == "finished"
-            verdicts = self._verdicts.of(each.run["run_id"]) if finished else []
+            known = self._verdicts if finished else None
+            verdicts = known.of(each.run["run_id"]) if known is not None else []
             self._view.ended(each, verdicts)
         self._view.show(snapshot)
 

@@ -208,6 +208,8 @@ def test_what_a_study_shows_of_others_is_published(key: str) -> None:
         for run in runs
         if not mirrored.is_published(run)
     ]
+    # Of `config/evaluation`, `publish … --from-kept --prove 1 -o reports/published` gives them
+    # their new ids (CONTRIBUTING.md).
     assert lacking == []
     known = set(mirrored.published.select("metric", "subject").iter_rows())
     columns = [

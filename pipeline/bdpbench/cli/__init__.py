@@ -169,12 +169,21 @@ def _not_lost(unraisable: sys.UnraisableHookArgs) -> None:
     if not issubclass(unraisable.exc_type, KeyboardInterrupt):
         sys.__unraisablehook__(unraisable)
         return
+    import _thread
     import signal
     import threading
+    import time
 
-    # Not at once: the exception would be raised in this function and be dropped again.
-    again = (threading.main_thread().ident, signal.SIGINT)
-    threading.Timer(0.05, signal.pthread_kill, again).start()
+    caller = threading.main_thread().ident or 0
+
+    def repeat() -> None:
+        # Not while this function runs: the exception would be raised in it and be dropped again.
+        time.sleep(0.05)
+        while sys._current_frames()[caller].f_code is _not_lost.__code__:
+            time.sleep(0.05)
+        signal.pthread_kill(caller, signal.SIGINT)
+
+    _thread.start_new_thread(repeat, ())  # a Thread would wait here until it has begun
 
 
 def _fail(error: BdpbenchError) -> NoReturn:

@@ -21,7 +21,7 @@ from bdpbench.metrics import (
     measure_run,
     percentile,
 )
-from bdpbench.studies.load import find_study
+from bdpbench.studies.load import find_study, study_keys
 from bdpbench.trace import OUTPUT_FORMATS
 
 Load = Callable[..., dict[str, Definition]]
@@ -201,10 +201,10 @@ def test_a_percentile_has_the_name_of_its_rank(rank: int, nth: str) -> None:
 def test_published_ids_are_what_they_were() -> None:
     """Each definition that a published study was measured by is one of today's, or is gone."""
     folders = list(repository_root().glob("reports/published/*"))
+    studies = [*map(find_study, study_keys()), repository_root() / "config" / "evaluation"]
+    assert {each.name for each in folders} == {each.name for each in studies}
     known = {
-        metric: each.id
-        for folder in folders
-        for metric, each in definitions_for(find_study(folder.name)).items()
+        metric: each.id for study in studies for metric, each in definitions_for(study).items()
     }
     for folder in folders:
         published = pl.read_parquet(folder / "metrics.parquet", columns=["metric", "definition"])

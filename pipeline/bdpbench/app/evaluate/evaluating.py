@@ -320,9 +320,8 @@ class Evaluating:
                 if value["protocol"] == each.key and value["rank"] is not None
             ]
             if ranks:
-                self._view.tell(
-                    "ranks", f"{each.key}\n  " + "\n  ".join(ranks), protocol=each.key, ranks=ranks
-                )
+                said = "\n  ".join([each.protocol.label, *ranks])
+                self._view.tell("ranks", said, protocol=each.key, ranks=ranks)
         path = folder / EVALUATION_NAME
         self._view.tell("evaluation", f"evaluation: {path}", path=str(path))
 

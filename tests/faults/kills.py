@@ -48,9 +48,7 @@ COMMANDS = {
     "compiler": "cc1plus ",
     "pip": "pip install ",
 }
-# Python's venv outlives a killed call by the seconds in which it installs pip, on a busy machine
-# ten; it keeps the lock of the set-up until then.
-SURVIVE_S = 60.0
+SURVIVE_S = 5.0
 # The kills test bdpbench, and ns-2 only incidentally: simulations may be a small part of a call.
 RUNS_S = {"plain_s": 80, "streamed_s": 30}
 PACKAGES = ("click", "ruamel-yaml")

@@ -4,7 +4,8 @@
 
 Each kind of file gets that many mutants, of all studies or protocols that have it. A mutant must
 end within MOST_S in what the file describes or in one BdpbenchError that names a line. A changed
-value that changes nothing is a fault, too. Of long lists only some entries are read, to save time.
+value that changes nothing is a fault, too, but for a key that is left out: its value may have been
+the default. Of long lists only some entries are read, to save time.
 """
 
 from __future__ import annotations
@@ -344,11 +345,22 @@ def _of_error(said: str, path: Path) -> str:
     return "refused"
 
 
-def _data(content: bytes, path: Path) -> str:
+def _data(content: bytes, path: Path) -> Any:
     path.write_bytes(content)
     if path.suffix == ".csv":
-        return repr(list(csv.reader(io.StringIO(content.decode(), newline=""))))
-    return repr(YamlFile(path).data)
+        return list(csv.reader(io.StringIO(content.decode(), newline="")))
+    return YamlFile(path).data
+
+
+def _only_lacks_keys(found: Any, valid: Any) -> bool:
+    """Whether these data are the same but for keys that are missing."""
+    if isinstance(found, dict) and isinstance(valid, dict):
+        return found.keys() <= valid.keys() and all(
+            _only_lacks_keys(each, valid[key]) for key, each in found.items()
+        )
+    if isinstance(found, list) and isinstance(valid, list):
+        return len(found) == len(valid) and all(map(_only_lacks_keys, found, valid))
+    return repr(found) == repr(valid)
 
 
 @dataclass
@@ -387,7 +399,9 @@ class Fuzzer:
         content = mutant(valid, name, chance)
         path.write_bytes(content)
         said = outcome(path, read, expected)
-        if said == "equal" and _data(content, path) != _data(valid.encode(), path):
+        if said == "equal" and not _only_lacks_keys(
+            _data(content, path), _data(valid.encode(), path)
+        ):
             said = f"ignored: {path} says something else, which changes nothing"
         path.write_text(valid)
         return said, content

@@ -138,13 +138,16 @@ def _check_window(values: Values, sender: Sender) -> None:
 
 
 def _check_compound(values: Values, sender: Sender) -> None:
-    """Refuse Compound where it would behave like Reno.
+    """Refuse Compound where it would behave like Reno, unless a parameter of the run says so.
 
     It estimates the queue once per round trip, from more than two RTT samples. With timestamps ns-2
     takes a sample from each ACK, without them one per round trip, so that Compound's delay window
     stays 0. Receivers of TCP/Linux always echo timestamps (``tcl/lib/agents.tcl``).
     """
-    if sender.protocol.linux == "compound" and not sender.variable("timestamps_"):
+    own = sender.protocol.settings.get("timestamps_")
+    by_parameter = sender.settings.get("timestamps_") != own
+    off = not sender.variable("timestamps_")
+    if sender.protocol.linux == "compound" and off and not by_parameter:
         raise values.error(
             ("protocols", sender.key, "linux"),
             "Compound without timestamps behaves exactly like Reno: its delay window opens "

@@ -82,3 +82,14 @@ def test_it_is_refused_without(tmp_path: Path, keys: dict[str, Any]) -> None:
         if '"linux": "compound"' in text
     )
     assert caught.value.where == f"{path}:{line}"
+
+
+def test_a_parameter_may_turn_timestamps_off(tmp_path: Path) -> None:
+    off = {"description": "Timestamps", "sets": {"CTCP": ["timestamps_"]}}
+    path = _study(tmp_path, "compound", settings={"timestamps_": 1}, parameters={"timestamps": off})
+    study = json.loads(path.read_text())
+    study["scenarios"]["one"]["parameters"] = {"timestamps": 0}
+    path.write_text(json.dumps(study, indent=1))
+    (run,) = expand_tier(read_study(path), "quick")
+    argv = " ".join(run["argv"])
+    assert "-flow.0.set.timestamps_ 0 " in argv

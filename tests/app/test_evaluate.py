@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from tests.app.conftest import call_bdpbench, call_here, check_refused, said_by
 
+from bdpbench.app.evaluate.cells import StudyCells
+from bdpbench.app.evaluate.evaluating import common_names
 from bdpbench.app.evaluate.mirrored import Mirrored
 from bdpbench.app.evaluate.newcomers import find_newcomers
 from bdpbench.app.planning import Paths
@@ -199,9 +201,11 @@ def test_a_mistake_in_evaluate_yaml_names_its_line(tmp_path: Path, old: str) -> 
 MIRRORS = {each.key: each for each in mirrors()}
 
 
+@pytest.mark.parametrize("choice", ["quick", "full"])
 @pytest.mark.parametrize("key", MIRRORS)
-def test_what_a_study_shows_of_others_is_published(key: str) -> None:
-    mirrored = Mirrored(MIRRORS[key], "quick", [], Paths(Path(), "x", "y"), "")
+def test_what_a_study_shows_of_others_is_published(key: str, choice: Choice) -> None:
+    mirrored = Mirrored(MIRRORS[key], choice, [], Paths(Path(), "x", "y"), "")
+    StudyCells(mirrored, common_names(MIRRORS[key])).check()
     lacking = [
         run["label"]
         for runs in mirrored.own.values()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, TypedDict
 
 import polars as pl
@@ -14,7 +15,7 @@ from bdpbench.app.evaluate.mirrored import Mirrored
 from bdpbench.contracts.evaluation import Column, Part, PartRun, cells_schema
 from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
 from bdpbench.metrics.groups import REPETITION, confidence_interval
-from bdpbench.studies.evaluate import ColumnFile, PartFile, Place
+from bdpbench.studies.evaluate import ColumnFile, PartFile
 from bdpbench.studies.plan import swept_names
 from bdpbench.units import unit_of
 
@@ -103,19 +104,34 @@ class StudyCells:
 
     def __init__(self, mirrored: Mirrored, names: Mapping[str, str]) -> None:
         self._mirrored, self._file = mirrored, mirrored.mirror.file
-        measured, self.failed = mirrored.measured()
         self._names = dict(names)
         self._names |= {mirrored.key_of(each.key): each.key for each in mirrored.newcomers}
-        self._values = {"": Values(mirrored.own_values())}
-        for each in mirrored.newcomers:
-            self._values[each.key] = Values(mirrored.values(each.key, measured))
-        self._shown = list(self._runs())
 
-    def _runs(self) -> Iterator[Shown]:
+    @cached_property
+    def _measured(self) -> tuple[pl.DataFrame, dict[str, str]]:
+        return self._mirrored.measured()
+
+    @property
+    def failed(self) -> dict[str, str]:
+        """Run id → why a run that had to be simulated has no values."""
+        return self._measured[1]
+
+    @cached_property
+    def _values(self) -> dict[str, Values]:
+        """Newcomer → values of its runs; "" → those of the study's own."""
+        found = {"": Values(self._mirrored.own_values())}
+        for each in self._mirrored.newcomers:
+            found[each.key] = Values(self._mirrored.values(each.key, self._measured[0]))
+        return found
+
+    @cached_property
+    def _shown(self) -> list[Shown]:
+        return list(self._runs(self._status))
+
+    def _runs(self, status_of: Callable[[PlannedRun], tuple[Status, str]]) -> Iterator[Shown]:
         for newcomer, runs in self._mirrored.runs.items():
             for each in runs:
-                status, why = self._status(each.run)
-                yield Shown(each.run, newcomer, each.varied, status, why)
+                yield Shown(each.run, newcomer, each.varied, *status_of(each.run))
         for own in self._mirrored.own.values():
             for run in own:
                 if self._mirrored.is_published(run):
@@ -123,6 +139,18 @@ class StudyCells:
                 else:
                     said = "is not published"
                     yield Shown(run, "", varied=False, status="missing", why=said)
+
+    def check(self) -> None:
+        """Refuse, before anything is simulated, a cell whose runs have no mean.
+
+        Raises:
+            BdpbenchError: naming the column whose runs differ in more than it takes the mean over.
+        """
+        shown = list(self._runs(lambda _: ("missing", "")))
+        for key, part in self._file.parts.items():
+            for name, column in self._columns_of(part).items() if part.kind != "history" else ():
+                for found in self._grouped(part, column, _of_column(shown, column)).values():
+                    self._check_alike(key, name, [each for each, _ in found])
 
     def _status(self, run: PlannedRun) -> tuple[Status, str]:
         if self._mirrored.is_published(run):
@@ -147,7 +175,7 @@ class StudyCells:
             shown: dict[tuple[str, str, str], Shown] = {}
             columns = self._columns_of(part)
             for name, column in columns.items():
-                of_column = [each for each in self._shown if _is_shown(each.run, column)]
+                of_column = _of_column(self._shown, column)
                 shown |= {
                     (each.run["run_id"], each.run["scenario"], each.newcomer): each
                     for each in of_column
@@ -236,14 +264,9 @@ class StudyCells:
 
     def _cells(self, key: str, part: PartFile, name: str, shown: Sequence[Shown]) -> Iterator[Cell]:
         column = part.columns[name]
-        cells: dict[_Place, list[tuple[Shown, int]]] = {}
-        for each in shown:
-            for place, weight in self._places(part, column, each):
-                cells.setdefault(place, []).append((each, weight))
         definition = self._mirrored.definitions[column.metric]
-        for place, found in cells.items():
+        for place, found in self._grouped(part, column, shown).items():
             protocol, own_key, row, beside, panel, x, newcomer = place
-            self._check_alike(key, name, column, self._file.scenarios[column.scenario], found)
             value, low, high, values, why = self._summary(column, found, newcomer)
             sources = {
                 each.status for each, _ in found if each.status in ("published", "simulated")
@@ -270,6 +293,16 @@ class StudyCells:
                 "source": "both" if len(sources) > 1 else next(iter(sources), ""),
                 "why": why,
             }
+
+    def _grouped(
+        self, part: PartFile, column: ColumnFile, shown: Sequence[Shown]
+    ) -> dict[_Place, list[tuple[Shown, int]]]:
+        """Cell → its runs, and for how many points each stands in it."""
+        cells: dict[_Place, list[tuple[Shown, int]]] = {}
+        for each in shown:
+            for place, weight in self._places(part, column, each):
+                cells.setdefault(place, []).append((each, weight))
+        return cells
 
     def _places(
         self, part: PartFile, column: ColumnFile, shown: Shown
@@ -301,21 +334,20 @@ class StudyCells:
             return study.queues[text].label or text
         return text
 
-    def _check_alike(
-        self,
-        key: str,
-        name: str,
-        column: ColumnFile,
-        place: Place,
-        found: Sequence[tuple[Shown, int]],
-    ) -> None:
-        """Refuse a cell of runs that differ in more than the column takes the mean over."""
-        free = {*column.mean_over, *place.vary, REPETITION, "duration_s"}
-        study = self._mirrored.mirror.study
-        swept = set(swept_names(study.scenarios[column.scenario])) - free
-        for parameter in sorted(swept):
-            values = {run.run["parameters"].get(parameter) for run, _ in found if not run.varied}
-            if len(values) > 1:
+    def _check_alike(self, key: str, name: str, shown: Sequence[Shown]) -> None:
+        """Refuse a cell of runs that differ in more than the column takes the mean over.
+
+        Runs agree in a parameter if they stand for a common value: a run stands for several where
+        they make no difference, e.g. for two buffers of as many packets.
+        """
+        part = self._file.parts[key]
+        column = part.columns[name]
+        place, study = self._file.scenarios[column.scenario], self._mirrored.mirror.study
+        axes = {part.rows, part.panels, part.x}  # equal in a cell as it is made
+        free = {*column.mean_over, *place.vary, *axes, REPETITION, "duration_s"}
+        for parameter in swept_names(study.scenarios[column.scenario]):
+            values = [set(values_of(run.run, parameter)) for run in shown if not run.varied]
+            if parameter not in free and values and not set.intersection(*values) and any(values):
                 raise self._mirrored.mirror.error(
                     ("parts", key, "columns", name),
                     f"a cell has runs with different {parameter}",
@@ -383,6 +415,10 @@ def _shortened(shown: Sequence[Shown]) -> str:
 def _mean(values: Sequence[tuple[float, int]]) -> float:
     """Mean of values with weights."""
     return math.fsum(value * weight for value, weight in values) / sum(w for _, w in values)
+
+
+def _of_column(shown: Sequence[Shown], column: ColumnFile) -> list[Shown]:
+    return [each for each in shown if _is_shown(each.run, column)]
 
 
 def _is_shown(run: PlannedRun, column: ColumnFile) -> bool:

@@ -185,12 +185,14 @@ class Evaluating:
         return True
 
     def _resolve_study(self, mirror: Mirror) -> None:
-        names = set(_common_names(mirror).values())
+        names = common_names(mirror)
         for key, told in mirror.file.criteria.items():
-            if told.of and (unknown := known_or_suggest(told.of, names, "common name")):
+            known = set(names.values())
+            if told.of and (unknown := known_or_suggest(told.of, known, "common name")):
                 raise mirror.error(("criteria", key, "of"), *unknown)
         paths = Paths(self._results, self._name, mirror.key)
         mirrored = Mirrored(mirror, self._choice, self._newcomers, paths, self._build_id)
+        StudyCells(mirrored, names).check()
         for protocol in folders_of(mirror.study):
             make_protocol(protocol)
         check_declared(mirror.study, self._build_id)
@@ -335,7 +337,7 @@ class Joined:
     """
 
     def __init__(self, mirrored: Sequence[Mirrored], newcomers: Sequence[Newcomer]) -> None:
-        names = {each.mirror.key: _common_names(each.mirror) for each in mirrored}
+        names = {each.mirror.key: common_names(each.mirror) for each in mirrored}
         self.problems: list[Problem] = []
         self.cells: list[Cell] = []
         self.studies: list[EvaluatedStudy] = []
@@ -395,7 +397,7 @@ class Joined:
         }
 
 
-def _common_names(mirror: Mirror) -> dict[str, str]:
+def common_names(mirror: Mirror) -> dict[str, str]:
     """Protocol of a study → its common name, or ``STUDY:PROTOCOL``."""
     path = mirror.study.folder / ATLAS_NAME
     known = YamlFile(path).validate(Membership).known_as if path.is_file() else {}

@@ -24,6 +24,7 @@ import sys
 import tempfile
 import time
 import traceback
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -348,7 +349,8 @@ def _of_error(said: str, path: Path) -> str:
 def _data(content: bytes, path: Path) -> Any:
     path.write_bytes(content)
     if path.suffix == ".csv":
-        return list(csv.reader(io.StringIO(content.decode(), newline="")))
+        rows = csv.reader(io.StringIO(content.decode(), newline=""))
+        return [[cell.strip() for cell in row] for row in rows]
     return YamlFile(path).data
 
 
@@ -450,6 +452,7 @@ def main() -> int:
     parser.add_argument("names", nargs="*", default=[*READ, *ATLASES, *PROTOCOLS])
     given = parser.parse_args()
     signal.signal(signal.SIGALRM, _too_long)
+    warnings.simplefilter("error")  # users would see them
     faults = 0
     with tempfile.TemporaryDirectory() as name:
         shutil.copytree(repository_root() / "config", Path(name) / "config")

@@ -125,7 +125,7 @@ class YamlFile:
             try:
                 return yaml.compose(text, _Loader)
             except yaml.YAMLError:
-                return YAML(typ="rt").compose(text)
+                return _slow_reader().compose(text)
         except (OSError, RuamelError, ValueError, RecursionError):
             return None
 
@@ -290,6 +290,12 @@ def _check_depth(text: str, path: Path) -> None:
             raise _too_deep(f"{path}:{event.start_mark.line + 1}")
 
 
+def _slow_reader() -> YAML:
+    reader = YAML(typ="rt")
+    reader.composer.warn_double_anchors = False  # YAML 1.2 lets an anchor be defined anew
+    return reader
+
+
 def _read_slowly(path: Path) -> Any:
     # ruamel.yaml takes minutes for what is nested deeply, also where libyaml finds an error first.
     text = path.read_text(encoding="utf-8")
@@ -300,7 +306,7 @@ def _read_slowly(path: Path) -> Any:
         _check_depth(text, path)
     try:
         with path.open(encoding="utf-8") as stream:
-            return YAML(typ="rt").load(stream)
+            return _slow_reader().load(stream)
     except RecursionError:
         raise _too_deep(str(path)) from None
     except MarkedYAMLError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -85,3 +86,11 @@ def test_a_key_is_found_where_it_stands(tmp_path: Path) -> None:
     path = tmp_path / "a.yaml"
     path.write_text("# a comment\na:\n  - b: 1\n  - b: 2\n    c: 3\n")
     assert YamlFile(path).line_of(("a", 1, "c")) == 5
+
+
+def test_an_anchor_may_be_defined_anew_without_a_word(tmp_path: Path) -> None:
+    path = tmp_path / "anchors.yaml"
+    path.write_text("a: &x 1\nb: &x 2\nc: *x\n")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert YamlFile(path).data == {"a": 1, "b": 2, "c": 2}

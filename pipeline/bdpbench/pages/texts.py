@@ -6,17 +6,15 @@ from collections.abc import Collection, Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated
-from xml.etree import ElementTree
 
-from markupsafe import Markup
 from pydantic import Field, field_validator
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.yaml_files import Strict, YamlFile, known_or_suggest
+from bdpbench.studies.equations import Equation, checked_mathml
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.plan import swept_names
 from bdpbench.studies.protocol_folders import (
-    Equation,
     Parameter,
     ProtocolFile,
     ProtocolFolder,
@@ -122,20 +120,19 @@ STANDARD_TCP = 1
 
 
 class ShownEquation(Equation):
-    """An equation with its MathML, which browsers show instead of the plain text."""
+    """An equation with its MathML, written by hand."""
 
     mathml: Text
 
     @field_validator("mathml")
     @classmethod
     def _is_mathml(cls, value: str) -> str:
-        checked_mathml(value)
-        return value
+        return checked_mathml(value)
 
     @property
-    def markup(self) -> Markup:
+    def markup(self) -> str:
         """The equation as inserted into the page."""
-        return checked_mathml(self.mathml)
+        return self.mathml
 
 
 class ProtocolData(Strict):
@@ -195,45 +192,3 @@ def data_of(
     if protocol.folder:
         return ProtocolFolder(Path(protocol.folder)).file
     return next((each for each in known if each.describes(protocol)), None)
-
-
-# MathML Core without scripts, links and styles.
-_TOKENS = frozenset({"mi", "mn", "mo", "mtext"})
-_SCRIPTS = frozenset({"msub", "msup", "msubsup", "munder", "mover", "munderover"})
-_LAYOUT = frozenset({"math", "mrow", "mspace", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd"})
-_ELEMENTS = _TOKENS | _SCRIPTS | _LAYOUT
-
-_ATTRIBUTES = frozenset(
-    {"display", "mathvariant", "stretchy", "fence", "separator", "lspace", "rspace", "width"}
-)
-
-
-def checked_mathml(source: str) -> Markup:
-    """One ``<math>`` element that may be placed in a page unchanged.
-
-    Raises:
-        ValueError: when it is not well-formed, contains an element or attribute that is not
-            presentation MathML, or has text outside ``mi``, ``mn``, ``mo`` and ``mtext``.
-    """
-    try:
-        # Written by us in reports/protocols/, and entities cannot be declared inside an element.
-        root = ElementTree.fromstring(source)  # noqa: S314
-    except ElementTree.ParseError as error:
-        raise ValueError(f"is not well-formed MathML ({error})") from None
-    if root.tag != "math":
-        raise ValueError(f"expected one <math> element, not <{root.tag}>")
-    for element in root.iter():
-        _check(element)
-    return Markup(ElementTree.tostring(root, encoding="unicode"))  # noqa: S704  checked above
-
-
-def _check(element: ElementTree.Element) -> None:
-    if element.tag not in _ELEMENTS:
-        raise ValueError(f"<{element.tag}> is not an element of an equation")
-    for name in element.attrib:
-        if name not in _ATTRIBUTES:
-            raise ValueError(f"<{element.tag}> has an attribute {name!r} that is not allowed")
-    inside = [] if element.tag in _TOKENS else [element.text]
-    loose = [text for text in (*inside, *(child.tail for child in element)) if text]
-    if any(text.strip() for text in loose):
-        raise ValueError(f"{''.join(loose).strip()!r} is between the elements of <{element.tag}>")

@@ -22,6 +22,7 @@ from bdpbench.contracts.files import written_text
 from bdpbench.contracts.paths import config_dir, expanded
 from bdpbench.contracts.yaml_files import Label, Location, Strict, VariableName, YamlFile, suggest
 from bdpbench.studies.behaviour import strip_cpp
+from bdpbench.studies.equations import Equation
 from bdpbench.studies.parts import ClassName, Protocol, Setting
 from bdpbench.studies.study import Study
 
@@ -43,22 +44,6 @@ class Source(Strict):
 
     text: Text
     url: str = Field("", pattern=r"^(https://\S+)?$")
-
-
-class Equation(Strict):
-    """One rule of the congestion window.
-
-    Attributes:
-        when: the event that it reacts to, e.g. "per ACK, above the low window".
-        text: the equation in plain characters.
-        source: where it is printed.
-        note: any further remark.
-    """
-
-    when: Text
-    text: Text
-    source: Text
-    note: str = ""
 
 
 class Parameter(Strict):

@@ -1,0 +1,39 @@
+"""Equations in LaTeX become MathML, and what browsers could not show is refused with its line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.equations import mathml_of
+from bdpbench.studies.protocol_folders import ProtocolFolder
+
+
+def test_a_fraction_becomes_mathml() -> None:
+    fraction = "<mfrac><mrow><mi>a</mi></mrow><mrow><mi>w</mi></mrow></mfrac>"
+    assert mathml_of(r"\frac{a}{w}") == f'<math display="inline"><mrow>{fraction}</mrow></math>'
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        *(r"\frac{a", "a}", "{", r"\foo x", "$x$", "%", "&", "a^b^c", r"\left( a", r"\text{<b>}"),
+        *(r"\href{https://example.org}{y}", r"\color{red}{x}", "{" * 5000),
+    ],
+)
+def test_what_no_equation_is_gets_refused(latex: str) -> None:
+    with pytest.raises(
+        ValueError, match=r"LaTeX|MathML|not known|parts|not allowed|not an element"
+    ):
+        mathml_of(latex)
+
+
+def test_the_line_of_an_equation_is_told(tmp_path: Path) -> None:
+    (tmp_path / "protocol.yaml").write_text(
+        "key: X\nlabel: X\ncolour: '#000000'\nname: X\nsummary: x\nequations:\n"
+        "  - {when: now, text: a/b, source: here,\n     latex: '\\frac{a'}\n"
+    )
+    with pytest.raises(BdpbenchError, match=r"protocol\.yaml:8: equations.0.latex: <mfrac> has 1"):
+        _ = ProtocolFolder(tmp_path).file

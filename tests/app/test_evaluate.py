@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -290,6 +291,15 @@ def test_under_another_name_a_protocol_is_judged_as_it_is_published(
     answered = [each for each in document["criteria"] if each["rule"]]
     assert all(len(each["answers"]) == 9 for each in answered)
     assert document["protocols"][0]["relative"] == "cubic"
+    deep = next(each for each in document["criteria"] if each["key"] == "bufferbloat")
+    cubic = next(each["worst"] for each in deep["answers"] if each["protocol"] == "cubic")
+    assert cubic is not None
+    assert deep["bound"] == deep["reference"] == cubic > 150
+    has, comes_to = re.findall(r"[\d.]+(?= ms)", deep["rule"])[1:]
+    assert deep["rule"] == (
+        f"at most 150 ms, or what CUBIC has ({has} ms); that is at most {comes_to} ms"
+    )
+    assert float(has) == float(comes_to) == pytest.approx(cubic, rel=1e-3)
 
 
 def test_json_names_the_evaluation(evaluated: Path) -> None:

@@ -42,7 +42,7 @@ EVALUATION_NAME = "evaluation.json"
 CELLS_NAME = "cells.parquet"
 GALLERY = "reports/gallery.json"
 """The evaluation of the documentation's gallery, without its parts, in the checkout."""
-EVALUATION_VERSION = 1
+EVALUATION_VERSION = 2
 
 Choice = Literal["quick", "full"]
 PartKind = Literal["table", "matrix", "curve", "history"]
@@ -217,7 +217,11 @@ class Criterion(TypedDict):
         title: the question.
         section: of the RFC.
         text: what is simulated, or why a simulator cannot answer it.
-        rule: in words, e.g. "at most 150 ms, or what CUBIC has"; "" if nothing is simulated.
+        rule: in words, with what it comes to, e.g. "at most 150 ms, or what CUBIC has (998 ms);
+            that is at most 998 ms"; "" if nothing is simulated.
+        bound: what it comes to; null if nothing is simulated.
+        reference: value of the other protocol that the rule names; null if it names none, or if
+            that has no value.
         source: where the rule comes from; "" if nothing is simulated.
         study, part, column: where its cells are; "" if nothing is simulated.
         answers: of all protocols; empty if nothing is simulated.
@@ -228,6 +232,8 @@ class Criterion(TypedDict):
     section: str
     text: str
     rule: str
+    bound: float | None
+    reference: float | None
     source: str
     study: str
     part: str

@@ -10,16 +10,14 @@ from typing import Any, TypeAlias
 
 from bdpbench.contracts.documents import csv_of
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
+from bdpbench.pages.latex import latex_table
 from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.protocols import ProtocolPage
 from bdpbench.pages.statements import ClaimRow
-from bdpbench.pages.text import NARROW_SPACE, VERDICTS, format_deviation, format_number
-from bdpbench.units import MINUS, axis_title, slug
+from bdpbench.pages.text import VERDICTS, format_deviation, format_number
+from bdpbench.units import axis_title, slug
 
 TABLE_FORMATS = ("tex", "md", "csv")
-
-# Most rows of a table that LaTeX sets on one page; a longer one may be split.
-_ROWS_OF_A_PAGE = 40
 
 # A table or section of the paper with at least this many numbers gets a table of its own.
 _OWN_TABLE = 3
@@ -28,16 +26,11 @@ Cell: TypeAlias = str | float | int | None
 
 @dataclass(frozen=True)
 class Column:
-    """A column: its title for readers, its name in CSV, and its typesetting.
-
-    ``numeric`` columns are right-aligned; text in a column with a ``width`` (as a share of the
-    page's) is wrapped.
-    """
+    """A column: its title for readers, and its name in CSV; ``numeric`` ones are right-aligned."""
 
     title: str
     key: str
     numeric: bool = False
-    width: float = 0.0
 
 
 @dataclass(frozen=True)
@@ -66,7 +59,7 @@ class PaperTable:
 _NUMBER_COLUMNS = (
     Column("Where", "where"),
     Column("Protocol", "protocol"),
-    Column("Quantity (unit)", "quantity", width=0.24),
+    Column("Quantity (unit)", "quantity"),
     Column("Condition", "condition"),
     Column("Published", "published", numeric=True),
     Column("Bounds", "bounds", numeric=True),
@@ -192,8 +185,8 @@ def _claims(claims: Sequence[ClaimRow]) -> PaperTable:
         name="statements",
         title="Statements of the study and their verdicts",
         columns=(
-            Column("Where", "where", width=0.2),
-            Column("Statement", "statement", width=0.6),
+            Column("Where", "where"),
+            Column("Statement", "statement"),
             Column("Verdict", "verdict"),
         ),
         rows=tuple(
@@ -227,105 +220,9 @@ def render_table(table: PaperTable, caption: str) -> dict[str, str]:
     return dict(zip(TABLE_FORMATS, texts, strict=True))
 
 
-_LATEX = {
-    "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    "<": r"\textless{}",
-    ">": r"\textgreater{}",
-    "|": r"\textbar{}",
-    '"': r"\textquotedbl{}",
-    MINUS: "$-$",
-    NARROW_SPACE: r"\,",
-    "\N{NO-BREAK SPACE}": "~",
-    "–": "--",
-    "—": "---",
-    "…": r"\dots{}",
-    "“": "``",
-    "”": "''",
-    "‘": "`",
-    "’": "'",
-    "×": r"$\times$",
-    "·": r"$\cdot$",
-    "±": r"$\pm$",
-    "≤": r"$\leq$",
-    "≥": r"$\geq$",
-    "≈": r"$\approx$",
-    "→": r"$\rightarrow$",
-    "√": r"$\surd$",
-    "°": r"\textdegree{}",
-    "µ": r"\textmu{}",
-    "²": r"\textsuperscript{2}",
-    "³": r"\textsuperscript{3}",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "δ": r"$\delta$",
-    "λ": r"$\lambda$",
-    "μ": r"$\mu$",
-    "τ": r"$\tau$",
-}
-
-_SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
-
-
-def latex_text(text: str) -> str:
-    r"""Any text for LaTeX: nothing in it is a command, and a line break becomes a blank.
-
-    >>> latex_text("90 % of a_b & {c}")
-    '90 \\% of a\\_b \\& \\{c\\}'
-    """
-    return _SPECIAL.sub(lambda found: _LATEX[found[0]], " ".join(text.split()))
-
-
 def _latex(table: PaperTable, caption: str) -> str:
-    """One ``table``, or a ``longtable`` if the rows do not fit a page."""
-    head = " & ".join(latex_text(column.title) for column in table.columns) + r" \\"
-    lines = [" & ".join(latex_text(cell) for cell in row) + r" \\" for row in table.rows]
-    layout = "".join(map(_layout, table.columns))
-    label = f"\\label{{tab:{table.name}}}"
-    title = f"\\caption{{{latex_text(caption)}}}"
-    if len(table.rows) > _ROWS_OF_A_PAGE:
-        parts = [
-            "% needs \\usepackage{booktabs,longtable}",
-            "\\begingroup\\small\\setlength{\\tabcolsep}{3pt}",
-            f"\\begin{{longtable}}{{{layout}}}",
-            f"{title}{label}\\\\",
-            *("\\toprule", head, "\\midrule", "\\endfirsthead"),
-            *("\\toprule", head, "\\midrule", "\\endhead"),
-            *("\\bottomrule", "\\endfoot"),
-            *lines,
-            "\\end{longtable}",
-            "\\endgroup",
-        ]
-    else:
-        parts = [
-            "% needs \\usepackage{booktabs}",
-            "\\begin{table}",
-            "\\centering\\small",
-            title,
-            label,
-            f"\\begin{{tabular}}{{{layout}}}",
-            *("\\toprule", head, "\\midrule"),
-            *lines,
-            "\\bottomrule",
-            "\\end{tabular}",
-            "\\end{table}",
-        ]
-    return "\n".join(parts) + "\n"
-
-
-def _layout(column: Column) -> str:
-    if column.width:
-        return f"p{{{column.width:g}\\linewidth}}"
-    return "r" if column.numeric else "l"
+    heads = [(column.title, column.numeric) for column in table.columns]
+    return latex_table(table.name, caption, heads, table.rows)
 
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&])")

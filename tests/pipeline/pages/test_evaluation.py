@@ -248,6 +248,16 @@ def test_files_are_latex_csv_and_figures() -> None:
     assert r"Mine \& \textless{}co\textgreater{} & 12.5 & -- \\" in latex
     assert files["figures/paper-curve.pdf"].startswith(b"%PDF")
     assert "paper,table,a,Mine & <co>,,True," in files["cells.csv"].decode()
+    questions = files["tables/rfc9743.csv"].decode().splitlines()
+    assert questions[0] == (
+        "section,question,rule,source,unit,bound,reference,protocol,verdict,value,runs"
+    )
+    asked = "5.2.1,Is it kind?,at least 0.5 s,a source,s,0.5,,"
+    assert questions[1:] == [
+        f"{asked}Mine & <co>,does not meet it,0.25,Mine-run",
+        f"{asked}CUBIC,meets it,0.5,Mine-run",
+        "7.6,Is it honest?,,,,,,,not simulated,,",
+    ]
     standings = files["tables/standings.csv"].decode().splitlines()
     assert standings[1].startswith("Mine & <co>,a,12.5,s,12.4,12.6,1,3,")
 

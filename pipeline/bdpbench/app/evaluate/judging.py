@@ -15,6 +15,7 @@ from bdpbench.contracts.evaluation import (
     FigureValue,
     Part,
 )
+from bdpbench.pages.text import format_number
 from bdpbench.studies.evaluate import CriterionFile, FigureFile, Mirror
 from bdpbench.units import with_unit
 
@@ -160,18 +161,23 @@ def criterion_of(
     told = mirror.file.criteria[key]
     part = next((each for each in study["parts"] if each["key"] == told.part), None)
     answers: list[Answer] = []
+    reference = bound = None
     if part is not None and told.part is not None and told.column is not None:
         of_column = _of(cells, told.part, told.column)
+        reference = _worst(told, [each for each in of_column if each["protocol"] == told.of])
+        bound = _bound(told, reference)
         for name in labels:
             own = [each for each in of_column if each["protocol"] == name]
             if own:
-                answers.append(_answer(told, name, own, of_column))
+                answers.append(_answer(told, bound, name, own))
     return {
         "key": key,
         "title": told.question,
         "section": told.section,
         "text": told.text,
-        "rule": _rule(told, _unit(part, told), labels),
+        "rule": _rule(told, _unit(part, told), labels.get(told.of, told.of), reference, bound),
+        "bound": bound,
+        "reference": reference,
         "source": told.source,
         "study": mirror.key if told.part else "",
         "part": told.part or "",
@@ -185,41 +191,52 @@ def _unit(part: Part | None, told: CriterionFile) -> str:
     return next((each["unit"] for each in columns if each["key"] == told.column), "")
 
 
-def _rule(told: CriterionFile, unit: str, labels: Mapping[str, str]) -> str:
-    """The rule of a criterion in words; "" if it has none."""
+def _worst(told: CriterionFile, cells: Sequence[Cell]) -> float | None:
+    """The worst value of some cells by the rule of a criterion; None if they have none."""
+    known = [each["value"] for each in cells if each["value"] is not None]
+    if not known:
+        return None
+    return max(known) if told.least is None else min(known)
+
+
+def _bound(told: CriterionFile, reference: float | None) -> float:
+    """What a value must not be below, or above: its own bound, or another protocol's if easier."""
+    bounds = [told.least if told.most is None else told.most]
+    if told.times is not None and reference is not None:
+        bounds.append(told.times * reference)
+    known = [each for each in bounds if each is not None]
+    return max(known) if told.least is None else min(known)
+
+
+def _rule(
+    told: CriterionFile, unit: str, of: str, reference: float | None, bound: float | None
+) -> str:
+    """The rule of a criterion in words, with what it comes to; "" if it has none."""
     if told.part is None:
         return ""
-    bound = told.least if told.least is not None else told.most
-    words = f"{'at least' if told.least is not None else 'at most'} {with_unit(f'{bound:g}', unit)}"
+    side = "at most" if told.least is None else "at least"
+    own = told.most if told.least is None else told.least
+    words = f"{side} {with_unit(f'{own:g}', unit)}"
     if told.times is None:
         return words
     times = "" if told.times == 1 else f"{told.times:g} times "
-    return f"{words}, or {times}what {labels.get(told.of, told.of)} has"
+    words = f"{words}, or {times}what {of} has"
+    if reference is None:
+        return f"{words}, which is not known"
+    value, comes_to = (with_unit(format_number(each), unit) for each in (reference, bound))
+    return f"{words} ({value}); that is {side} {comes_to}"
 
 
-def _answer(
-    told: CriterionFile, name: str, own: Sequence[Cell], of_column: Sequence[Cell]
-) -> Answer:
+def _answer(told: CriterionFile, bound: float, name: str, own: Sequence[Cell]) -> Answer:
     """What the worst cell of a protocol says."""
     runs = [run_id for each in own for run_id in each["run_ids"]]
-    known = [each["value"] for each in own if each["value"] is not None]
+    worst = _worst(told, own)
     why = next((each["why"] for each in own if each["why"]), "")
-    if not known or (why and not why.startswith("never reached")):
+    if worst is None or (why and not why.startswith("never reached")):
         return _as_answer(name, None, None, runs, why)
-    worst = min(known) if told.least is not None else max(known)
     if why:
         return _as_answer(name, False, worst, runs, why)
-    passes = worst >= told.least if told.least is not None else worst <= (told.most or 0.0)
-    if not passes and told.times is not None:
-        reference = [
-            each["value"]
-            for each in of_column
-            if each["protocol"] == told.of and each["value"] is not None
-        ]
-        if reference:
-            other = min(reference) if told.least is not None else max(reference)
-            bound = told.times * other
-            passes = worst >= bound if told.least is not None else worst <= bound
+    passes = worst <= bound if told.least is None else worst >= bound
     return _as_answer(name, passes, worst, runs, "")
 
 

@@ -11,18 +11,15 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from bdpbench.contracts.documents import csv_of
-from bdpbench.contracts.evaluation import Evaluation
-from bdpbench.pages.evaluation.page import EvaluationReport, Standing
+from bdpbench.contracts.evaluation import Criterion, Evaluation
+from bdpbench.pages.evaluation.findings import unit_of
+from bdpbench.pages.evaluation.page import EvaluationReport, Standing, verdict_of
 from bdpbench.pages.evaluation.parts import PartTable, ShownPart
 from bdpbench.pages.exports import FIGURES_FOLDER, TABLES_FOLDER, Renderer
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.tables import Cell, Column, PaperTable, render_table
 from bdpbench.pages.text import joined
 from bdpbench.units import axis_title, slug
-
-# Heads of more columns than this are wrapped, to fit into this share of the width of a page.
-_MOST_PLAIN_HEADS = 4
-_WIDTH_OF_HEADS = 0.75
 
 CELLS_NAME = "cells.csv"
 """All cells, unrounded."""
@@ -42,9 +39,8 @@ def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
 
 def _standings(report: EvaluationReport) -> PaperTable:
     figures = report.evaluation["figures"]
-    width = _WIDTH_OF_HEADS / len(figures) if len(figures) > _MOST_PLAIN_HEADS else 0.0
     columns = [
-        Column(axis_title(each["title"], each["unit"]), each["key"], numeric=True, width=width)
+        Column(axis_title(each["title"], each["unit"]), each["key"], numeric=True)
         for each in figures
     ]
     rows = [(protocol["label"], *map(_standing, found)) for protocol, found in report.standings]
@@ -86,6 +82,7 @@ def _bounds(standing: Standing, protocol: str) -> dict[str, Cell]:
 
 def _criteria(report: EvaluationReport) -> PaperTable:
     labels = [each["label"] for each in report.evaluated]
+    answered = [each for _, found in report.criteria for each in found]
     rows = [
         (
             each.criterion["section"],
@@ -93,20 +90,45 @@ def _criteria(report: EvaluationReport) -> PaperTable:
             each.criterion["rule"] or "–",
             *(joined(verdict.label, worst) for _, verdict, worst, _ in each.answers),
         )
-        for _, found in report.criteria
-        for each in found
+        for each in answered
     ]
     return PaperTable(
         name="rfc9743",
         title="Criteria of RFC 9743",
         columns=(
             Column("Section", "section"),
-            Column("Question", "question", width=0.35),
-            Column("Rule", "rule", width=0.25),
+            Column("Question", "question"),
+            Column("Rule", "rule"),
             *(Column(label, slug(label).replace("-", "_")) for label in labels),
         ),
         rows=tuple(rows),
+        data=tuple(row for each in answered for row in _answers(each.criterion, report)),
     )
+
+
+def _answers(criterion: Criterion, report: EvaluationReport) -> Iterator[dict[str, Cell]]:
+    """The answers of all protocols, unrounded; one empty row where nothing is simulated."""
+    labels = {each["key"]: each["label"] for each in report.evaluation["protocols"]}
+    rule: dict[str, Cell] = {
+        "section": criterion["section"],
+        "question": criterion["title"],
+        "rule": criterion["rule"],
+        "source": criterion["source"],
+        "unit": unit_of(criterion, report.evaluation),
+        "bound": criterion["bound"],
+        "reference": criterion["reference"],
+    }
+    found = {each["protocol"]: each for each in criterion["answers"]}
+    for key in found or [""]:
+        answer = found.get(key)
+        verdict, _, runs = verdict_of(answer, criterion, "")
+        yield {
+            **rule,
+            "protocol": labels.get(key, ""),
+            "verdict": verdict.label,
+            "value": answer["worst"] if answer else None,
+            "runs": " ".join(runs),
+        }
 
 
 def _of_part(part: ShownPart, table: PartTable) -> PaperTable:

@@ -174,7 +174,7 @@ class EvaluationReport:
         unit = unit_of(criterion, self.evaluation)
         by_key = {each["protocol"]: each for each in criterion["answers"]}
         own = tuple(
-            (each["label"], *_verdict(by_key.get(each["key"]), criterion, unit))
+            (each["label"], *verdict_of(by_key.get(each["key"]), criterion, unit))
             for each in self.evaluated
         )
         others = [
@@ -234,7 +234,7 @@ def _standing(figure: Figure, protocol: str) -> Standing:
     )
 
 
-def _verdict(
+def verdict_of(
     answer: Answer | None, criterion: Criterion, unit: str
 ) -> tuple[Verdict, str, tuple[str, ...]]:
     """Verdict, words, and runs of one protocol's answer."""

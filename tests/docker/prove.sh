@@ -2,7 +2,7 @@
 # Proves with a real engine that bdpbench runs in Docker: builds the image, runs the quick tier in it
 # without network and not as root, and compares every output file with that of the native run. The
 # scenarios with other buffers and RTTs are left out: they take longer than all others and use
-# nothing new. A study outside the checkout whose protocol is a folder is run on this machine, by ns-2
+# nothing new. A study outside the checkout whose protocols are folders is run on this machine, by ns-2
 # in a container, and by the whole tool in one.
 #
 # --after FILE: waits for the lock on FILE after building the image and before comparing results.
@@ -120,7 +120,6 @@ if [ -d results/runs ]; then
   compared=0
   for run in "$results"/runs/*/*/; do
     native=results/runs/$(place_of "$run")
-    [ -d "$native" ] || native=results/runs/$(basename "$run") # of an older version
     [ -f "$native/run.json" ] || continue
     diff -rq "$run/out" "$native/out" || die "$(basename "$run") differs from the native run"
     compared=$((compared + 1))
@@ -153,15 +152,24 @@ if [ ! -f "$native/run.json" ]; then
 fi
 diff -r "$work/docker/runs/$run/out" "$native/out" || die "the backends differ"
 
-say "a protocol that is a folder"
+say "protocols that are folders: a law, and a module of Linux"
 own=$work/own
-mkdir -p "$own/study"
+mkdir -p "$own/study" "$own/theirs"
 cp -r config/protocols/aimd "$own/mine"
+tar -C "$own/theirs" -xJf "$(bash ns2/build.sh --print-source)" --strip-components=4 --wildcards \
+  '*/tcp/linux/src/tcp_scalable.c'
+cat >"$own/theirs/protocol.yaml" <<'EOF'
+key: Theirs
+label: Theirs
+colour: "#004488"
+name: Scalable TCP
+summary: A module of Linux, unchanged.
+EOF
 cat >"$own/study/study.yaml" <<'EOF'
 schema_version: 1
 key: study
-title: A protocol of one's own
-protocols: {Mine: {folder: ../mine, settings: {cut_: 0.3}}}
+title: Protocols of one's own
+protocols: {Mine: {folder: ../mine, settings: {cut_: 0.3}}, Theirs: {folder: ../theirs}}
 topologies:
   path:
     parameters:
@@ -172,7 +180,12 @@ topologies:
       buffer_bdp: 1
       protocol: Mine
 scenarios:
-  alone: {title: Alone, topology: path, flows: [{}], tiers: {quick: [{duration_s: 10}]}}
+  alone:
+    title: Alone
+    topology: path
+    flows: [{}]
+    sweep: {protocol: [Mine, Theirs]}
+    tiers: {quick: [{duration_s: 10}]}
 EOF
 for backend in native docker; do
   BDPBENCH_CONFIG=$config BDPBENCH_RESULTS=$work/own-$backend \
@@ -180,9 +193,11 @@ for backend in native docker; do
 done
 docker run "${isolated[@]}" -v "$work/own-image:/results" -v "$own:/own:ro" bdpbench run /own/study ||
   die "a protocol's folder in the image"
-run=$(place_of "$work"/own-native/runs/*/*/)
-for where in docker image; do
-  diff -r "$work/own-native/runs/$run/out" "$work/own-$where/runs/$run/out" ||
-    die "a protocol's folder: $where differs"
+for run in "$work"/own-native/runs/*/*/; do
+  run=$(place_of "$run")
+  for where in docker image; do
+    diff -r "$work/own-native/runs/$run/out" "$work/own-$where/runs/$run/out" ||
+      die "a protocol's folder: $where differs"
+  done
 done
 say "passed"

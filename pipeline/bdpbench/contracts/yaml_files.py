@@ -11,7 +11,7 @@ import itertools
 import re
 import types
 import typing
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -164,7 +164,8 @@ class YamlFile:
     def _explain(
         self, model: type[BaseModel], failure: ValidationError, base: Location
     ) -> BdpbenchError:
-        findings = [self._finding(model, dict(error), base) for error in failure.errors()]
+        errors = _one_for_each_scalar(failure.errors())
+        findings = [self._finding(model, error, base) for error in errors]
         first, *others = findings
         if not others:
             return first
@@ -192,6 +193,28 @@ class YamlFile:
             message = f"expected a mapping with keys of {', '.join(_fields_at(model, relative))}"
         shown = f" (got {given!r})" if isinstance(given, (str, int, float, bool)) else ""
         return self.error(location, message[0].lower() + message[1:] + shown)
+
+
+_SCALARS = {"bool": "true or false", "int": "a number", "float": "a number", "str": "text"}
+
+
+def _one_for_each_scalar(errors: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+    """The errors; that a list or mapping is none of several scalars is one of them."""
+    refused = [_refused_scalar(error) for error in errors]
+    for above, error in zip(refused, errors, strict=True):
+        kinds = [each["loc"][-1] for each, of in zip(errors, refused, strict=True) if of == above]
+        if above is None or len(kinds) < 2:
+            yield dict(error)
+        elif error["loc"][-1] == kinds[0]:
+            wanted = " or ".join(dict.fromkeys(_SCALARS[kind] for kind in kinds))
+            yield {"loc": above, "type": "scalar", "msg": f"expected {wanted}, not several values"}
+
+
+def _refused_scalar(error: Mapping[str, Any]) -> tuple[Any, ...] | None:
+    """Where a list or mapping is that is not this kind of scalar."""
+    *above, kind = error["loc"] or ("",)
+    several = isinstance(error["input"], (list, dict))
+    return tuple(above) if several and kind in _SCALARS else None
 
 
 def meant(word: str, known: Collection[str]) -> str | None:

@@ -28,7 +28,6 @@ import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from functools import cached_property
 from pathlib import Path
 from types import FrameType
@@ -48,7 +47,7 @@ from bdpbench.recover.printed import load_originals
 from bdpbench.score import Expectations, check_expectations, load_expectations
 from bdpbench.score.atlas import atlas_of
 from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
-from bdpbench.score.provenance import load_history
+from bdpbench.score.provenance import load_history, resolved
 from bdpbench.simulation.protocol_tests import read_checks
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared
@@ -193,13 +192,10 @@ def _some(entries: list[Any], chance: random.Random) -> list[Any]:
     return copy.deepcopy(entries[first : first + ENTRIES])
 
 
-def claims_of(claims: list[dict[str, Any]], chance: random.Random) -> str:
-    """Some consecutive claims, chosen on one another."""
-    chosen = _some(claims, chance)
-    for each in chosen:
-        if "chosen_on" in each:
-            each["chosen_on"] = [chosen[0]["id"]]
-    return _dumped(chosen)
+def claims_of(claims: list[dict[str, Any]]) -> str:
+    """Claims, chosen on one another."""
+    chosen_on = {"chosen_on": [claims[0]["id"]]}
+    return _dumped([{**each, **(chosen_on if "chosen_on" in each else {})} for each in claims])
 
 
 def rows_of(rows: list[dict[str, str]]) -> str:
@@ -233,20 +229,21 @@ class Subject:
         """Name → content of a valid file, or of a part of it, and of those that it refers to."""
         match name:
             case "claims.yaml":
-                return {name: claims_of(self._claims, chance)}
+                return {name: claims_of(_some(self._claims, chance))}
             case "published.csv":
                 return {name: rows_of(_some(self._rows, chance))}
             case "spread.yaml":
-                numbers = {"published.csv": rows_of(self._varied_rows)} if self._rows else {}
-                return {name: self.texts[name], "claims.yaml": self.texts["claims.yaml"], **numbers}
+                return {name: self.texts[name], **self._varied}
         return {name: self.texts[name]}
 
     @cached_property
-    def _varied_rows(self) -> list[dict[str, str]]:
-        """The rows of published.csv that entries of spread.yaml are about, and some others."""
-        varied = [each for entry in _loaded(self.texts["spread.yaml"]) for each in entry["of"]]
-        named = [any(fnmatchcase(row["id"], each) for each in varied) for row in self._rows]
-        return [row for row, is_varied in zip(self._rows, named, strict=True) if is_varied]
+    def _varied(self) -> dict[str, str]:
+        """The numbers and statements that entries of spread.yaml are about."""
+        patterns = [each for entry in _loaded(self.texts["spread.yaml"]) for each in entry["of"]]
+        rows = [each for each in self._rows if resolved(patterns, [each["id"]])]
+        claims = [each for each in self._claims if resolved(patterns, [each["id"]])]
+        numbers = {"published.csv": rows_of(rows)} if rows else {}
+        return {"claims.yaml": claims_of(claims) if claims else "[]", **numbers}
 
     @cached_property
     def _tiers(self) -> dict[str, list[PlannedRun]]:

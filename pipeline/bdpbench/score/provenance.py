@@ -95,7 +95,7 @@ def _any_of(patterns: tuple[str, ...]) -> re.Pattern[str]:
 def unknown_pattern(patterns: Iterable[str], ids: Collection[str]) -> tuple[str, str] | None:
     """Message and hint for the first pattern that matches nothing, or None."""
     for pattern in patterns:
-        if not any(matches(pattern, each) for each in ids):
+        if not any(map(_any_of((pattern,)).match, ids)):
             close = suggest(pattern, ids)
             # A list of all ids would be too long.
             is_close = close.startswith("did you mean")

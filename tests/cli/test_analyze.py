@@ -85,6 +85,48 @@ def test_standard_input_and_compressed_files(folder: Path, analyze: Analyze) -> 
     assert analyze("my.tr.gz").lines[1:] == plain[1:]
 
 
+def test_every_kind_of_line_is_measured_or_counted(folder: Path, analyze: Analyze) -> None:
+    cwnd = "".join(f"0.{number:05d} 0 0 1 0 cwnd_ {number}\n" for number in range(2000))
+    movement = "M 0.00000 0 (1.00, 2.00, 0.00), (3.00, 4.00), 5.00\n" * 300
+    (folder / "mixed.tr").write_text(cwnd + TRACE)
+    lines = analyze("mixed.tr").lines
+    assert lines[0] == "mixed.tr: variable, wired trace, 2,014 lines"
+    assert lines[2:-1] == analyze("my.tr").lines[2:]
+    assert lines[-1] == "2,000 lines tell variables, which --kind variables measures"
+    lines = analyze("mixed.tr", "--kind", "variables").lines
+    values = ("2,000", "0", "0.01999", "0", "999.5", "1,999", "1,999")
+    assert lines[3].split() == ["0-0-1-0", "cwnd_", *values]
+    assert lines[-1] == "14 lines tell packets, which --kind packets measures"
+    (folder / "moving.tr").write_text(movement + TRACE)
+    lines = analyze("moving.tr").lines
+    assert lines[2:-1] == analyze("my.tr").lines[2:]
+    assert lines[-1].startswith("300 lines tell other events, such as movement,")
+    (folder / "moving.tr").write_text(movement)
+    assert "moving.tr: the trace has no packet event" in analyze("moving.tr").err
+
+
+def test_a_pipe_of_several_kinds_is_refused_unless_one_is_named(
+    folder: Path, analyze: Analyze
+) -> None:
+    (folder / "mixed.tr").write_text("0.5 0 0 1 0 cwnd_ 1\n" * 300 + TRACE)
+    command = f"{sys.executable} -P -m bdpbench analyze -"
+    env = {**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")}
+    for options, words in (
+        ("", "several kinds: 14 of packets, 300 of variables"),
+        (" --kind packets", "standard input: variable, wired trace, 314 lines"),
+    ):
+        done = subprocess.run(
+            f"cat mixed.tr | {command}{options}",
+            shell=True,
+            cwd=folder,
+            env=env,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert words in done.stdout + done.stderr
+
+
 def test_parts_of_a_trace(folder: Path, analyze: Analyze) -> None:
     lines = TRACE.splitlines(keepends=True)
     (folder / "a.tr").write_text("".join(lines[:5]))

@@ -38,6 +38,11 @@ from bdpbench.cli.options import PATH
 @click.option(
     "--label", "labels", multiple=True, help="Compare the files; one label for each, in order."
 )
+@click.option(
+    "--kind",
+    type=click.Choice(("packets", "variables", "queues", "series")),
+    help="Which lines of a mixed trace to measure; packets, if it has any.",
+)
 @click.option("--lenient", is_flag=True, help="Skip and count unrecognised lines.")
 @click.option("--list-metrics", is_flag=True, help="Show every metric and its definition.")
 def analyze_command(
@@ -52,6 +57,7 @@ def analyze_command(
     capacities: tuple[str, ...],
     parts: bool,
     labels: tuple[str, ...],
+    kind: str | None,
     lenient: bool,
     list_metrics: bool,
 ) -> None:
@@ -82,6 +88,7 @@ def analyze_command(
         bin_s=bin_s,
         capacities=capacities,
         lenient=lenient,
+        kind=kind,
     )
     for line in analyze(request):
         click.echo(line)

@@ -96,7 +96,7 @@ _TABLES: tuple[tuple[str, str, str], ...] = (
         "node",
         "node_sent node_received node_forwarded node_dropped",
     ),
-    ("Nodes: energy", "node", "remaining_energy spent_energy"),
+    ("Nodes: energy", "node", "remaining_energy spent_energy depletion_time"),
 )
 
 # Caption and subjects of the tables that compare traces.
@@ -144,6 +144,7 @@ KINDS = (
     Kind("delivered", "flow_series", "delivered_pct", "%", ("throughput",)),
     Kind("drops", "loss_series", "drops_per_s", "packets/s", ("drops",), 0.0),
     Kind("energy", "node_series", "energy_j", "J", ("spent_energy",)),
+    Kind("alive", "alive_series", "nodes", "nodes", ("total_spent_energy",)),
     Kind("throughput_share", "flow_series", "mbps", "Mbit/s", ("throughput",), 0.0, shares=True),
     Kind("delay_share", "flow_series", "delay_ms", "ms", ("one_way_delay",), shares=True),
 )
@@ -163,8 +164,8 @@ class Trace:
         whole: whether the window is the trace's own.
         metrics: metric, subject, value, unit: a row for each metric and subject.
         tables: flows (subject, kind, type, ends, counts), flow_series, link_series, loss_series,
-            node_series (subject, time_s and values), losses (layer, reason, type, dropped_pkts,
-            dropped_bytes).
+            node_series, alive_series (subject, time_s and values), losses (layer, reason, type,
+            dropped_pkts, dropped_bytes).
         account: account of the lines: lines, parsed, forms, skipped, first_skipped, cut, backwards,
             complete.
         label: its name on a page of several traces.
@@ -474,8 +475,8 @@ def lines_of(
     """Kind → its lines.
 
     Args:
-        tables: flow_series, link_series, loss_series and node_series: subject, time_s (f64, s, end
-            of the bin), values.
+        tables: flow_series, link_series, loss_series, node_series and alive_series: subject,
+            time_s (f64, s, end of the bin), values.
         values: subject → metric → value, for the subjects to show.
         label: a subject in words.
         shares: returns the distribution of samples.

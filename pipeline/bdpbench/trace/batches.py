@@ -12,11 +12,11 @@ import polars as pl
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
-from bdpbench.trace.line_forms import LINE_FORMS
+from bdpbench.trace.line_forms import LINE_FORMS, TABLE_OF_FORM
 from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import CHUNK_BYTES, Chunk, Source
-from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, parse_text
+from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, is_heading, parse_text
 
 _KEPT_LINES = 20
 _SHOWN_CHARACTERS = 80
@@ -69,9 +69,10 @@ class LineAccount:
     """The account of one reading of a trace; final once ``complete`` is true.
 
     Attributes:
-        lines: lines read; parsed + skipped.
+        lines: lines read; parsed + skipped + headings.
         parsed: lines that became rows of any table.
         forms: name of a form → its number of lines; their sum is ``parsed``.
+        headings: comments, titles and blank lines before the first line of a trace.
         skipped: lines left out, always 0 unless the trace was read leniently.
         first_skipped: the first of them.
         cut: sources whose last line was cut off; those lines count as skipped.
@@ -84,6 +85,7 @@ class LineAccount:
     lines: int = 0
     parsed: int = 0
     forms: Counter[str] = field(default_factory=Counter)
+    headings: int = 0
     skipped: int = 0
     first_skipped: list[Skipped] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
@@ -92,6 +94,14 @@ class LineAccount:
     first_s: float | None = None
     last_s: float | None = None
     complete: bool = False
+
+    @property
+    def tables(self) -> dict[str, int]:
+        """Table → number of its lines, in the order of ``TABLES``."""
+        counts = Counter[str]()
+        for form, lines in self.forms.items():
+            counts[TABLE_OF_FORM[form]] += lines
+        return {table: counts[table] for table in TABLES if counts[table]}
 
     def skip(self, skipped: Skipped) -> None:
         """Count a line that is left out."""
@@ -199,11 +209,13 @@ class _Accountant:
         self._account = account
         self._lenient = lenient
         self._line = 1
+        self._at_head, self._headings = True, 0
         self._last: _Moment | None = None
 
     def begin(self) -> None:
         """Begin a source."""
         self._line = 1
+        self._at_head, self._headings = True, 0
 
     def end(self, name: str) -> None:
         """End a source."""
@@ -213,6 +225,7 @@ class _Accountant:
     def add(self, batch: _Batch) -> None:
         """Add the next batch of the source; the first fault in it, in order of lines, is raised."""
         faults: list[tuple[int, BdpbenchError]] = []
+        self._add_headings(batch)
         self._add_skipped(batch, faults)
         self._add_times(batch, faults)
         if faults and not self._lenient:
@@ -222,6 +235,17 @@ class _Accountant:
         self._account.parsed += parsed
         self._account.forms.update(batch.forms)
         self._line += batch.lines
+
+    def _add_headings(self, batch: _Batch) -> None:
+        """Take those unrecognised lines out that stand before the first line of a trace."""
+        while self._at_head and batch.bad:
+            index, text = batch.bad[0]
+            if self._line + index != self._headings + 1 or not is_heading(text):
+                break
+            del batch.bad[0]
+            self._headings += 1
+            self._account.headings += 1
+        self._at_head = self._at_head and not batch.forms and not batch.bad
 
     def _add_skipped(self, batch: _Batch, faults: list[tuple[int, BdpbenchError]]) -> None:
         skipped = [

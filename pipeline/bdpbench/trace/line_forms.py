@@ -161,7 +161,7 @@ def _routing_events(name: str, *, digits: int) -> LineForm:
     """What DSR (S...) and TORA (T) note, with this many decimals of a second."""
     time_s = rf"<time_s:[0-9]+\.[0-9]{{{digits}}}>"
     body = f"<source:[ST][A-Za-z0-9$-]*>  {time_s}(?: _<node:ADDRESS>_)?  {_SENTENCE}"
-    return _form(name, "occurrences", body, 0.5 * 10**-digits)
+    return _form(name, "events", body, 0.5 * 10**-digits)
 
 
 LINE_FORMS = (
@@ -174,6 +174,12 @@ LINE_FORMS = (
     _form("old wireless", "packets", _OLD_WIRELESS, 5e-10),
     _form("new wireless", "packets", _NEW_WIRELESS, 5e-10),
     _form("tagged wireless", "packets", _TAGGED_WIRELESS, _EXACT),
+    _form(
+        "node energy",
+        "packets",
+        "<event:N>  -t  <time_s>  -n  <node>  -e  <energy_j>",
+        _MICROSECOND,
+    ),
     _form("variable", "variables", f"{_VARIABLE}  <value>", 5e-6),
     # ns-2 writes the name and a blank, and nothing where a variable has no value yet.
     _form("variable without a value", "variables", _VARIABLE + "[ \t]", 5e-6),
@@ -195,25 +201,25 @@ LINE_FORMS = (
         "queue now", "queues", "q -t <time_s> -s <from_node> -d <to_node> -l <bytes> -p <pkts>", 0
     ),
     _form("queue samples", "queues", _SAMPLES, _EXACT),
-    _form("TCP events", "occurrences", _TCP_EVENT, _MICROSECOND),
+    _form("TCP events", "events", _TCP_EVENT, _MICROSECOND),
     _form(
-        *("error model events", "occurrences"),
+        *("error model events", "events"),
         "E  <time_s>  <source:ErrModelTimer>  WORD  <what:TEXT>",
         _MICROSECOND,
     ),
-    _form("MAC events", "occurrences", f"E  -t  <time_s>  {_SENTENCE}", _MICROSECOND, "MAC"),
+    _form("MAC events", "events", f"E  -t  <time_s>  {_SENTENCE}", _MICROSECOND, "MAC"),
     # Scripts and multicast round to a microsecond; Tcl prints the time with all digits.
-    _form("annotation", "occurrences", f"v  {_SHORT_TIME_S}  {_ANNOTATION}", _MICROSECOND, "v"),
-    _form("exact annotation", "occurrences", f"v  {_LONG_TIME_S}  {_ANNOTATION}", _EXACT, "v"),
-    _form("movement", "occurrences", r"M  <time_s>  <node>  <what:\(TEXT>", 5e-6, "M"),
-    _form("node energy", "occurrences", "N  -t  <time_s>  -n  <node>  <what:-e TEXT>", 5e-7, "N"),
-    _form("scenario", "occurrences", "M  <time_s>  <what:[a-z]+[: ]TEXT>", 5e-6, "M"),
-    _form("name of a test", "occurrences", "v  <what:testName[ -~]*>", _EXACT, "v", has_time=False),
-    _form(
-        *("title", "occurrences", "<what:Directed Diffusion:TEXT>", _EXACT, "title"), has_time=False
-    ),
+    _form("annotation", "events", f"v  {_SHORT_TIME_S}  {_ANNOTATION}", _MICROSECOND, "v"),
+    _form("exact annotation", "events", f"v  {_LONG_TIME_S}  {_ANNOTATION}", _EXACT, "v"),
+    _form("movement", "events", r"M  <time_s>  <node>  <what:\(TEXT>", 5e-6, "M"),
+    _form("scenario", "events", "M  <time_s>  <what:[a-z]+[: ]TEXT>", 5e-6, "M"),
+    _form("name of a test", "events", "v  <what:testName[ -~]*>", _EXACT, "v", has_time=False),
+    _form(*("title", "events", "<what:Directed Diffusion:TEXT>", _EXACT, "title"), has_time=False),
     _routing_events("routing events", digits=9),
     _routing_events("routing events, 5 digits", digits=5),
     _form("two columns", "series", "<time_s>  <value>", _EXACT),
 )
 """All forms; no line matches more than one of them."""
+
+TABLE_OF_FORM = {form.name: form.table for form in LINE_FORMS}
+"""Name of a form → the table that its lines belong to."""

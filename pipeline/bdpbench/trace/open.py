@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from pathlib import Path
 
 import polars as pl
@@ -11,14 +12,13 @@ import polars as pl
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
 from bdpbench.trace.batches import LineAccount, Reading, Skipped, read_batches
-from bdpbench.trace.line_forms import LINE_FORMS
+from bdpbench.trace.line_forms import TABLE_OF_FORM
 from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import CHUNK_BYTES, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
-from bdpbench.trace.text_lines import fault_of, is_nam_line, parse_text
+from bdpbench.trace.text_lines import fault_of, is_heading, is_nam_line, parse_text
 
 _LOOKED_AT = 200
-_TABLE_OF = {form.name: form.table for form in LINE_FORMS}
 
 
 class Trace:
@@ -30,7 +30,7 @@ class Trace:
     Attributes:
         format: forms of its first lines, the most frequent first: e.g. "wired", or "wired, old
             wireless" for a wired-cum-wireless trace.
-        table: the table that its rows belong to: packets, variables, queues, occurrences, series.
+        table: the table that its rows belong to: packets, variables, queues, events, series.
         account: the account of the last reading; empty before the first.
     """
 
@@ -40,6 +40,18 @@ class Trace:
         self.account = LineAccount()
         self._sources = sources
         self._reading = reading
+
+    @property
+    def is_rereadable(self) -> bool:
+        """Whether it can be read any number of times: pipes and standard input cannot."""
+        return all(source.is_regular for source in self._sources)
+
+    def of(self, table: str) -> Trace:
+        """The same trace, of which rows of another table are wanted."""
+        columns = tuple(TABLES[table])
+        return Trace(
+            self._sources, replace(self._reading, table=table, columns=columns), self.format
+        )
 
     def batches(
         self, columns: Sequence[str] | None = None, predicate: pl.Expr | None = None
@@ -126,9 +138,9 @@ def open_trace(
 
     Raises:
         BdpbenchError: with source, line number and reason, for a source that cannot be read, is
-            empty or damaged, or whose first line (in lenient mode: all of whose first lines) is not
-            one of ns-2's; for a nam trace, which contains drawing instructions rather than events;
-            for an unknown ``kind``.
+            empty or damaged, or whose first line after comments and titles (in lenient mode: all of
+            whose first lines) is not one of ns-2's; for a nam trace, which contains drawing
+            instructions rather than events; for an unknown ``kind``.
     """
     names = [sources] if isinstance(sources, (str, Path)) else list(sources)
     if not names:
@@ -138,7 +150,7 @@ def open_trace(
         raise BdpbenchError(f"unknown kind of rows {kind!r}", hint=f"known kinds: {known}")
     opened = [Source(str(name)) for name in names]
     forms = _forms_of_head(opened[0], lenient)
-    present = {_TABLE_OF[form] for form in forms}
+    present = {TABLE_OF_FORM[form] for form in forms}
     table = kind or next(each for each in TABLES if each in present)
     reading = Reading(table, tuple(TABLES[table]), lenient, native.load() if compiled else None)
     return Trace(opened, reading, ", ".join(forms))
@@ -151,23 +163,22 @@ def _forms_of_head(source: Source, lenient: bool) -> list[str]:
         what = "standard input" if source.name == STANDARD_INPUT else "the file"
         raise BdpbenchError(f"{what} is empty: expected a trace of ns-2", where=source.name)
     _refuse_archive(source.name, head)
-    lines = head.split(b"\n")[:_LOOKED_AT]
-    lines = lines[:-1] if len(lines) > 1 and len(lines) < _LOOKED_AT else lines
-    parsed = parse_text(lines, range(len(lines)), ())
-    if parsed.bad and (not parsed.forms or (parsed.bad[0][0] == 0 and not lenient)):
-        number, text = _telling(parsed.bad)
+    lines = head.split(b"\n")
+    lines = lines[:-1] if len(lines) > 1 else lines
+    first = _lines_of_headings(lines)
+    looked_at = lines[first : first + _LOOKED_AT] or lines[-1:]
+    parsed = parse_text(looked_at, range(first, first + len(looked_at)), ())
+    if parsed.bad and (not parsed.forms or (parsed.bad[0][0] == first and not lenient)):
+        number, text = parsed.bad[0]
         _refuse(source.name, number + 1, text, other_lines=not lenient and bool(parsed.forms))
     return sorted(parsed.forms, key=lambda form: -parsed.forms[form])
 
 
-def _telling(bad: Sequence[tuple[int, str]]) -> tuple[int, str]:
-    """The first line, or the one behind blank lines, if that is bad too: it says more."""
-    for place, (number, text) in enumerate(bad):
-        if number != place:
-            break
-        if text.strip():
-            return number, text
-    return bad[0]
+def _lines_of_headings(lines: Sequence[bytes]) -> int:
+    """Number of comments, titles and blank lines at the beginning."""
+    possible = list(takewhile(lambda line: is_heading(line.decode("utf-8", "replace")), lines))
+    parsed = parse_text(possible, range(len(possible)), ())
+    return sum(1 for place, (number, _) in enumerate(parsed.bad) if number == place)
 
 
 _ARCHIVES = (
@@ -175,6 +186,10 @@ _ARCHIVES = (
     (0, b"7z\xbc\xaf", "a 7z archive of files"),
     (0, b"Rar!", "a rar archive of files"),
     (257, b"ustar", "a tar archive of files"),
+)
+_CAPTURES = (
+    *(b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1"),
+    b"\x0a\x0d\x0d\x0a",
 )
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
@@ -186,6 +201,12 @@ def _refuse_archive(name: str, head: bytes) -> None:
             raise BdpbenchError(
                 f"this is {what}, not a trace of ns-2", where=name, hint="give the files in it"
             )
+    if head.startswith(_CAPTURES):
+        raise BdpbenchError(
+            "this is a packet capture (pcap), as tcpdump and ns-3 write it, not a trace of ns-2",
+            where=name,
+            hint="tshark and tcptrace measure captures",
+        )
     if head.startswith(_UTF_16):
         raise BdpbenchError(
             "this is text in UTF-16, in which Windows PowerShell writes what it redirects",

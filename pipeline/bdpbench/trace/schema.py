@@ -13,14 +13,14 @@ from collections.abc import Mapping
 
 import polars as pl
 
-EVENTS = ("+", "-", "r", "d", "e", "h", "c", "s", "f", "D", "x")
+EVENTS = ("+", "-", "r", "d", "e", "h", "c", "s", "f", "D", "x", "N")
 """Codes of packet events, as in the file.
 
 On a link: ``+`` enters the queue, ``-`` leaves it, ``r`` is received at the link's far end, ``d``
 is dropped (by the queue), ``e`` is dropped by an error model, ``h`` begins its hop (tagged traces),
 ``c`` collides (LANs and satellites). On a wireless node: ``s`` is sent, ``r`` received, ``f``
 forwarded, ``D`` (old format) or ``d`` (new format) dropped, at the layer that ``layer`` names;
-``x`` ends its transmission.
+``x`` ends its transmission; ``N`` tells its energy, and nothing of a packet.
 """
 
 LAYERS = ("AGT", "RTR", "TRP", "IFQ", "MAC", "PHY")
@@ -113,7 +113,7 @@ the mean since the last sample on a line of ``queue-sample-timeout``. The other 
 the monitor's start, and are null if the line does not have them.
 """
 
-OCCURRENCES: Columns = _columns(
+EVENT_TRACES: Columns = _columns(
     ("time_s", _F64),
     ("node peer_node", _I32),
     ("source", _NAME),
@@ -122,11 +122,11 @@ OCCURRENCES: Columns = _columns(
     ("seq", _I64),
     ("cwnd_pkts", _F64),
 )
-"""One row per line about anything other than a packet: event traces, annotations, movement.
+"""One row per line about anything other than a packet: event traces of TCP, annotations, movement.
 
 time_s: s, null for a line without a time. node, peer_node: the owner's node and the other end,
 if given. source: TCP, PGM, MAC, ErrModelTimer; v (annotations, links going up or down), M
-(scenario, a node moves), N (a node's energy), title (of a script of diffusion), or the first word
+(scenario, a node moves), title (of a script of diffusion), or the first word
 of a line of DSR or TORA.
 what: e.g. TIMEOUT, FAST_RETX, SLOW_START, or the line's text after time and node. flow, seq,
 cwnd_pkts: of TCP.
@@ -142,7 +142,7 @@ TABLES: Mapping[str, Columns] = types.MappingProxyType(
         "packets": PACKETS,
         "variables": VARIABLES,
         "queues": QUEUES,
-        "occurrences": OCCURRENCES,
+        "events": EVENT_TRACES,
         "series": SERIES,
     }
 )

@@ -91,7 +91,7 @@ class Source:
             stream.close()
             raise
         self._head = self._head.removeprefix(_BYTE_ORDER_MARK)
-        if self._is_regular():
+        if self.is_regular:
             stream.close()  # it is opened again for reading
         else:
             self._stream = stream
@@ -116,7 +116,7 @@ class Source:
 
     def _rewound(self) -> tuple[_Stream, bytes]:
         """The stream of the source, and what has already been read of it."""
-        if self._used and not self._is_regular():
+        if self._used and not self.is_regular:
             raise BdpbenchError("a pipe can be read only once", where=self.name)
         self._used = True
         head, self._head = self._head, b""
@@ -124,7 +124,9 @@ class Source:
             self._stream, head = self._open(), b""
         return self._stream, head
 
-    def _is_regular(self) -> bool:
+    @property
+    def is_regular(self) -> bool:
+        """Whether it is a file, which can be read again."""
         return self.name != STANDARD_INPUT and Path(self.name).is_file()
 
     def _open(self) -> _Stream:

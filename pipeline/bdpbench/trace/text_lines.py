@@ -216,6 +216,9 @@ def fault_of(text: str) -> str:
     return "no line of an ns-2 trace looks like this, or a field is out of range"
 
 
+_COMMENT = rf"#.*|.*:{_SPACE}*$"
+_PRINTED = rf"{_SPACE}*[A-Za-z][a-z]{{2,}}[^\s]*(?:\s|$)"
+_HEADINGS = (_XGRAPH, _COMMENT, _PRINTED)
 _FOREIGN = (
     (
         r"[+\-rdst] +[0-9.e+-]+ +/NodeList/",
@@ -227,9 +230,9 @@ _FOREIGN = (
     (r"[0-9.]+(?: +\d+){4} +[A-Za-z_]+ *$", "a traced variable without a value"),
     (r"[0-9]+(?: +[0-9]+){2} +[0-9.]+ ms", "a list of delays of a delaybox, not packets"),
     (r"[0-9.]+ \d+\(\d+->\d+\):", "a log of MPLS: labels of packets on links"),
-    (rf"#.*|.*:{_SPACE}*$", "a comment or heading of a script"),
+    (_COMMENT, "a comment or heading of a script"),
     (rf"{_SPACE}*{_NUMBER}(?:{_SPACE}+{_NUMBER})*{_SPACE}*$", ""),
-    (rf"{_SPACE}*[A-Za-z][a-z]{{2,}}[^\s]*(?:\s|$)", "text that a script printed"),
+    (_PRINTED, "text that a script printed"),
 )
 """Descriptions of lines that are not of ns-2's traces; lines of numbers are recognised by column
 count."""
@@ -247,6 +250,11 @@ def _columns(text: str) -> str:
     count = len(text.split())
     columns = "a number" if count == 1 else f"{count} columns of numbers"
     return f"{columns} that a script printed; of columns, a time and a value can be read"
+
+
+def is_heading(text: str) -> bool:
+    """Whether an unrecognised line may stand above a trace: a blank one, a comment, a title."""
+    return not text.strip() or any(re.match(pattern, text) for pattern in _HEADINGS)
 
 
 def is_nam_line(text: str) -> bool:

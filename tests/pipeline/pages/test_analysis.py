@@ -38,6 +38,7 @@ def tables() -> dict[str, pl.DataFrame]:
         "link_series": ("mbps", "queue_pkts"),
         "loss_series": ("drops_per_s",),
         "node_series": ("energy_j",),
+        "alive_series": ("nodes",),
     }
     empty = {
         name: pl.DataFrame(schema={**columns, **dict.fromkeys(values, pl.Float64)})

@@ -264,7 +264,7 @@ def test_lenience_is_offered_only_where_other_lines_can_be_read(trace: Path) -> 
     trace.write_text('TitleText: rates\n"flow 1\n')
     assert "for xgraph" in _error(trace)
     assert "--lenient" not in _error(trace)
-    trace.write_text(f"TitleText: rates\n{TEXT}")
+    trace.write_text(f"{TEXT}TitleText: rates\n")
     assert "--lenient skips such lines" in _error(trace)
 
 
@@ -342,8 +342,6 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
         ("0.00710233021858257 2(2->1): U -1 L3 -1 -1 -1 0", "a log of MPLS"),
         ("0   3   1       13.469 ms", "a list of delays of a delaybox"),
         ("0.00000  3  0  1  1  throughput_", "a traced variable without a value"),
-        ('\n\n"flow 1\n1 0.03', "a file for xgraph"),
-        ("  \n0.17246 3.000", "files for plotters part curves so"),
         ("0 2 1 2 0 0 0", "7 columns of numbers"),
         ("0.Color: red", "a file for xgraph"),
         ("# nodes: 16.0, max time: 2060.0", "a comment or heading of a script"),
@@ -357,6 +355,28 @@ def test_what_ns2_writes_beside_traces_is_told_as_what_it_is(
     # Lines from ns-2's own suite and examples.
     trace.write_text(f"{line}\n")
     assert words in _error(trace)
+
+
+@pytest.mark.parametrize("lenient", [False, True])
+@pytest.mark.parametrize(
+    "head",
+    ["\n\n", '\n\n"flow 1\n', "# a comment\n", "TitleText: x\n", "Time cwnd\n", "#\n" * 3000],
+)
+def test_headings_are_counted_and_nothing_else_is(trace: Path, head: str, *, lenient: bool) -> None:
+    lines = head.count("\n")
+    trace.write_text(f"{head}0.5 3\n1 4\n")
+    frame, account = read(trace, lenient=lenient)
+    assert frame.rows() == [(0.5, 3), (1, 4)]
+    assert (account.headings, account.parsed, account.skipped) == (lines, 2, 0)
+    trace.write_text(f"0.5 3\n{head}1 4\n")
+    assert f"{trace}:2: " in _error(trace)
+    _, account = read(trace, lenient=True)
+    assert (account.headings, account.parsed, account.skipped) == (0, 2, lines)
+
+
+def test_a_capture_of_packets_is_named(trace: Path) -> None:
+    trace.write_bytes(b"\xd4\xc3\xb2\xa1" + bytes(60))
+    assert "this is a packet capture (pcap)" in _error(trace)
 
 
 def test_variables_of_queues_and_of_xcp(trace: Path) -> None:

@@ -93,7 +93,7 @@ def test_hierarchical_addresses_are_the_integers_that_ns2_uses(traces: Traces) -
     rest = [name for name in flat.columns if name not in ("src_node", "dst_node")]
     assert_frame_equal(flat.select(rest), levels.select(rest))
     # The same number occurs in ns-2's own event lines, which print it in full.
-    events, _ = read(traces("wired", "hierarchical") / "all.tr", kind="occurrences")
+    events, _ = read(traces("wired", "hierarchical") / "all.tr", kind="events")
     peers = events.filter(pl.col("source").cast(pl.String) == "TCP")["peer_node"]
     assert set(peers) == {(1 << 22) + (1 << 11)}
 
@@ -192,7 +192,7 @@ def test_a_nam_trace_is_refused_with_what_to_give_instead(traces: Traces) -> Non
 
 def test_other_kinds_of_rows_can_be_asked_for(traces: Traces) -> None:
     path: Path = traces("wired") / "all.tr"
-    frame, account = read(path, kind="occurrences")
+    frame, account = read(path, kind="events")
     told = [line for line in path.read_text().splitlines() if line.startswith("E ")]
     assert frame.height == len(told) + 1  # and the annotation
     assert frame["what"].to_list()[0] == told[0].split()[5]

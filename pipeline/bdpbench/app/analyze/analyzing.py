@@ -65,6 +65,8 @@ class AnalysisRequest:
         bin_s: width of the bins of the series, s; None to choose it.
         capacities: LINK=MBPS.
         lenient: skip unrecognised lines.
+        kind: the lines to measure, of those that a trace has: packets, variables, queues or series;
+            None for packets, if it has any.
         span: the window.
         link_subjects: subjects of the selected links.
         capacity_mbps: (from_node, to_node) → Mbit/s.
@@ -86,6 +88,7 @@ class AnalysisRequest:
     bin_s: float | None = None
     capacities: Sequence[str] = ()
     lenient: bool = False
+    kind: str | None = None
     span: Window = field(init=False)
     link_subjects: Sequence[str] = field(init=False)
     capacity_mbps: Mapping[tuple[int, int], float] = field(init=False)
@@ -217,10 +220,13 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
     names = [
         ", ".join("standard input" if path == "-" else path for path in each) for each in files
     ]
-    opened = [open_trace(each, lenient=request.lenient) for each in files]
+    opened = [_opened(each, request) for each in files]
     if opened[0].table in _SAMPLED and not request.labels:
-        yield from _analyze_samples(opened[0], request, names[0])
-        return
+        lines = list(_analyze_samples(opened[0], request, names[0]))
+        if request.kind or "packets" not in opened[0].account.tables:
+            yield from lines
+            return
+        opened = [_with_packets(opened[0], names[0])]
     for trace, name in zip(opened, names, strict=True):
         if trace.table != "packets":
             done = "compare: expected a packet trace" if request.labels else "measure"
@@ -233,9 +239,27 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
         if request.output is not None:
             write_analysis(analysis, request.output)
         yield from metric_lines(analysis.metrics) if request.metrics else totals_lines(analysis)
-        yield from account_lines(analysis.account)
+        yield from account_lines(analysis.account, "packets")
     if request.output is not None:
         yield f"{request.output}  {request.output.stat().st_size / 1e6:.2f} MB"
+
+
+def _opened(files: Sequence[str], request: AnalysisRequest) -> Trace:
+    """A trace and what is measured of it: packets may follow what its first lines are about."""
+    trace = open_trace(files, lenient=request.lenient, kind=request.kind)
+    return trace.of("packets") if trace.table == "events" else trace
+
+
+def _with_packets(trace: Trace, name: str) -> Trace:
+    """The packets of a trace that began with other lines, and has just been read."""
+    if not trace.is_rereadable:
+        counts = ", ".join(f"{lines:,} of {table}" for table, lines in trace.account.tables.items())
+        raise BdpbenchError(
+            f"the lines are of several kinds: {counts}",
+            where=name,
+            hint="a pipe can be read only once: give --kind packets, or the file itself",
+        )
+    return trace.of("packets")
 
 
 def _compare(comparison: Comparison, request: AnalysisRequest) -> Iterator[str]:
@@ -243,7 +267,7 @@ def _compare(comparison: Comparison, request: AnalysisRequest) -> Iterator[str]:
         write_comparison(comparison, request.output)
     yield from comparison_lines(comparison, all_rows=bool(request.metrics))
     for label, analysis in zip(comparison.labels, comparison.analyses, strict=True):
-        yield from (f"{label}: {line}" for line in account_lines(analysis.account))
+        yield from (f"{label}: {line}" for line in account_lines(analysis.account, "packets"))
 
 
 def _analyze_samples(trace: Trace, request: AnalysisRequest, name: str) -> Iterator[str]:
@@ -252,10 +276,13 @@ def _analyze_samples(trace: Trace, request: AnalysisRequest, name: str) -> Itera
     window = request.span.holds()
     batches = (batch.filter(window) for batch in trace.batches(columns))
     summary = sum_samples(batches, subject, named, values)
+    if request.kind is None and "packets" in trace.account.tables:
+        return
     if request.output is not None:
         write_samples(summary, request.output)
-    yield from samples_lines(summary, name, trace.format)
-    yield from account_lines(trace.account)
+    forms = ", ".join(form for form, _ in trace.account.forms.most_common())
+    yield from samples_lines(summary, name, forms)
+    yield from account_lines(trace.account, trace.table)
 
 
 # ---------------------------------------------------------------- measuring packet traces
@@ -275,7 +302,7 @@ def _measure(
     return [
         Analysis(
             visible(name),
-            trace.format,
+            ", ".join(form for form, _ in trace.account.forms.most_common()),
             each,
             _selected_metrics(each, request),
             trace.account,

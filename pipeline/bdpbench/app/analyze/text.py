@@ -62,7 +62,14 @@ _TABLES: Sequence[tuple[str, Mapping[str, str]]] = (
             "dropped": "node_dropped",
         },
     ),
-    ("node", {"left J": "remaining_energy", "spent J": "spent_energy"}),
+    (
+        "node",
+        {
+            "left J": "remaining_energy",
+            "spent J": "spent_energy",
+            "used up at s": "depletion_time",
+        },
+    ),
 )
 # What a comparison in the terminal shows of flows, receivers and links.
 _COMPARED = [metric for kind, columns in _TABLES if kind != "node" for metric in columns.values()]
@@ -88,11 +95,22 @@ _OF_ALL_FLOWS = {
     "normalised_routing_load": "normalised routing load, routing packets per packet received",
     "total_remaining_energy": "energy left in all nodes, J",
     "total_spent_energy": "energy spent by all nodes, J",
+    "nodes_with_energy": "nodes with energy at the end",
+    "network_lifetime": "first node without energy, s",
+    "last_depletion_time": "last node without energy, s",
     "fairness_index": "Jain's fairness index",
     "max_min_fairness_index": "Jain's index of throughput over max-min fair share",
     "throughput_asymmetry": "asymmetry (x1 - x2)/(x1 + x2)",
     "throughput_ratio": "throughput ratio x1/x2",
     "throughput_convergence_time": "convergence time, s",
+}
+
+_OTHERS = {
+    "packets": "tell packets, which --kind packets measures",
+    "variables": "tell variables, which --kind variables measures",
+    "queues": "tell lengths of queues, which --kind queues measures",
+    "events": "tell other events, such as movement, or annotate the trace: they are not measured",
+    "series": "are two columns of numbers, which --kind series measures",
 }
 
 _Values = Mapping[str, Mapping[str, "float | None"]]
@@ -218,17 +236,25 @@ def samples_lines(summary: pl.DataFrame, name: str, trace_format: str) -> Iterat
     yield from _aligned([tuple(summary.columns), *rows], left=2)
 
 
-def account_lines(account: LineAccount) -> Iterator[str]:
-    """The numbers of skipped lines, of cut-off ends, and of times that run backwards."""
+def account_lines(account: LineAccount, table: str) -> Iterator[str]:
+    """The lines that are not of the table that was measured, and what is wrong with others."""
+    if account.headings:
+        yield f"{_lines(account.headings)} of comments or titles before the trace"
+    for other, count in account.tables.items():
+        if other != table:
+            yield f"{_lines(count)} {_OTHERS[other]}"
     if account.skipped:
         yield f"{account.skipped:,} of {account.lines:,} lines skipped, the first:"
         for each in account.first_skipped[:3]:
             yield f"  {each.source}:{each.line}: {each.reason}"
     if account.backwards:
-        places = "1 line" if account.backwards == 1 else f"{account.backwards:,} lines"
-        yield f"time runs backwards in {places}"
+        yield f"time runs backwards in {_lines(account.backwards)}"
     if not account.complete:
         yield f"read up to the end of the window: {account.lines:,} lines"
+
+
+def _lines(count: int) -> str:
+    return "1 line" if count == 1 else f"{count:,} lines"
 
 
 def comparison_lines(comparison: Comparison, *, all_rows: bool) -> Iterator[str]:

@@ -42,6 +42,7 @@ _QUEUEING = "RFC 5166, section 2.2 (queueing)"
 _BROCH = "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5"
 _TRACE_CC = "ns-2, trace/cmu-trace.cc and trace/trace.cc"
 _ENERGY = "ns-2, mobile/energy-model.h"
+_LIFETIME = "Dietrich and Dressler (2009), ACM TOSN 5(1), section 4 (lifetime by living nodes)"
 _RATES = "RFC 5166, section 2.1"
 _LOSS = "RFC 7680; RFC 5166, section 2.3"
 _DELAY = "RFC 7679; RFC 5166, section 2.2"
@@ -416,6 +417,10 @@ _ALL = (
     _node("spent_energy", "J", _ENERGY, pl.col("first_j") - pl.col("last_j"))(
         "Energy of the node at its first line in the window that tells it less that at its last."
     ),
+    _node("depletion_time", "s", _ENERGY, pl.col("dead_s"))(
+        "Time of the first line in the window that tells that the node has no energy left; no "
+        "value for a node that has some."
+    ),
     _run("total_throughput", "Mbit/s", _NETWORK)("Sum of throughput over all data flows."),
     _run("total_goodput", "Mbit/s", _NETWORK)("Sum of goodput over all data flows."),
     _run("total_packet_loss_rate", "1", _LOSS)(
@@ -443,6 +448,16 @@ _ALL = (
     )("routing_overhead over the packets of data flows received in the window."),
     _run("total_remaining_energy", "J", _ENERGY)("Sum of remaining_energy over all nodes."),
     _run("total_spent_energy", "J", _ENERGY)("Sum of spent_energy over all nodes."),
+    _run("nodes_with_energy", "nodes", _ENERGY)(
+        "Nodes with an energy model that have energy left at the end of the window."
+    ),
+    _run("network_lifetime", "s", _LIFETIME)(
+        "The earliest depletion_time of all nodes: until then every node has energy (the n-of-n "
+        "lifetime). No value if no node has used its energy up."
+    ),
+    _run("last_depletion_time", "s", _LIFETIME)(
+        "The latest depletion_time of all nodes; nodes that have energy left have none."
+    ),
     _run("fairness_index", "1", "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1")(
         "Jain's index of the throughputs x_i of the data flows: (sum x_i)^2/(n sum x_i^2), from "
         "1/n to 1 (fair)."

@@ -65,7 +65,7 @@ _MEMBERS: Mapping[str, Columns] = {
         ("stream node received_pkts received_bytes delays", _I64), ("delay_sum_s delay_max_s", _F64)
     ),
     "nodes": _columns((f"node layer {' '.join(COUNTED)}", _I64)),
-    "energy": _columns(("node", _I64), ("first_j last_j", _F64)),
+    "energy": _columns(("node", _I64), ("first_j last_j dead_s", _F64)),
     "open": _columns(("_key _next _last open dropped stream _payload", _I64), ("sent_s", _F64)),
     "causes": _columns(("layer reason", _I64)),
 }

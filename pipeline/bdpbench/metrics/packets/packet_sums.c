@@ -54,7 +54,7 @@ enum column {
 	HEADER_BYTES, SRC_HOST, DST_HOST, COARSE, LAYER, NODE, REASON, NEXT_HOP, HOPS, ENERGY, COLUMNS
 };
 
-enum event { ENTERS, LEAVES, ARRIVES, DROPPED, ERROR, SENT, FORWARDED, LOST, OTHER };
+enum event { ENTERS, LEAVES, ARRIVES, DROPPED, ERROR, SENT, FORWARDED, LOST, READING, OTHER };
 enum type { UNKNOWN_TYPE, DATA, CONTROL, TCP, ACK };
 enum layer { WIRED, AGENT, ROUTER };	/* others follow */
 enum does { SENDS, RECEIVES, FORWARDS, DROPS, NOTHING };
@@ -162,7 +162,7 @@ struct cause { int64_t layer, reason; };
 struct loss { int64_t node, cause, type_code, pkts, bytes; };
 struct receiver { int64_t stream, node, pkts, bytes, delays; double sum_s, most_s; };
 struct node { int64_t node, layer, counts[8]; };
-struct level { int64_t node; double first_j, last_j; };
+struct level { int64_t node; double first_j, last_j, dead_s; };	/* dead_s: NAN while it lives */
 
 /* Of those with one key the first to come is the first to go: the first has the place of the last,
    each that of the next. Those that were lost wait behind one another, too. */
@@ -193,7 +193,7 @@ struct meter {
 	struct map stream_places, link_places, entered_places, route_places, cause_places;
 	struct map loss_places, receiver_places, node_places, level_places;
 	struct crowd sendings, queued;
-	struct memory arrived, sent_to_group, copies;
+	struct memory arrived, sent_to_group, copies, unsent;
 	struct bins bins[SERIES];
 	int64_t routing_pkts, routing_bytes, has_routers, has_agents, forgotten;
 	int holds;
@@ -1130,6 +1130,18 @@ end_sending(struct meter *meter, const struct row *row, int64_t place)
 	       remember(&meter->arrived, packet_key(row), sent_s);
 }
 
+/* Whether a packet to a group, whose sending is not traced, came to another node before. */
+static int
+is_copy(struct meter *meter, const struct row *row, int *failed)
+{
+	if (!goes_to_group(row))
+		return 0;
+	if (recall(&meter->unsent, packet_key(row), failed))
+		return 1;
+	*failed |= !remember(&meter->unsent, packet_key(row), row->time_s);
+	return 0;
+}
+
 /* A packet comes to its receiver; what comes again is a duplicate that the network made. */
 static int
 arrive(struct meter *meter, const struct row *row)
@@ -1141,7 +1153,8 @@ arrive(struct meter *meter, const struct row *row)
 
 	note_own(stream, row, &stream->arrived_type);
 	if (place < 0) {
-		if (recall(&meter->arrived, packet_key(row), &failed) || failed)
+		if (recall(&meter->arrived, packet_key(row), &failed) || is_copy(meter, row, &failed) ||
+		    failed)
 			return !failed;
 	} else {
 		const struct sending *sending = ITEM(meter->sendings.items, struct sending, place);
@@ -1497,7 +1510,8 @@ does(const struct row *row)
 	}
 }
 
-/* Energy of a node at its first and last line, and the least in a bin; -1 without a model. */
+/* Energy of a node at its first and last line, when it was used up, and the least in a bin; -1
+   without a model. */
 static int
 note_energy(struct meter *meter, const struct row *row)
 {
@@ -1506,15 +1520,16 @@ note_energy(struct meter *meter, const struct row *row)
 	struct level *level;
 	struct cell *cell;
 
-	if (!(row->energy_j >= 0))
+	if (!(row->energy_j >= 0) || !is_counted(meter, row->time_s))
 		return 1;
 	if (!(level = item_of(&meter->levels, &meter->level_places, key, &is_new)) ||
 	    !(cell = cell_at(&meter->bins[LEVELS], row->node, row->time_s)))
 		return 0;
 	if (is_new)
-		level->first_j = row->energy_j;
-	level->node = row->node;
+		*level = (struct level){ row->node, row->energy_j, 0, NAN };
 	level->last_j = row->energy_j;
+	if (row->energy_j == 0 && isnan(level->dead_s))
+		level->dead_s = row->time_s;
 	if (-row->energy_j > cell->most)
 		cell->most = -row->energy_j;
 	return 1;
@@ -1541,7 +1556,7 @@ count_at_node(struct meter *meter, const struct row *row)
 		meter->routing_pkts++;
 		meter->routing_bytes += row->bytes;
 	}
-	return note_energy(meter, row);
+	return 1;
 }
 
 static int
@@ -1579,6 +1594,8 @@ take_wireless(struct meter *meter, struct row *row)
 
 	meter->has_agents |= at_agent;
 	if (is_counted(meter, row->time_s) && !count_at_node(meter, row))
+		return 0;
+	if (!note_energy(meter, row))
 		return 0;
 	if ((row->stream = stream_of(meter, row->flow, row->src_node, row->src_port,
 				     row->dst_node, row->dst_port)) < 0)
@@ -1661,6 +1678,8 @@ take(struct meter *meter, struct row *row)
 		return LEFT;
 	if (row->time_s > meter->last_s)
 		meter->last_s = row->time_s;
+	if (row->event == READING)
+		return note_energy(meter, row) ? TAKEN : NO_MEMORY;
 	if (row->layer == WIRED)
 		return take_wired(meter, row);
 	return take_wireless(meter, row) ? TAKEN : NO_MEMORY;
@@ -1707,7 +1726,7 @@ load_row(const struct batch *batch, int64_t at, struct row *row)
 	row->receiver = OPTIONAL(batch, DST_HOST, int32_t, at, row->dst_node);
 	row->is_coarse = OPTIONAL(batch, COARSE, uint8_t, at, 0);
 	row->layer = OPTIONAL(batch, LAYER, uint8_t, at, WIRED);
-	if (row->layer == WIRED)
+	if (row->layer == WIRED && row->event != READING)
 		return;
 	row->node = OPTIONAL(batch, NODE, int32_t, at, UNKNOWN);
 	row->reason = OPTIONAL(batch, REASON, int32_t, at, UNKNOWN);
@@ -1765,7 +1784,7 @@ free_lists(struct meter *meter)
 		&meter->streams, &meter->links, &meter->entered, &meter->routes, &meter->causes,
 		&meter->losses, &meter->receivers, &meter->nodes, &meter->levels,
 		&meter->sendings.items, &meter->queued.items, &meter->arrived.items,
-		&meter->sent_to_group.items, &meter->copies.items
+		&meter->sent_to_group.items, &meter->copies.items, &meter->unsent.items
 	};
 	struct map *const maps[] = {
 		&meter->stream_places, &meter->link_places, &meter->entered_places,
@@ -1773,7 +1792,7 @@ free_lists(struct meter *meter)
 		&meter->receiver_places, &meter->node_places, &meter->level_places,
 		&meter->sendings.firsts[0], &meter->sendings.firsts[1], &meter->queued.firsts[0],
 		&meter->arrived.places,
-		&meter->sent_to_group.places, &meter->copies.places
+		&meter->sent_to_group.places, &meter->copies.places, &meter->unsent.places
 	};
 
 	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
@@ -1822,8 +1841,9 @@ bdpbench_new_meter(double start_s, double width_s)
 	meter->queued.items.size = sizeof(struct queued);
 	meter->arrived.items.size = sizeof(struct remembered);
 	meter->sent_to_group.items.size = meter->copies.items.size = sizeof(struct remembered);
+	meter->unsent.items.size = sizeof(struct remembered);
 	meter->arrived.most = MOST_ARRIVED;
-	meter->sent_to_group.most = meter->copies.most = MOST_OF_GROUPS;
+	meter->sent_to_group.most = meter->copies.most = meter->unsent.most = MOST_OF_GROUPS;
 	for (int i = 0; i < SERIES; i++) {
 		meter->bins[i].cells.size = sizeof(struct cell);
 		meter->bins[i].index = width_s > 0 ? -1 : 0;

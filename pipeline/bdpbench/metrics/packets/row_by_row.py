@@ -280,7 +280,7 @@ class RowByRow:
         self._under_way: dict[int, tuple[Packet, Sending]] = {}
         self._sent = self._forgotten = 0
         self._arrived, self._sent_to_group = Memory(MOST_ARRIVED), Memory(MOST_OF_GROUPS)
-        self._copies = Memory(MOST_OF_GROUPS)
+        self._copies, self._unsent = Memory(MOST_OF_GROUPS), Memory(MOST_OF_GROUPS)
         self._queued: OrderedDict[tuple[int, int], deque[tuple[float, int, int]]] = OrderedDict()
         self._queued_count = 0
         self._held: tuple[Link, int, float, int] | None = None
@@ -319,8 +319,12 @@ class RowByRow:
         for values in zip(*columns, [kinds[code] for code in given["type"]], strict=True):
             row = Row(*values)
             self._last_s = max(self._last_s, row.time_s)
-            take = self._take_wired if row.layer == Layer.LINK else self._take_wireless
-            take(row)
+            if row.event == Event.READING:
+                self._note_energy(row)
+            elif row.layer == Layer.LINK:
+                self._take_wired(row)
+            else:
+                self._take_wireless(row)
         return rows.height
 
     def _counts(self, time_s: float) -> bool:
@@ -458,6 +462,7 @@ class RowByRow:
         self._has_agents |= row.layer == Layer.AGENT
         if self._counts(row.time_s):
             self._count_at_node(row, does)
+        self._note_energy(row)
         if row.layer == Layer.AGENT and does == _SENDS:
             self._send(row, self._stream_of(row.ends))
         elif row.layer == Layer.AGENT and does == _RECEIVES:
@@ -486,10 +491,17 @@ class RowByRow:
         self._has_routers |= row.layer == Layer.ROUTER
         if row.layer == Layer.ROUTER and does in (_SENDS, _FORWARDS) and row.flags & ROUTING:
             _add(self._routing, 1, row.bytes)
-        if row.energy_j >= 0:  # -1 without an energy model
-            self._tables["energy"].setdefault((row.node,), [row.energy_j, 0.0])[1] = row.energy_j
-            cell = self._bins["levels"].at(row.node, row.time_s)
-            cell[5] = _larger(cell[5], -row.energy_j)
+
+    def _note_energy(self, row: Row) -> None:
+        """Energy of a node at its first and last line, and when it was used up."""
+        if row.energy_j < 0 or not self._counts(row.time_s):  # -1 without an energy model
+            return
+        level = self._tables["energy"].setdefault((row.node,), [row.energy_j, 0.0, None])
+        level[1] = row.energy_j
+        if row.energy_j == 0 and level[2] is None:
+            level[2] = row.time_s
+        cell = self._bins["levels"].at(row.node, row.time_s)
+        cell[5] = _larger(cell[5], -row.energy_j)
 
     # ---- packets ----
 
@@ -545,7 +557,7 @@ class RowByRow:
         stream.arrived_type = row.type if stream.arrived_type == _NONE else stream.arrived_type
         _note_own(stream, row)
         sendings = self._open.get(row.packet)
-        if sendings is None and row.packet in self._arrived:
+        if sendings is None and (row.packet in self._arrived or self._is_copy(row)):
             return
         payload, delay_s = row.payload, None
         if sendings:
@@ -564,6 +576,13 @@ class RowByRow:
             self._count_arrival(row, stream, payload if is_new else 0, delay_s)
         if row.kind == Kind.ACK:
             self._acknowledge(row)
+
+    def _is_copy(self, row: Row) -> bool:
+        """Whether a packet to a group, whose sending is not traced, came to another node before."""
+        if not row.to_group or row.packet in self._unsent:
+            return row.to_group
+        self._unsent.note(row.packet, row.time_s)
+        return False
 
     def _count_arrival(
         self, row: Row, stream: Stream, good_bytes: int, delay_s: float | None

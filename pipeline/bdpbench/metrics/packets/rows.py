@@ -61,10 +61,10 @@ COLUMNS = tuple(name for name in NUMBERS if not name.endswith("_host"))
 class Event(enum.IntEnum):
     """What a row is about, in the numbers of packet_sums.c."""
 
-    ENTERS, LEAVES, ARRIVES, DROPPED, ERROR, SENT, FORWARDED, LOST, OTHER = range(9)
+    ENTERS, LEAVES, ARRIVES, DROPPED, ERROR, SENT, FORWARDED, LOST, READING, OTHER = range(10)
 
 
-_EVENT_OF = {**dict(zip("+-rdesfD", Event, strict=False)), "h": Event.FORWARDED}
+_EVENT_OF = {**dict(zip("+-rdesfDN", Event, strict=False)), "h": Event.FORWARDED}
 
 
 class Layer(enum.IntEnum):

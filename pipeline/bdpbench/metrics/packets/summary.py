@@ -40,7 +40,8 @@ _SUMMED = (
     *("lost_pkts", "vanished_pkts", "delays", "delay_sum_s"),
 )
 _PARTIAL = ("vanished_pkts", "delay_sum_s")
-_ENERGY = ("remaining_energy", "spent_energy")
+_SUMMED_ENERGY = ("remaining_energy", "spent_energy")
+_ENERGY = (*_SUMMED_ENERGY, "depletion_time")
 _TCP = "tcp"
 
 
@@ -248,9 +249,13 @@ def _of_network(sums: PacketSums) -> Iterator[_Value]:
         yield _Value("routing_overhead_bytes", "trace", float(sums.routing_bytes))
         yield _Value("normalised_routing_load", "trace", load)
     if sums.energy.height:
-        for name in _ENERGY:
+        for name in _SUMMED_ENERGY:
             total = float(PACKET_DEFINITIONS[name].of(sums.energy, sums.seconds).sum())
             yield _Value(f"total_{name}", "trace", total)
+        dead_s = sums.energy["dead_s"].drop_nulls().to_list()
+        yield _Value("nodes_with_energy", "trace", float(sums.energy.height - len(dead_s)))
+        yield _Value("network_lifetime", "trace", min(dead_s, default=None))
+        yield _Value("last_depletion_time", "trace", max(dead_s, default=None))
 
 
 def _of_two(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:

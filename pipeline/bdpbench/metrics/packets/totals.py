@@ -127,8 +127,10 @@ class PacketSums:
             wires), sent, received, forwarded and dropped, each _pkts and _bytes (i64).
         node_drops: subject (node:3/MAC/COL), node, layer, reason, type, dropped_pkts,
             dropped_bytes.
-        energy: subject (node:3), node, first_j, last_j (f64, J) of nodes with an energy model.
+        energy: subject (node:3), node, first_j, last_j (f64, J), dead_s (f64, s, of the first line
+            without energy, or null) of nodes with an energy model.
         node_series: subject (node:3), time_s (f64, s), energy_j (f64, J, at the bin's end).
+        alive_series: subject (trace), time_s (f64, s), nodes (i64, with energy at the bin's end).
         routing_pkts, routing_bytes: packets of routing protocols, counted on each hop; None if the
             trace has no lines that would show them.
         last_s: time of the last event, s.
@@ -150,6 +152,7 @@ class PacketSums:
     node_drops: pl.DataFrame
     energy: pl.DataFrame
     node_series: pl.DataFrame
+    alive_series: pl.DataFrame
     routing_pkts: int | None
     routing_bytes: int | None
     last_s: float
@@ -184,6 +187,7 @@ class PacketSums:
             "node_drops": self.node_drops,
             "energy": self.energy,
             "node_series": self.node_series,
+            "alive_series": self.alive_series,
         }
 
 
@@ -223,6 +227,7 @@ class Totals:
         receivers = self._receiver_totals(flows, entered)
         drops = found.losses.sort("node", "layer", "reason", "type")
         routing_pkts, routing_bytes = self._routing(flows, entered)
+        node_series = self._energy_series(self._binned("levels"))
         return PacketSums(
             start_s=self.start_s,
             end_s=self.end_s,
@@ -238,7 +243,8 @@ class Totals:
             nodes=self._node_totals(flows, entered, receivers),
             node_drops=_named(drops, "node", "layer", "reason"),
             energy=_named(found.energy.sort("node"), "node"),
-            node_series=self._energy_series(self._binned("levels")),
+            node_series=node_series,
+            alive_series=self._alive_series(node_series),
             routing_pkts=routing_pkts,
             routing_bytes=routing_bytes,
             last_s=self.last_s,
@@ -458,6 +464,14 @@ class Totals:
             pl.format("node:{}", "node").alias("subject"),
             self._bin_ends()[1].alias("time_s"),
             energy_j=-pl.col("below_j"),
+        )
+
+    def _alive_series(self, of_nodes: pl.DataFrame) -> pl.DataFrame:
+        times_s = of_nodes["time_s"].unique().sort()
+        dead_s = self.found.energy["dead_s"].drop_nulls().sort()
+        alive = self.found.energy.height - dead_s.search_sorted(times_s, side="right")
+        return pl.DataFrame({"time_s": times_s, "nodes": alive.cast(pl.Int64)}).select(
+            pl.lit("trace").alias("subject"), "time_s", "nodes"
         )
 
     def _bin_ends(self) -> tuple[pl.Expr, pl.Expr]:

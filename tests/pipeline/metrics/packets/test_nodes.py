@@ -125,6 +125,50 @@ def test_energy_of_nodes(tmp_path: Path) -> None:
     assert _values(late, "spent_energy") == {"node:0": 1, "node:1": 1, "node:2": 0}
 
 
+# Node 0 tells its energy in lines of packets and in lines of its own, node 3 only in the latter.
+DEPLETED = (
+    WIRELESS
+    + """\
+N -t 4.800000 -n 3 -e 2.500000
+N -t 4.900000 -n 0 -e 96.500000
+N -t 5.000000 -n 3 -e 0.000000
+N -t 6.000000 -n 2 -e 0.000000
+N -t 7.000000 -n 3 -e 0.000000
+"""
+)
+
+
+def test_energy_is_read_from_every_line_that_tells_it(tmp_path: Path) -> None:
+    sums = _sums(tmp_path, DEPLETED)
+    left = {"node:0": 96.5, "node:1": 48, "node:2": 0, "node:3": 0}
+    assert _values(sums, "remaining_energy") == left
+    assert _values(sums, "total_spent_energy") == {"trace": 3.5 + 2 + 10 + 2.5}
+    times_s = {"node:0": None, "node:1": None, "node:2": 6, "node:3": 5}
+    assert _values(sums, "depletion_time") == times_s
+    assert _values(sums, "network_lifetime") == {"trace": 5}
+    assert _values(sums, "last_depletion_time") == {"trace": 6}
+    assert _values(sums, "nodes_with_energy") == {"trace": 2}
+    alive = dict(sums.alive_series.select("time_s", "nodes").iter_rows())
+    assert {alive[time_s] for time_s in alive if time_s < 5} == {4}
+    assert {alive[time_s] for time_s in alive if 5.1 < time_s < 6} <= {3}
+    assert sums.alive_series["nodes"].to_list()[-1] == 2
+    # They count nothing else: no packet, no node that sends, no link.
+    assert sums.nodes.equals(_sums(tmp_path, WIRELESS).nodes)
+    assert sums.links.is_empty()
+
+
+def test_a_broadcast_whose_sending_is_not_traced_counts_once(tmp_path: Path) -> None:
+    lines = [
+        f"r {second}.00{node}000000 _{node}_ AGT  --- {second} cbr 32 [0 ffffffff 0 800] "
+        "------- [0:255 -1:255 32 0]\n"
+        for second in range(1, 5)
+        for node in range(1, 4)
+    ]
+    sums = _sums(tmp_path, "".join(lines))
+    assert sums.flows["received_pkts"].to_list() == [4]
+    assert sums.receivers["received_pkts"].to_list() == [4, 4, 4]
+
+
 def test_a_trace_without_a_model_of_energy_has_none(tmp_path: Path) -> None:
     text = "\n".join(
         " ".join(

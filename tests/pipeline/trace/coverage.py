@@ -6,7 +6,8 @@
 ``collect`` runs ns-2.35's validation suite and the scripts of ``tcl/ex`` and keeps what they write
 (``keep_traces.py``); what has been run before is not run again. ``check`` analyses each file and
 holds its packets to a counter that reads the lines by itself (``tests/pipeline/metrics/packets/
-counter.py``): for all ends together what was sent, received, in bytes, and dropped. It writes the
+counter.py``): for all ends together what was sent, received, in bytes, and dropped, and for each
+node the energy that was told first and last. It writes the
 table of all files, and ends with 1 where one is neither confirmed nor refused with a reason.
 """
 
@@ -29,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
-from tests.pipeline.metrics.packets.counter import Count, Ends, count
+from tests.pipeline.metrics.packets.counter import Count, Ends, count, energies
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import COLUMNS, PacketSums, sum_packets
@@ -161,11 +162,11 @@ def _judged(path: Path, *, lenient: bool) -> Verdict:
     lines = _text(path).splitlines()
     if trace.account.cut:
         lines.pop()
-    if trace.account.parsed != len(lines):
+    if trace.account.parsed + trace.account.headings != len(lines):
         words = f"{trace.account.parsed} of {len(lines)} lines parsed"
         return Verdict("differs", trace.format, words)
     counted = count(lines)
-    differences = list(_differences(sums, counted))
+    differences = [*_differences(sums, counted), *_of_energy(sums, energies(lines))]
     if differences:
         return Verdict("differs", trace.format, "; ".join(differences[:3]))
     total = sum(each.received for each in counted.values())
@@ -196,7 +197,7 @@ def _text(path: Path) -> str:
 def _samples(trace: Trace, path: Path) -> Verdict:
     rows = sum(batch.height for batch in trace.batches())
     lines = len(_text(path).splitlines()) - len(trace.account.cut)
-    if trace.account.parsed != lines:
+    if trace.account.parsed + trace.account.headings != lines:
         return Verdict("differs", trace.format, f"{trace.account.parsed} of {lines} lines parsed")
     return Verdict("samples", trace.format, f"{lines} lines, {rows} rows of {trace.table}")
 
@@ -215,6 +216,15 @@ def _differences(sums: PacketSums, counted: dict[Ends, Count]) -> Iterator[str]:
         got = ours.get(key, (0, 0, 0, 0))
         if tuple(got) != expected:
             yield f"{key}: {dict(zip(names, got, strict=True))}, counted {expected}"
+
+
+def _of_energy(sums: PacketSums, counted: dict[int, tuple[float, float]]) -> Iterator[str]:
+    """Nodes whose energy the analysis reads otherwise."""
+    rows = sums.energy.select("node", "first_j", "last_j").iter_rows()
+    ours = {node: (first_j, last_j) for node, first_j, last_j in rows}
+    for node in sorted(ours.keys() | counted.keys()):
+        if ours.get(node) != counted.get(node):
+            yield f"energy of node {node}: {ours.get(node)}, counted {counted.get(node)}"
 
 
 def check(stores: Sequence[Path], kept: Path, most_bytes: float) -> dict[str, Verdict]:
@@ -253,7 +263,8 @@ HEAD = """\
 
 Made by `tests/pipeline/trace/coverage.py`, which runs the validation suite of ns-2.35 and the
 scripts of its `tcl/ex`, analyses every file that they write, and counts its packets again with
-plain Python: for all pairs of agents what was sent, received, in bytes, and dropped.
+plain Python: for all pairs of agents what was sent, received, in bytes, and dropped, and for each
+node the energy that was told first and last.
 
 - **confirmed**: every line was parsed, and all counts agree.
 - **cut**: the same but for the last line, which ns-2 did not finish: it fell over, or was ended for

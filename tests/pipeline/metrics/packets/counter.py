@@ -98,14 +98,40 @@ def count(lines: Iterable[str]) -> dict[Ends, Count]:
                 dropped[packet].append(waiting[packet].popleft())
         elif what == "received":
             # What nobody has dropped is more likely to have arrived.
-            if left := waiting[packet] or dropped[packet]:
-                flow.delay_s += time_s - left.popleft()
-                arrived.add(packet)
-            elif packet in arrived:
-                continue  # the network has doubled it
+            left = waiting[packet] or dropped[packet]
+            if not left and packet in arrived:
+                continue  # the network has doubled it, or it is a copy of a broadcast
+            arrived |= {packet} if left or _is_group(ends[2]) else set()
+            flow.delay_s += time_s - left.popleft() if left else 0
             flow.received += 1
             flow.received_bytes += size
     return found
+
+
+def _is_group(address: int) -> bool:
+    return address < 0 or address >= 1 << 30
+
+
+_ENERGY = tuple(
+    re.compile(pattern)
+    for pattern in (
+        r"N +-t +\S+ +-n +(?P<node>-?\d+) +-e +(?P<energy>\S+)",
+        r"[srDfx] +\S+ +_(?P<node>-?\d+)_ .*\[energy (?P<energy>[0-9.e+-]+)",
+        r"[srdf] -t .*-Ni (?P<node>-?\d+) .*-Ne (?P<energy>[0-9.e+-]+)",
+        r"[-+rdhsf] \S+ -s (?P<node>-?\d+) .*-N:en (?P<energy>[0-9.e+-]+)",
+    )
+)
+
+
+def energies(lines: Iterable[str]) -> dict[int, tuple[float, float]]:
+    """Node → its energy at the first and at the last line that tells it, J."""
+    told: dict[int, tuple[float, float]] = {}
+    for line in lines:
+        found = next((each for form in _ENERGY if (each := form.match(line))), None)
+        if found and (energy_j := float(found["energy"])) >= 0:
+            node = int(found["node"])
+            told[node] = (told.get(node, (energy_j,))[0], energy_j)
+    return told
 
 
 def _event(line: str, hosts: Hosts) -> Event | None:

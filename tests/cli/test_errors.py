@@ -15,6 +15,7 @@ from tests.faults.calls import WRAPPER
 
 from bdpbench.contracts.paths import config_dir, repository_root
 
+MODULE = f"{sys.executable} -P -m bdpbench"
 EXECUTED = "is executed: the study's metrics are a program that can do anything you can do"
 
 
@@ -156,23 +157,29 @@ def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("streams", "status", "said"),
+    ("call", "streams", "status", "said"),
     [
-        (">/dev/full", 1, "error: standard output: cannot be written: No space left on device"),
-        ("2>/dev/full", 0, ""),
-        (">&-", 0, ""),
-        ("2>&-", 0, ""),
-        ("<&- >&- 2>&-", 0, ""),
+        (
+            WRAPPER,
+            ">/dev/full",
+            1,
+            "error: standard output: cannot be written: No space left on device",
+        ),
+        (MODULE, "2>/dev/full", 0, ""),
+        (WRAPPER, ">&-", 0, ""),
+        (MODULE, "2>&-", 0, ""),
+        (WRAPPER, "2>&-", 0, ""),
+        (WRAPPER, "<&- >&- 2>&-", 0, ""),
+        (MODULE, "<&- >&- 2>&-", 0, ""),
     ],
 )
-@pytest.mark.parametrize("call", [[sys.executable, "-P", "-m", "bdpbench"], [WRAPPER]])
 def test_a_stream_that_takes_nothing_is_named_and_a_closed_one_is_no_error(
-    streams: str, status: int, said: str, call: list[str]
+    call: str, streams: str, status: int, said: str
 ) -> None:
     # A study outside the configuration, so that both output streams are written.
     study = str(repository_root() / "tests" / "data" / "transfer")
     done = subprocess.run(
-        ["sh", "-c", f'exec "$@" {streams}', "sh", *call, "run", study, "--dry-run"],
+        ["sh", "-c", f'exec {call} "$@" {streams}', "sh", "run", study, "--dry-run"],
         env={**os.environ, "BDPBENCH_VENV": sys.prefix},
         capture_output=True,
         text=True,

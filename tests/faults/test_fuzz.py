@@ -11,7 +11,7 @@ from tests.faults.fuzz_traces import fuzz, sanitized, sanitized_sums
 
 from bdpbench.contracts.paths import repository_root
 
-LINES = 2_000
+LINES = 1_000
 SEED = 20_061
 
 
@@ -32,7 +32,7 @@ def test_analyze_measures_or_refuses_hostile_traces_within_bounds() -> None:
     # In a separate process, since its peak memory is measured.
     root = repository_root()
     done = subprocess.run(
-        [sys.executable, "tests/faults/fuzz_analyze.py", "--traces", "3", "--seed", str(SEED)],
+        [sys.executable, "tests/faults/fuzz_analyze.py", "--traces", "2", "--seed", str(SEED)],
         cwd=root,
         env={**os.environ, "PYTHONPATH": f"{root / 'pipeline'}:{root}"},
         capture_output=True,

@@ -82,19 +82,24 @@ def _is_a(agent: str, parent: str) -> bool:
     return agent == parent or agent.startswith(f"{parent}/")
 
 
-def ns2_digest(uses: Collection[AgentUse] | None, queues: Collection[str] = ()) -> str:
+def ns2_digest(
+    uses: Collection[AgentUse] | None,
+    queues: Collection[str] = (),
+    state: FolderState | None = None,
+) -> str:
     """SHA-256 over everything that decides how ns-2 treats these senders and queues.
 
     It covers the pristine source, the compiler flags, the patches in their order, and the laws and
     adapters, all without comments and blank lines. If ``uses`` is None, it covers everything that
-    may matter. ``queues``: those of ``queues_named`` that the run may create.
+    may matter. ``queues``: those of ``queues_named`` that the run may create. ``state``: that of
+    ``ns2/``, if it is known.
 
     Raises:
         BdpbenchError: when a file of ``ns2/`` is missing or cannot be read.
     """
     folder = _folder()
     known = None if uses is None else frozenset(uses)
-    return _digest(folder, known, frozenset(queues), state_of(folder))
+    return _digest(folder, known, frozenset(queues), state or state_of(folder))
 
 
 def queues_named(texts: Iterable[str], classes: Collection[str]) -> frozenset[str]:
@@ -233,6 +238,10 @@ class Identities:
         self._outputs: dict[str, list[Output]] = {}
 
     @cached_property
+    def _state(self) -> FolderState:
+        return state_of(_folder())
+
+    @cached_property
     def _classes(self) -> frozenset[str]:
         return queue_classes()
 
@@ -269,7 +278,7 @@ class Identities:
         senders = None if uses is None else frozenset(uses)
         known = (senders, queues | queues_named(argv, self._classes))
         if known not in self._behaviours:
-            self._behaviours[known] = ns2_digest(*known)
+            self._behaviours[known] = ns2_digest(*known, self._state)
         return {
             "argv": [sys.intern(word) for word in argv],  # most of many runs share them
             "tcl": tcl,

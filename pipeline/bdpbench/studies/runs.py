@@ -174,10 +174,13 @@ def _resolved(values: Values) -> Resolved:
 
 def _script(study: Study, script: str) -> tuple[str, Path]:
     """A script of a study as named in a plan, from ``tcl/``, and its path."""
-    path = script_path(study, script)
-    if path is None:
-        raise BdpbenchError("the script is gone", where=script)
-    return relative(path, tcl_dir()), path
+    known = study.found_scripts
+    if script not in known:
+        path = script_path(study, script)
+        if path is None:
+            raise BdpbenchError("the script is gone", where=script)
+        known[script] = relative(path, tcl_dir()), path
+    return known[script]
 
 
 def _reduced(outputs: list[Output], parameters: Parameters) -> list[Output]:

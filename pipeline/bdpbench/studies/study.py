@@ -293,6 +293,11 @@ class Study(Strict):
         """All parameters that may occur in the study's blocks of parameters."""
         return {**COMMON, **self.parameters}
 
+    @cached_property
+    def found_scripts(self) -> dict[str, tuple[str, Path]]:
+        """Script → its name in plans and its path, of those that planning has looked for."""
+        return {}
+
     def read_from(self, source: YamlFile) -> Study:
         """Store in the study the file that it was read from, and return the study."""
         self._source = source

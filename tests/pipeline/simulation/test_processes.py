@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import select
 import signal
 import subprocess
 import sys
@@ -83,19 +84,46 @@ def test_the_number_of_another_process_is_not_the_call() -> None:
         assert stage.wait(120) == 1
 
 
-@pytest.mark.parametrize("deaf", [False, True], ids=["asked", "killed"])
-def test_a_group_ends_whole(tmp_path: Path, deaf: bool) -> None:
-    """A shell with two children; the deaf ones ignore SIGTERM."""
-    ignore = "trap '' TERM; " if deaf else ""
-    script = f"{ignore}sleep 610 & sleep 620 & echo $! > {tmp_path}/pid; wait"
-    child = subprocess.Popen(["bash", "-c", script], process_group=0)
+# What starts ns-2, which would outlive it.
+PARENT = """
+import subprocess
+from bdpbench.simulation.processes import dying_with_parent
+child = subprocess.Popen(
+    ["sleep", "600"], stdout=subprocess.DEVNULL, preexec_fn=dying_with_parent()
+)
+print(child.pid, flush=True)
+child.wait()
+"""
+
+
+def test_a_child_is_killed_with_its_parent() -> None:
+    with _python(PARENT) as parent:
+        child = os.pidfd_open(int(_line(parent)))
+        parent.kill()
+    ended = select.poll()
+    ended.register(child, select.POLLIN)
+    assert ended.poll(60_000)
+    os.close(child)
+
+
+@pytest.mark.parametrize(
+    ("answer", "grace_s", "said"),
+    [("sleep 0.3; echo the end > said; exit", 50.0, "the end\n"), ("", 1.0, "")],
+    ids=["asked", "killed"],
+)
+def test_a_group_ends_whole(tmp_path: Path, answer: str, grace_s: float, said: str) -> None:
+    """A shell with two children, which has time to answer SIGTERM, or ignores it like them."""
+    (tmp_path / "said").touch()
+    script = f"trap '{answer}' TERM; sleep 610 & sleep 620 & echo $! > pid; wait"
+    child = subprocess.Popen(["bash", "-c", script], cwd=tmp_path, process_group=0)
     while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
         time.sleep(0.01)
     grandchild = int((tmp_path / "pid").read_text())
     began = time.monotonic()
-    end_group(child.pid, 1.0)
+    end_group(child.pid, grace_s)
     child.wait(50)
-    assert time.monotonic() - began < 60
+    assert time.monotonic() - began < 45
+    assert (tmp_path / "said").read_text() == said
     stat = Path(f"/proc/{grandchild}/stat")
     assert not stat.exists() or stat.read_text().split(") ")[1][0] == "Z"
 

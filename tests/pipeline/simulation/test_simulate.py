@@ -149,13 +149,62 @@ def test_a_limit_of_the_shell_that_ends_ns2_is_named(
     assert f"killed by {name}" in (run_dir / "ns.log").read_text()
 
 
-@pytest.mark.parametrize(("status", "meaning"), [(126, "executed"), (127, "is not there")])
-def test_an_ns2_that_cannot_start_says_why(tmp_path: Path, status: int, meaning: str) -> None:
-    command = Command(("sh", "-c", f"echo last words; exit {status}"))
-    names = RunNames("run x", "x.tcl", tmp_path)
-    with pytest.raises(BdpbenchError, match=meaning) as caught:
-        run_ns2(command, tmp_path, names, ns2_process.Streams([], ns2_process.refuse), native=True)
-    assert "last words" in str(caught.value)
+def _failure(folder: Path, script: str) -> str:
+    """What is said of an ns-2 that does what a script of the shell does."""
+    names = RunNames("run x", "x.tcl", folder)
+    with pytest.raises(BdpbenchError) as caught:
+        run_ns2(
+            Command(("sh", "-c", script)),
+            folder,
+            names,
+            ns2_process.Streams([], ns2_process.refuse),
+            native=True,
+        )
+    return caught.value.message
+
+
+@pytest.mark.parametrize(
+    ("status", "reason"),
+    [
+        (126, "stopped with exit status 126: the binary cannot be executed on this machine"),
+        (127, "stopped with exit status 127: the binary or a library that it needs is not there"),
+        (128, "stopped with exit status 128"),
+        (137, "was killed by SIGKILL: by a user or scheduler, or by the kernel because memory was"),
+    ],
+)
+def test_an_exit_status_is_explained(tmp_path: Path, status: int, reason: str) -> None:
+    said = _failure(tmp_path, f"echo last words; exit {status}")
+    assert f"ns-2 {reason}" in said.replace("; log:", "")
+    assert said.endswith("last words")
+
+
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [(0, "(no output)"), (8, "1 2 3 4 5 6 7 8"), (9, "1 2 3 4 … 6 7 8 9")],
+)
+def test_of_a_long_log_the_beginning_and_the_end_are_told(
+    tmp_path: Path, lines: int, shown: str
+) -> None:
+    told = _failure(tmp_path, f"seq {lines}; exit 1").splitlines()[1:]
+    assert " ".join(map(str.strip, told)) == shown
+
+
+@pytest.mark.parametrize(
+    ("progress", "said"),
+    [
+        ("simtime 2 of 8", "had written 1.0 MiB at 25% of its simulation and needs about"),
+        ("simtime 0 of 8", "had written 1.0 MiB"),
+        ("simtime 0 of 0", "had written 1.0 MiB"),
+        ("", "had written 1.0 MiB"),
+    ],
+)
+def test_a_full_disk_is_told_with_what_the_whole_run_needs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, progress: str, said: str
+) -> None:
+    monkeypatch.setattr(ns2_process, "LEAST_FREE_BYTES", free_bytes(tmp_path) * 2)
+    script = f"trap '' TERM; mkdir out; head -c 1048576 /dev/zero > out/x; echo {progress}"
+    assert said in (found := _failure(tmp_path, script))
+    assert ("needs about" in found) == ("needs about" in said)
 
 
 def test_a_binary_that_was_not_built_is_refused(

@@ -298,6 +298,17 @@ def test_more_kinds_of_rows_than_the_parser_is_told_of(tmp_path: Path) -> None:
     assert pl.concat(list(batches))["flow"].to_list() == 2 * expected
 
 
+def test_the_parser_is_told_of_kinds_if_they_decide(tmp_path: Path) -> None:
+    path = tmp_path / "trace"
+    path.write_text(f"{GOOD}\n")
+    (frame,) = open_trace(path).batches()
+    every = pl.all_horizontal(pl.col(name).is_not_null() for name in native.KIND_COLUMNS)
+    for predicate, decides in ((every, True), (pl.col("bytes") > 0, False)):
+        wanted = native.RowFilter(predicate)
+        wanted.learn(frame)
+        assert (wanted.kinds is not None) == decides
+
+
 def test_many_types_leave_their_lines_to_the_patterns(tmp_path: Path) -> None:
     """The table of types in a chunk is bounded, but their number is not."""
     path = tmp_path / "trace"

@@ -287,6 +287,15 @@ def test_a_line_without_end_is_told_also_behind_good_lines(trace: Path) -> None:
     assert "no line ends within" in _error(trace)
 
 
+@pytest.mark.parametrize(("characters", "shown"), [(80, "x" * 80), (81, "x" * 80 + "...")])
+def test_of_a_line_no_more_than_a_terminal_shows_is_told(
+    tmp_path: Path, characters: int, shown: str
+) -> None:
+    path = tmp_path / "odd.tr"
+    path.write_text("x" * characters + "\n")
+    assert f"the line reads '{shown}'" in _error(path)
+
+
 def test_unknown_kinds_and_columns_are_told(trace: Path) -> None:
     with pytest.raises(BdpbenchError, match="unknown kind of rows 'packet'"):
         open_trace(trace, kind="packet")

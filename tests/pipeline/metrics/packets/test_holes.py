@@ -39,7 +39,7 @@ def test_a_gap_of_numbers_costs_no_memory(tmp_path: Path) -> None:
     assert (data["received_pkts"], data["good_bytes"]) == (4, 3 * 1000)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=12, deadline=None)
 @given(seed=st.integers(0, 10**6))
 def test_new_is_what_a_set_of_numbers_says(seed: int) -> None:
     dice = random.Random(seed)

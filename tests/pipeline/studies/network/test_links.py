@@ -208,6 +208,33 @@ def test_ecn_marks_in_place_of_dropping(simulated: Run, kind: str) -> None:
         assert (marks > 0) == (ecn == "on")
 
 
+def test_defaults_are_those_of_ns2_but_for_a_few(asked: Ask) -> None:
+    given = {
+        (kind, name): (each.ns2_class, parameter)
+        for kind, each in QUEUE_KINDS.items()
+        for name, parameter in each.parameters.items()
+        if isinstance(parameter.default, (int, float))
+    }
+    question = "; ".join(
+        f"puts [[new Queue/{ns2_class}] set {parameter.variable}]"
+        for ns2_class, parameter in given.values()
+    )
+    words = {"true": 1.0, "false": 0.0}
+    in_ns2 = (words[each] if each in words else float(each) for each in asked(question))
+    different = {}
+    for place, (_, parameter), value in zip(given, given.values(), in_ns2, strict=True):
+        if value != (1 / parameter.default if parameter.reciprocal else parameter.default):
+            different[place] = parameter.default
+    red = {"counts_bytes": 0, "drops_by_size": 0}  # packets count, whatever their sizes
+    ared = {**red, "weight": 0.0}  # ns-2's -1 depends on the delay of the link
+    assert different == {
+        **{("RED", name): value for name, value in {**red, "weight": 0.002}.items()},
+        **{("ARED", name): value for name, value in {**ared, "bottom_p": 0.01}.items()},
+        **{("gARED", name): value for name, value in ared.items()},
+        ("DRR", "buckets"): 4096.0,
+    }
+
+
 def test_losses_at_random_have_their_rate(simulated: Run) -> None:
     losses = {"loss_rate": 0.05}
     parameters = {**losses, "protocol": None, "access_delay_ms": None, "receiver_delay_ms": None}

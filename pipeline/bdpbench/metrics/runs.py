@@ -561,15 +561,22 @@ def _transfers(kind: str, what: str, times: str, text: str, source: str) -> None
     def has_any(run: RunView) -> bool:
         return not times_s(run).is_empty()
 
-    of_transfers = functools.partial(run_metric, source=source, tables=("transfers",), when=has_any)
+    def is_expected(run: RunView) -> bool:
+        flows = int(run.number("flows")) if kind == "flow" and run.has("flows") else 0
+        finite = (run.flow(index).has_own("size_pkts") for index in range(flows))
+        return has_any(run) or any(finite)
+
+    of_transfers = functools.partial(run_metric, source=source, tables=("transfers",))
     of_transfers(
         "1",
         f"Finished {kind}s",
         name=f"finished_{kind}s",
         text=f"How many {what} by the end of the run.",
+        optional=("flows", "size_pkts"),
+        when=is_expected,
     )(lambda run: float(len(times_s(run))))
     family(
-        functools.partial(of_transfers, "s"),
+        functools.partial(of_transfers, "s", when=has_any),
         *_STATISTICS,
         name=f"{kind}_{times.replace(' ', '_')}",
         title=f"{times} of {kind}s",

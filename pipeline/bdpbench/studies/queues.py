@@ -186,7 +186,12 @@ _RED = {
     ),
     "wait": _switch("wait_", "whether drops are spaced apart", 1),
     "mark_below_p": QueueParameter(
-        "mark_p_", "share up to which packets are marked; above it they are dropped", 0.1, 0, 1
+        "mark_p_",
+        "share up to which packets are marked; from it on they are dropped; 2: all are marked",
+        0.1,
+        0,
+        1,
+        also=(2.0,),
     ),
     "mean_packet_bytes": _mean_packet(),
     "counts_bytes": _COUNTS_BYTES,

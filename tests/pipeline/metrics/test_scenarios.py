@@ -144,6 +144,14 @@ def test_transfers_by_kind(build: Any, measure: Measure) -> None:
     assert not [name for name, _ in values if "page" in name]
 
 
+def test_none_of_the_finite_flows_has_ended(build: Any, measure: Measure) -> None:
+    nothing = {"transfers": build.transfers([])}
+    values = measure(nothing, flows=2, size_2_pkts=30)
+    assert values["finished_flows", "run"] == 0
+    assert ("mean_flow_completion_time", "run") not in values
+    assert ("finished_flows", "run") not in measure(nothing, flows=2)
+
+
 def test_pages_and_their_objects(build: Any, measure: Measure) -> None:
     columns = ["subject", "page", "start_s", "end_s", "objects", "bytes"]
     rows = [("background:0", 1, 0.0, 1.0, 2, 9000), ("background:0", 2, 1.0, 4.0, 5, 20000)]

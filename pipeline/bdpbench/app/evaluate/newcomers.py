@@ -67,8 +67,8 @@ def find_newcomers(words: Sequence[str]) -> list[Newcomer]:
 def _find(word: str) -> Newcomer:
     name, given, what = word.partition("=")
     if not given or (expanded(Path(word)) / PROTOCOL_NAME).is_file():
-        name, what = "", word
-    if given and name and not _NAME.fullmatch(name):
+        name, given, what = "", "", word
+    if given and not _NAME.fullmatch(name):
         raise BdpbenchError(
             f"{name!r} cannot be the name of a protocol: use letters, digits and _, a letter first",
             where=word,
@@ -110,7 +110,7 @@ def _known() -> Iterator[str]:
 def _of_folder(path: Path) -> Newcomer:
     folder = protocol_folder(path.resolve())
     if isinstance(folder, str):
-        raise BdpbenchError(folder, where=str(path), hint=FOLDER_HINT)
+        raise BdpbenchError(folder, hint=FOLDER_HINT)
     return Newcomer(folder.file.key, relative(folder.path), folder.protocol, folder)
 
 

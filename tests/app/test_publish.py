@@ -200,3 +200,20 @@ def test_a_scenario_that_came_later_is_added_to_what_is_published(
     said_by(bdpbench(*kept))
     again = json.loads((published / "provenance.json").read_text())
     assert again["added"] == provenance["added"]
+
+    # So is a scenario that got more runs: it is added whole, with those that it had.
+    one, two = (
+        "{protocol: Reno, buffer_pkts: 60}",
+        "{protocol: Reno}\n    sweep: {buffer_pkts: [60, 70]}",
+    )
+    study.write_text(study.read_text().replace(one, two))
+    check_refused(bdpbench(*kept, "--add"), "1 of 2 runs of the scenarios to add (later)")
+    planned = json.loads(_plan(bdpbench).read_text())["runs"]
+    own = [run["run_id"] for run in planned if run["scenario"] == "later"]
+    _simulate(bdpbench, [run_folder(runs, run_id) for run_id in own])
+    said_by(bdpbench(*kept, "--add"))
+    more = json.loads((published / "provenance.json").read_text())
+    assert more["added"] == provenance["added"]
+    measured = pl.read_parquet(published / "metrics.parquet").filter(scenario="later")
+    assert sorted(measured["run_id"].unique()) == sorted(own)
+    assert not measured.select("run_id", "metric", "subject").is_duplicated().any()

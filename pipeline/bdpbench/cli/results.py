@@ -167,7 +167,7 @@ def verify_command(file: Path, most_gb: float) -> None:
 @click.option(
     "--add",
     is_flag=True,
-    help="With --from-kept: also publish scenarios that the published report lacks, from runs.",
+    help="With --from-kept: also publish scenarios of which the published report lacks runs.",
 )
 @click.option(
     "--prove",

@@ -69,6 +69,37 @@ class ScoredSpread(TypedDict):
     without_value: NotRequired[int]
 
 
+class ReadNumber(TypedDict):
+    """A number by another reading of the study, which is called ``varied`` and decides nothing."""
+
+    varied: str
+    verdict: NumberVerdict
+    measured: float | None
+    margin: float | None
+
+
+class ReadClaim(TypedDict):
+    """A statement by another reading of the study."""
+
+    varied: str
+    verdict: ClaimVerdict
+    explanation: str
+    margin: float | None
+
+
+class Reading(TypedDict):
+    """Another reading of a study: ``runs`` of ``scenarios`` in place of the judged ones.
+
+    The totals are those of all numbers and statements that it is about.
+    """
+
+    varied: str
+    runs: int
+    scenarios: list[str]
+    totals: dict[NumberVerdict, int]
+    claim_totals: dict[ClaimVerdict, int]
+
+
 class ScoredPart(TypedDict):
     """One of the runs that have to show the same printed number: a row of ``published.csv``."""
 
@@ -89,6 +120,7 @@ class ScoredPart(TypedDict):
     margin: NotRequired[float | None]
     alone: NotRequired[NumberVerdict]
     spread: NotRequired[list[ScoredSpread]]
+    readings: NotRequired[list[ReadNumber]]
 
 
 class ScoredNumber(TypedDict):
@@ -140,6 +172,7 @@ class ScoredNumber(TypedDict):
     kind: NotRequired[Kind]
     parts: NotRequired[list[ScoredPart]]
     spread: NotRequired[list[ScoredSpread]]
+    readings: NotRequired[list[ReadNumber]]
 
 
 class Skill(TypedDict):
@@ -207,6 +240,7 @@ class ScoredClaim(TypedDict):
     margin: NotRequired[float | None]
     alone: NotRequired[ClaimVerdict]
     repeated: NotRequired[list[RepeatedVerdicts]]
+    readings: NotRequired[list[ReadClaim]]
     found: NotRequired[Found]
     chosen_on: NotRequired[list[str]]
     kind: NotRequired[Kind]
@@ -250,12 +284,13 @@ class Scorecard(TypedDict):
     claim_kind_totals: NotRequired[dict[Kind, dict[ClaimVerdict, int]]]
     history: NotRequired[list[Change]]
     skill: NotRequired[list[Skill]]
+    readings: NotRequired[list[Reading]]
 
 
 def rows_of(number: ScoredNumber) -> list[ScoredNumber]:
     """One row for each run that has to show a number; the number itself if only one has to."""
     parts = number.get("parts", [])
-    left_out = ("parts", "margin", "alone", "spread") if parts else ()
+    left_out = ("parts", "margin", "alone", "spread", "readings") if parts else ()
     whole = cast("ScoredNumber", {key: each for key, each in number.items() if key not in left_out})
     return [{**whole, **part} for part in parts] or [whole]
 

@@ -17,6 +17,7 @@ from bdpbench.contracts.scorecard import (
 )
 from bdpbench.pages.names import Names, RunLink, subject_name
 from bdpbench.pages.pictures import Picture, picture_of_number
+from bdpbench.pages.readings import ReadRow, read_numbers
 from bdpbench.pages.text import (
     VERDICTS,
     Verdict,
@@ -72,9 +73,10 @@ class NumberRow:
     ``kind`` is "blind" or "fitted", "" in a scorecard that does not record it; ``origin`` says how
     the definition was found, and ``origins`` are the filter options that it belongs to; ``spreads``
     say how far the value moves, and ``in_spread`` whether a miss is within one of the spreads;
-    ``picture`` shows all of it; ``margin`` says how far it is from its bounds, ``narrow`` whether
-    that is little, and ``hair`` whether no repetition shows its spread then;
-    ``search`` is the text that a filter searches; ``parts`` are the rows of the single runs of a
+    ``readings`` are the verdicts by other readings of the study; ``picture`` shows the spreads;
+    ``margin`` says how far it is from its bounds, ``narrow`` whether that is little, and ``hair``
+    whether no repetition shows its spread then; ``search`` is the text that a filter searches;
+    ``parts`` are the rows of the single runs of a
     number that several runs have to show.
     """
 
@@ -100,6 +102,7 @@ class NumberRow:
     origins: tuple[str, ...] = ()
     origin: str = ""
     spreads: tuple[SpreadText, ...] = ()
+    readings: tuple[ReadRow, ...] = ()
     in_spread: bool = False
     narrow: bool = False
     hair: bool = False
@@ -219,6 +222,7 @@ def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> Numb
         origins=origin_keys(number),
         origin=origin_in_words(number),
         spreads=tuple(_spread(each, number) for each in number.get("spread", [])),
+        readings=read_numbers(number),
         narrow=is_narrow(number),
         hair=is_narrow(number) and not is_repeated(number),
         in_spread=number["verdict"] in ("close", "not_reproduced")

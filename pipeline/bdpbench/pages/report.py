@@ -22,6 +22,7 @@ from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs, RunRecords
 from bdpbench.pages.names import Names
 from bdpbench.pages.packing import pack
+from bdpbench.pages.readings import reading_rows
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import bins_for, embed_json
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
@@ -171,6 +172,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "summary": summarize(numbers, claims, sections.experiments),
         "overview": overview(numbers),
         "kinds": kind_rows(scorecard),
+        "readings": reading_rows(scorecard),
         "narrow_half_widths": f"{NARROW_HALF_WIDTHS:g}",
         "verdict_label": {key: each.label for key, each in VERDICTS.items()},
         "narrow_percent": f"{100 * NARROW_SHARE:g}",

@@ -24,6 +24,7 @@ from bdpbench.contracts.scorecard import (
 from bdpbench.contracts.scorecard import Evidence as ScoredEvidence
 from bdpbench.pages.names import Names, RunLink
 from bdpbench.pages.pictures import Picture, picture_of_claim, share_in_words
+from bdpbench.pages.readings import ReadRow, read_claims
 from bdpbench.pages.text import (
     VERDICTS,
     Verdict,
@@ -66,7 +67,8 @@ class ClaimRow:
 
     ``failure`` says in sentences why it fails; ``margin`` by how much it holds or fails,
     ``narrow`` whether that is little, and ``hair`` whether no repetition shows its spread then;
-    ``repeated`` says what repetitions give, and ``picture`` shows both; ``protocols`` are the
+    ``repeated`` says what repetitions give, and ``picture`` shows both; ``readings`` are the
+    verdicts by other readings of the study; ``protocols`` are the
     labels of the protocols that it concerns; ``origin``, ``origins`` and ``search`` are those of
     a ``NumberRow``.
     """
@@ -79,6 +81,7 @@ class ClaimRow:
     narrow: bool = False
     hair: bool = False
     repeated: tuple[str, ...] = ()
+    readings: tuple[ReadRow, ...] = ()
     picture: Picture | None = None
     origin: str = ""
     origins: tuple[str, ...] = ()
@@ -116,6 +119,7 @@ def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
         narrow=is_narrow(claim),
         hair=is_narrow(claim) and not is_repeated(claim),
         repeated=tuple(_repeated(each) for each in claim.get("repeated", [])),
+        readings=read_claims(claim),
         picture=picture_of_claim(claim),
         origin=origin_in_words(claim),
         origins=origin_keys(claim),

@@ -173,20 +173,21 @@ def _check_spreads(check: _Check, spreads: Spreads, number: PublishedNumber) -> 
 def _check_repeats(check: _Check, expected: Expectations) -> None:
     """Check that repetitions take places of runs that show the numbers and statements of each id.
 
-    Ids that are not given by a pattern are checked one by one.
+    So must the runs of other readings, of which there is one in each place. Ids that are not given
+    by a pattern are checked one by one.
     """
     asked_by: dict[str, Sequence[Asked]] = {each.id: [each] for each in expected.numbers}
     asked_by |= {each.text.id: [q for _, q in each.questions] for each in expected.claims}
     for index, entry in enumerate(expected.spreads.entries):
-        if entry.repeats is None:
+        if entry.placed is None:
             continue
         try:
-            judged = check.repeated(entry.repeats)
+            judged = check.repeated(entry.placed, once=entry.reading is not None)
             for pattern in entry.of:
                 asked = [q for each in asked_by if matches(pattern, each) for q in asked_by[each]]
                 check.shown_by(judged, asked, pattern)
         except BdpbenchError as error:
-            at = (index, "repeats")
+            at = (index, "repeats" if entry.repeats else "reading")
             raise expected.spreads.error(at, error.message, error.hint) from None
 
 
@@ -229,14 +230,15 @@ class _Check:
         """Check that the unit of a number is that of its metric."""
         require_unit(number, self._definitions[number.metric].unit)
 
-    def repeated(self, repeats: Repeats) -> set[Run]:
-        """The runs whose places repetitions take in some tier, at least one."""
-        judged = {
-            run
-            for index in self._tiers.values()
-            for pairs in repetitions_of(repeats, index, self._swept).values()
-            for run in pairs
-        }
+    def repeated(self, repeats: Repeats, *, once: bool) -> set[Run]:
+        """The runs whose places repetitions take in some tier, at least one; ``once``: one each."""
+        found = [repetitions_of(repeats, index, self._swept) for index in self._tiers.values()]
+        judged = {run for each in found for pairs in each.values() for run in pairs}
+        if once and any(len(each) > 1 for each in found):
+            message = f"a reading has one value of {' and one of '.join(repeats.over)}"
+            raise BdpbenchError(
+                message, hint="select it, and give the others readings of their own"
+            )
         for scenario in repeats.runs.keys() - {scenario for scenario, _ in judged}:
             by = repeats.runs[scenario]
             message = f"no run of {by} takes the place of one of {scenario}"

@@ -20,6 +20,9 @@ from bdpbench.contracts.scorecard import (
     ClaimVerdict,
     Kind,
     NumberVerdict,
+    ReadClaim,
+    Reading,
+    ReadNumber,
     RepeatedVerdicts,
     Scorecard,
     ScoredClaim,
@@ -31,10 +34,10 @@ from bdpbench.contracts.scorecard import (
 )
 from bdpbench.score.claims import Claim, Finding
 from bdpbench.score.expectations import CLAIMS_NAME, Expectations, require_unit
-from bdpbench.score.lookup import Lookup, Measured, located
+from bdpbench.score.lookup import Asked, Lookup, Measured, located
 from bdpbench.score.provenance import resolved
 from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber
-from bdpbench.score.spreads import SPREAD_NAME, Groups, Repetitions, SpreadEntry
+from bdpbench.score.spreads import SPREAD_NAME, Groups, Repeats, Repetitions, SpreadEntry
 
 _CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
 
@@ -67,20 +70,31 @@ def score(
     lookup = Lookup(plan, metrics.filter(pl.col("metric").is_in(list(wanted))))
     entries, ids = expected.spreads.entries, expected.ids
     repetitions = Repetitions(plan, metrics, wanted, groups)
+    readings = [
+        (each, _OtherReading(each.varied, each.reading, repetitions))
+        for each in entries
+        if each.reading is not None
+    ]
     rows = []
     for number in expected.numbers:
         row = _score_number(number, lookup, ids)
         if spread := _spreads_of(row, number, entries, lookup, repetitions):
             row["spread"] = spread
             _decide_by_chance(row)
+        if read := [by.number(number, ids) for each, by in readings if each.is_of(number.id)]:
+            row["readings"] = read
         rows.append((number.part_of, row))
     numbers = _printed_numbers(rows)
-    statements = [_score_claim(each, lookup, ids, entries, repetitions) for each in expected.claims]
+    statements = []
+    for claim in expected.claims:
+        statements.append(_score_claim(claim, lookup, ids, entries, repetitions))
+        if said := [by.claim(claim) for each, by in readings if each.is_of(claim.text.id)]:
+            statements[-1]["readings"] = said
     totals = Counter(each["verdict"] for each in numbers)
     claim_totals = Counter(each["verdict"] for each in statements)
     kinds = Counter((each.get("kind"), each["verdict"]) for each in numbers)
     claim_kinds = Counter((each.get("kind"), each["verdict"]) for each in statements)
-    return {
+    card: Scorecard = {
         "schema_version": SCORECARD_VERSION,
         "study": plan["study"],
         "tier": plan["tier"],
@@ -98,6 +112,9 @@ def score(
         "history": [each.document(ids) for each in expected.history],
         "skill": _skills(numbers),
     }
+    if readings:
+        card["readings"] = [by.totals(numbers, statements) for _, by in readings]
+    return card
 
 
 def score_rows(
@@ -225,8 +242,23 @@ def _printed_number(key: str, rows: Sequence[ScoredNumber]) -> ScoredNumber:
         "run_ids": list(dict.fromkeys(each for row in rows for each in row["run_ids"])),
         "kind": kind,
         "margin": min(margins) if margins else None,
+        **_printed_readings(rows),
         "parts": [_part(row) for row in rows],
     }
+
+
+def _printed_readings(rows: Sequence[ScoredNumber]) -> ScoredNumber:
+    """Of each reading, that of the row which decides by it; empty without readings."""
+    by_name: dict[str, list[ReadNumber]] = {}
+    for each in (each for row in rows for each in row.get("readings", [])):
+        by_name.setdefault(each["varied"], []).append(each)
+    worst = [min(own, key=_worst_read) for own in by_name.values()]
+    return cast("ScoredNumber", {"readings": worst} if worst else {})
+
+
+def _worst_read(read: ReadNumber) -> tuple[int, float]:
+    margin = read["margin"]
+    return _WORST_FIRST.index(read["verdict"]), math.inf if margin is None else margin
 
 
 def _badness(row: ScoredNumber) -> tuple[int, float]:
@@ -446,6 +478,53 @@ def _verdicts(varied: str, source: str, judged: Sequence[Finding]) -> RepeatedVe
         "least": _finite(min(margins)),
         "most": _finite(max(margins)),
     }
+
+
+class _OtherReading:
+    """Another reading of the study, whose runs take the places of judged ones."""
+
+    def __init__(self, name: str, placed: Repeats, repetitions: Repetitions) -> None:
+        self._name, self._repetitions = name, repetitions
+        self._lookup, self._judged = repetitions.reading(placed)
+        read = {scenario for scenario, _ in self._judged}
+        self._scenarios = [by for judged, by in placed.runs.items() if judged in read]
+
+    def number(self, number: PublishedNumber, ids: Collection[str]) -> ReadNumber:
+        lookup = self._lookup_of([number])
+        row = None if lookup is None else _score_number(number, lookup, ids)
+        return {
+            "varied": self._name,
+            "verdict": row["verdict"] if row else "not_run",
+            "measured": row["measured"] if row else None,
+            "margin": row.get("margin") if row else None,
+        }
+
+    def claim(self, claim: Claim) -> ReadClaim:
+        lookup = self._lookup_of([each for _, each in claim.questions])
+        finding = None if lookup is None else claim.condition.finding(lookup)
+        return {
+            "varied": self._name,
+            "verdict": _CLAIM_VERDICTS[finding.holds] if finding else "not_run",
+            "explanation": finding.explanation if finding else "",
+            "margin": _finite(finding.margin) if finding else None,
+        }
+
+    def _lookup_of(self, asked: Sequence[Asked]) -> Lookup | None:
+        """The reading's values if it has all runs that are asked for."""
+        return self._lookup if self._repetitions.are_among(asked, self._judged) else None
+
+    def totals(self, numbers: Sequence[ScoredNumber], claims: Sequence[ScoredClaim]) -> Reading:
+        read = [each for number in numbers for each in number.get("readings", [])]
+        said = [each for claim in claims for each in claim.get("readings", [])]
+        of = Counter(each["verdict"] for each in read if each["varied"] == self._name)
+        of_claims = Counter(each["verdict"] for each in said if each["varied"] == self._name)
+        return {
+            "varied": self._name,
+            "runs": len({run_id for _, run_id in self._judged}),
+            "scenarios": self._scenarios,
+            "totals": {verdict: of[verdict] for verdict in NUMBER_VERDICTS},
+            "claim_totals": {verdict: of_claims[verdict] for verdict in CLAIM_VERDICTS},
+        }
 
 
 def _finite(margin: float | None) -> float | None:

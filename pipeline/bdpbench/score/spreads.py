@@ -2,7 +2,8 @@
 
 Repetitions of the judged runs, which are as good as those, show what chance does: a verdict that
 changes within their spread is undecided. Other readings of a number, such as another window, are
-shown beside it and decide nothing.
+shown beside it and decide nothing. So are other readings of the study: runs by which everything is
+judged once more.
 """
 
 from __future__ import annotations
@@ -42,7 +43,7 @@ class VariedRuns(Strict):
 
 
 class Repeats(Strict):
-    """Repetitions: runs that take the places of judged ones.
+    """Repetitions, or another reading: runs that take the places of judged ones.
 
     Attributes:
         runs: scenario of judged runs → scenario of their repetitions. Both may be the same: then
@@ -67,10 +68,11 @@ class SpreadEntry(Strict):
     """What was varied for some numbers and statements, and the resulting range.
 
     Attributes:
-        of: ids of rows of ``published.csv`` and, with ``repeats``, of statements; ``*`` stands for
-            any characters.
-        varied: what was varied, in words.
+        of: ids of rows of ``published.csv`` and, with ``repeats`` or ``reading``, of statements;
+            ``*`` stands for any characters.
+        varied: what was varied, in words; with ``reading``, its name.
         repeats: repetitions of the judged runs, within whose spread a verdict may be undecided.
+        reading: runs by which another reading of the study is judged, beside the judged ones.
         metric: another metric of the same run, or of ``runs``.
         runs: runs whose values, together with that of the number itself, are the spread.
         least, most: the ends of the spread, in the unit of the numbers, from runs that are not
@@ -81,6 +83,7 @@ class SpreadEntry(Strict):
     of: list[Text] = Field(min_length=1)
     varied: Text
     repeats: Repeats | None = None
+    reading: Repeats | None = None
     metric: str | None = None
     runs: VariedRuns | None = None
     least: float | None = Field(None, allow_inf_nan=False)
@@ -91,15 +94,21 @@ class SpreadEntry(Strict):
     def _has_one_spread(self) -> Self:
         given = self.least is not None and self.most is not None
         measured = self.metric is not None or self.runs is not None
-        if given + measured + (self.repeats is not None) != 1 or (
-            (self.least is None) != (self.most is None)
-        ):
-            raise ValueError("give either repeats, or metric or runs or both, or least and most")
+        placed = (self.repeats is not None) + (self.reading is not None)
+        if given + measured + placed != 1 or (self.least is None) != (self.most is None):
+            raise ValueError(
+                "give either repeats, or reading, or metric or runs or both, or least and most"
+            )
         if self.least is not None and self.most is not None and self.least > self.most:
             raise ValueError("least is above most")
         if given != bool(self.source):
             raise ValueError("least and most need their source, and nothing else has one")
         return self
+
+    @property
+    def placed(self) -> Repeats | None:
+        """The runs that take the places of judged ones, as repetitions or as another reading."""
+        return self.repeats or self.reading
 
     def is_of(self, *ids: str) -> bool:
         """Whether the entry is about a row of ``published.csv`` or a statement."""
@@ -150,10 +159,15 @@ def load_spreads(
         return Spreads()
     source = YamlFile(path)
     spreads = Spreads(source.validate(_File).root, source)
+    readings: set[str] = set()
     for index, entry in enumerate(spreads.entries):
-        if wrong := unknown_pattern(entry.of, [*rows, *(claims if entry.repeats else ())]):
-            hint = "statements have repeats alone" if entry.is_of(*claims) else wrong[1]
-            raise spreads.error((index, "of"), wrong[0], hint)
+        if wrong := unknown_pattern(entry.of, [*rows, *(claims if entry.placed else ())]):
+            only = "statements have repeats and readings alone"
+            raise spreads.error((index, "of"), wrong[0], only if entry.is_of(*claims) else wrong[1])
+        if entry.reading and entry.varied in readings:
+            said = "two readings have the same name"
+            raise spreads.error((index, "varied"), said, "name each by what it changes")
+        readings |= {entry.varied} if entry.reading else set()
         unknown = entry.metric and known_or_suggest(entry.metric, metrics, "metric")
         if unknown:
             raise spreads.error((index, "metric"), *unknown)
@@ -265,8 +279,28 @@ class Repetitions:
 
     def covers(self, repeats: Repeats, asked: Sequence[Asked]) -> bool:
         """Whether repetitions take the places of all runs that are asked for."""
-        judged = self._of(repeats)[1]
-        return all(run in judged for run in self._runs(asked))
+        return self.are_among(asked, self._of(repeats)[1])
+
+    def are_among(self, asked: Sequence[Asked], judged: Collection[Run]) -> bool:
+        """Whether all runs that are asked for, at least one, are among the judged ones."""
+        runs = list(self._runs(asked))
+        return bool(runs) and all(run in judged for run in runs)
+
+    def reading(self, repeats: Repeats) -> tuple[Lookup | None, set[Run]]:
+        """The lookup of another reading, None if it has no run, and the runs that it replaces.
+
+        Scenarios of which a run is not finished are left out, so that they are read whole.
+        """
+        found = repetitions_of(repeats, self._index, self._swept)
+        pairs = {judged: run for each in found.values() for judged, run in each.items()}
+        finished = set(self._metrics.select("scenario", "run_id").unique().iter_rows())
+        partly = {scenario for (scenario, _), run in pairs.items() if run not in finished}
+        whole = {judged: run for judged, run in pairs.items() if judged[0] not in partly}
+        return self._lookup(repeats, whole, self._single(repeats)) if whole else None, set(whole)
+
+    @property
+    def _swept(self) -> dict[str, list[str]]:
+        return {key: each.get("swept", []) for key, each in self._plan["scenarios"].items()}
 
     def _runs(self, asked: Sequence[Asked]) -> Iterator[Run]:
         for each in asked:
@@ -280,23 +314,32 @@ class Repetitions:
         return self._known[key]
 
     def _made(self, repeats: Repeats) -> tuple[list[Lookup], set[Run]]:
-        swept = {key: each.get("swept", []) for key, each in self._plan["scenarios"].items()}
-        found = repetitions_of(repeats, self._index, swept)
+        found = repetitions_of(repeats, self._index, self._swept)
         judged = {run for pairs in found.values() for run in pairs}
+        single = self._single(repeats)
+        lookups = (self._lookup(repeats, pairs, single) for pairs in found.values())
+        return [each for each in lookups if each is not None], judged
+
+    def _single(self, repeats: Repeats) -> pl.DataFrame:
+        """The metrics without those of several runs of the judged scenarios."""
+        if self._groups is None:
+            return self._metrics
         scenarios = pl.col("scenario").is_in(list(repeats.runs))
-        single, of_several = self._metrics, self._groups
-        if of_several is not None:
-            names = of_several(single.filter(scenarios))["metric"].unique().to_list()
-            single = single.filter(~(scenarios & pl.col("metric").is_in(names)))
-        lookups = []
-        for pairs in found.values():
-            frame = _in_place(single, pairs)
-            if frame is not None:
-                frames = [frame.filter(self._wanted)]
-                if of_several is not None:
-                    frames.append(of_several(frame.filter(scenarios)).filter(self._wanted))
-                lookups.append(Lookup(self._plan, pl.concat(frames)))
-        return lookups, judged
+        names = self._groups(self._metrics.filter(scenarios))["metric"].unique().to_list()
+        return self._metrics.filter(~(scenarios & pl.col("metric").is_in(names)))
+
+    def _lookup(
+        self, repeats: Repeats, pairs: Mapping[Run, Run], single: pl.DataFrame
+    ) -> Lookup | None:
+        """The metrics with some runs in place of judged ones; None if one is not finished."""
+        frame = _in_place(single, pairs)
+        if frame is None:
+            return None
+        frames = [frame.filter(self._wanted)]
+        if self._groups is not None:
+            scenarios = pl.col("scenario").is_in(list(repeats.runs))
+            frames.append(self._groups(frame.filter(scenarios)).filter(self._wanted))
+        return Lookup(self._plan, pl.concat(frames))
 
 
 def _in_place(metrics: pl.DataFrame, pairs: Mapping[Run, Run]) -> pl.DataFrame | None:

@@ -249,6 +249,22 @@ def test_choices_and_notes_are_linked(inputs: Any, tmp_path: Path, parse_page: A
     assert len(links) > len(inputs.scorecard["numbers"])
 
 
+def test_another_reading_stands_beside_the_judged_one(
+    inputs: Any, tmp_path: Path, parse_page: Any
+) -> None:
+    (claim, *_) = inputs.scorecard["claims"]
+    (number, *_) = inputs.scorecard["numbers"]
+    name = {"varied": "longer <runs>", "margin": None}
+    claim["readings"] = [{**name, "verdict": "fails", "explanation": "7 < 5"}]
+    number["readings"] = [{**name, "verdict": "close", "measured": 3.5}]
+    inputs.scorecard["readings"] = [{"varied": name["varied"], "runs": 9, "scenarios": ["x"]}]
+    page = parse_page(inputs.build(tmp_path / "report.html"))
+    assert "Another reading, longer <runs> , decides nothing" in page.text
+    assert "Of 1 statements it judges: 1 fail ; the judged runs have 1 hold." in page.text
+    assert "With longer <runs>: fails. 7 < 5" in page.text
+    assert "longer <runs>: ≈ close" in page.text
+
+
 def test_partial_results_make_a_page(inputs: Any, tmp_path: Path, parse_page: Any) -> None:
     inputs.run_info.clear()
     inputs.metrics = inputs.metrics.clear()

@@ -11,6 +11,7 @@ from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.names import Names
 from bdpbench.pages.numbers import NumberRow, gauge, number_rows
+from bdpbench.pages.readings import reading_rows
 from bdpbench.pages.statements import claim_rows
 from bdpbench.pages.summary import DOT, Overview, overview, summarize
 from bdpbench.pages.text import VERDICTS
@@ -150,3 +151,29 @@ def test_the_gauge_shows_how_far_a_spread_reaches() -> None:
     assert gauge(10.0, 20.0, 15.0, 17.5, (12.5, 15.0)).spread == (40.0, 50.0)
     assert gauge(10.0, 20.0, 15.0, 17.5, (-99.0, 99.0)).spread == (0.0, 100.0)
     assert gauge(10.0, 20.0, 15.0, 17.5).spread is None
+
+
+def test_readings_are_counted_beside_the_judged_runs() -> None:
+    def claim(name: str, verdict: str, read: str, **more: str) -> dict[str, Any]:
+        reading = {"varied": "longer", "verdict": read, "explanation": "", "margin": None}
+        return {"id": name, "verdict": verdict, "readings": [reading], **more}
+
+    claims = [
+        claim("a", "fails", "holds"),
+        claim("b", "holds", "holds"),
+        claim("c", "undecided", "fails", alone="fails"),
+        claim("d", "holds", "not_run"),
+    ]
+    card: Any = {
+        "numbers": [],
+        "claims": claims,
+        "readings": [{"varied": "longer", "runs": 3, "scenarios": ["x"]}],
+    }
+    (row,) = reading_rows(card)
+    (counts,) = row.counts
+    assert (row.name, row.runs, counts.noun, counts.of) == ("longer", 3, "statements", 3)
+    found = {each.verdict.key: each.count for each in counts.read}
+    assert (found["holds"], found["fails"], found["not_run"]) == (2, 1, 0)
+    judged = {each.verdict.key: each.count for each in counts.judged}
+    assert (judged["holds"], judged["fails"], judged["undecided"]) == (1, 1, 1)
+    assert row.changed == (("claim-a", "a"),)

@@ -253,4 +253,51 @@ def test_only_repetitions_are_of_statements(
     spread = "- {of: [c], varied: v, metric: asymmetry}"
     with pytest.raises(BdpbenchError, match="no number or statement is called 'c'") as told:
         _judged(tmp_path, repeated, metrics, {}, spread=spread)
-    assert "statements have repeats alone" in str(told.value.hint)
+    assert "statements have repeats and readings alone" in str(told.value.hint)
+
+
+READING = "- {of: ['*'], varied: longer, reading: {runs: {one: again}, over: [substream]}}"
+
+
+def test_another_reading_judges_anew_and_decides_nothing(
+    tmp_path: Path, repeated: Plan, metrics: pl.DataFrame
+) -> None:
+    """88 % is within 87 to 91 % and not above 90 %; the reading has 95 %."""
+    once = {**repeated, "runs": [run for run in repeated["runs"] if run["run_id"] not in "yz"]}
+    card = _judged(tmp_path, once, metrics, {"x": 95.0}, spread=READING)  # type: ignore[arg-type]
+    (number,), (claim,) = card["numbers"], card["claims"]
+    assert (number["verdict"], claim["verdict"]) == ("reproduced", "fails")
+    (read,), (said,) = number["readings"], claim["readings"]
+    assert (read["verdict"], read["measured"], said["verdict"]) == ("not_reproduced", 95.0, "holds")
+    assert read["margin"] == pytest.approx(-4 / 2)
+    assert said["margin"] == pytest.approx(5 / 95)
+    (reading,) = card["readings"]
+    assert (reading["varied"], reading["runs"], reading["scenarios"]) == ("longer", 1, ["again"])
+    assert (reading["totals"]["not_reproduced"], reading["claim_totals"]["holds"]) == (1, 1)
+    assert not is_repeated(number)
+
+
+@pytest.mark.parametrize(
+    ("again", "condition"),
+    [
+        ({}, ABOVE_90),  # its run is not finished
+        ({"x": 95.0}, {"kind": "compare", "left": HS, "op": ">", "right": RENO}),  # not read
+    ],
+)
+def test_a_reading_without_all_of_its_runs_says_nothing(
+    tmp_path: Path,
+    repeated: Plan,
+    metrics: pl.DataFrame,
+    again: Mapping[str, float],
+    condition: Mapping[str, Any],
+) -> None:
+    once = {**repeated, "runs": [run for run in repeated["runs"] if run["run_id"] not in "yz"]}
+    card = _judged(tmp_path, once, metrics, again, condition=condition, spread=READING)  # type: ignore[arg-type]
+    (said,) = card["claims"][0]["readings"]
+    assert (said["verdict"], said["margin"]) == ("not_run", None)
+    assert card["readings"][0]["claim_totals"]["not_run"] == 1
+
+
+def test_two_readings_have_two_names(tmp_path: Path, repeated: Plan, metrics: pl.DataFrame) -> None:
+    with pytest.raises(BdpbenchError, match="two readings have the same name"):
+        _judged(tmp_path, repeated, metrics, {}, spread=f"{READING}\n{READING}")

@@ -138,9 +138,9 @@ def test_a_spread_of_one_value_or_of_another_number_is_none(
         ("- {of: [n], varied: v, metric: utilisation}", "did you mean 'utilization'"),
         (
             "- {of: [n], varied: v}",
-            "give either repeats, or metric or runs or both, or least and most",
+            "give either repeats, or reading, or metric or runs or both, or least and most",
         ),
-        ("- {of: [n], varied: v, least: 1}", "give either repeats, or metric or runs or both"),
+        ("- {of: [n], varied: v, least: 1}", "give either repeats, or reading, or metric or runs"),
         ("- {of: [n], varied: v, least: 2, most: 1, source: s}", "least is above most"),
         ("- {of: [n], varied: v, metric: utilization, source: s}", "nothing else has one"),
         ("- {of: [n], varied: v, runs: {select: {}}}", "scenario"),

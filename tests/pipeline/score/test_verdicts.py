@@ -222,7 +222,7 @@ def test_a_number_of_several_runs_says_what_its_parts_say(
     blind = [replace(each, origin=Origin("chosen on", ("x",))) for each in parts]
     (number,) = score(plan, metrics, Expectations(blind))["numbers"]
     assert number["kind"] == "blind"
-    of_spread = {"alone", "spread"}  # which these have not
+    of_spread = {"alone", "spread", "readings"}  # which these have not
     assert set(number["parts"][0]) == set(ScoredPart.__annotations__) - of_spread
     assert [each["measured"] for each in number["parts"]] == [88.0, 95.0]
 

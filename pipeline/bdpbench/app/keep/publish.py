@@ -3,12 +3,12 @@
 Published values outlive the runs in which they were measured. They suffice when a bound changes, or
 a report shows more: a verdict follows from the values, and charts from the series in the report.
 Kept values are not measured again, so they must have been measured by the present definitions.
-Scenarios that were never published can be added from their runs.
+Scenarios that were never published as a whole can be added from their runs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import cast
@@ -76,7 +76,8 @@ def publish_study(
         allow_partial: publish even if runs are missing.
         output: folder of all published studies; None selects that of the checkout.
         from_kept: use the values and series that are already published instead of the runs.
-        add: with ``from_kept``, also add scenarios that were never published, from their runs.
+        add: with ``from_kept``, also add scenarios that were never published as a whole, from their
+            runs.
         prove: with ``from_kept``, runs of each kind to simulate again when ids have changed.
 
     Raises:
@@ -155,7 +156,8 @@ def collect_kept(
     Args:
         study: key or folder.
         folder: folder written by `publish`.
-        add: also add scenarios that were never published, from the runs in the results folder.
+        add: also add scenarios that were never published as a whole, from the runs in the results
+            folder.
         prove: number of runs of each kind to simulate again, to show that runs with new ids have
             the published bytes; None refuses them.
 
@@ -173,6 +175,7 @@ def collect_kept(
     metrics = _still_defined(_read_metrics(folder / METRICS_NAME, ids), plan)
     if new is not None:
         measured = measure_plan(new, prepared.paths.runs)
+        metrics = metrics.filter(~pl.col("scenario").is_in(measured["scenario"].unique().to_list()))
         metrics = _in_order(pl.concat([metrics, measured.select(metrics.columns)]), plan)
     scorecard = score_plan(plan, metrics)
     _check_definitions(plan, metrics, scorecard, files)
@@ -182,7 +185,10 @@ def collect_kept(
     if new is not None:
         made = _join(made, report_inputs(new, measured, scorecard, prepared.paths.runs))
         scenarios = list(dict.fromkeys(run["scenario"] for run in new["runs"]))
-        added = (*added, Addition(scenarios=scenarios, measured_by=this_version()))
+        added = (
+            *_without(added, scenarios),
+            Addition(scenarios=scenarios, measured_by=this_version()),
+        )
     planned = list(dict.fromkeys(run["run_id"] for run in prepared.runs))
     return Results(
         plan=plan,
@@ -224,16 +230,19 @@ def _as_planned(
 
 
 def _new_scenarios(prepared: Prepared, kept: Sequence[KeptRun], folder: Path) -> Plan:
-    """The plan of the scenarios of which no run is published; their runs are parsed.
+    """The plan of the scenarios that are not published as a whole; their runs are parsed.
 
     A scenario is added whole or not at all: metrics that take several runs together would
     otherwise be made of some that are kept and some that are not.
 
     Raises:
-        BdpbenchError: when no scenario is new, or when runs of a new one are not finished.
+        BdpbenchError: when no scenario has a new run, or when runs of such a one are not finished.
     """
-    known = {place["scenario"] for run in kept for place in run["places"]}
-    runs = [run for run in prepared.runs if run["scenario"] not in known]
+    known = {(place["scenario"], run["run_id"]) for run in kept for place in run["places"]}
+    new = {
+        run["scenario"] for run in prepared.runs if (run["scenario"], run["run_id"]) not in known
+    }
+    runs = [run for run in prepared.runs if run["scenario"] in new]
     if not runs:
         raise BdpbenchError(
             "there is nothing to add: the published report has every scenario of its tier",
@@ -253,6 +262,14 @@ def _new_scenarios(prepared: Prepared, kept: Sequence[KeptRun], folder: Path) ->
         )
     parse_runs(prepared.paths.run(each) for each in dict.fromkeys(run["run_id"] for run in runs))
     return plan
+
+
+def _without(added: Sequence[Addition], scenarios: Sequence[str]) -> Iterator[Addition]:
+    """Earlier additions without the scenarios that are added anew."""
+    for each in added:
+        left = [scenario for scenario in each["scenarios"] if scenario not in scenarios]
+        if left:
+            yield {**each, "scenarios": left}
 
 
 def _read_metrics(path: Path, ids: Mapping[str, str]) -> pl.DataFrame:

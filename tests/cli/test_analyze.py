@@ -226,6 +226,38 @@ def test_metrics_are_listed_with_their_definitions(analyze: Analyze) -> None:
     assert "RFC 5166" in text
 
 
+def test_traces_of_cwnd_side_by_side(folder: Path, analyze: Analyze) -> None:
+    for name, cut in (("reno", 5), ("hs", 8)):
+        lines = [f"0.{k} 0 0 1 0 cwnd_ {value}\n" for k, value in enumerate((1, 10, cut, 7.5))]
+        (folder / f"{name}.tr").write_text("".join(lines))
+    lines = analyze("reno.tr", "hs.tr", "-o", "page.html").lines
+    assert lines[:2] == ["reno: reno.tr: variable trace", "hs: hs.tr: variable trace"]
+    first, second = (line.split() for line in lines if line.endswith((" 50", " 80")))
+    assert first == ["reno:", "0-0-1-0", "cwnd_", "1", "0.2", "0", "50"]
+    assert second == ["hs:", "0-0-1-0", "cwnd_", "1", "0.2", "0", "80"]
+    page = (folder / "page.html").read_text()
+    assert "<h1>reno, hs</h1>" in page
+    assert "reno: 0-0-1-0" in page
+    analyze("reno.tr", "hs.tr", "-o", "all.csv")
+    rows = pl.read_csv(folder / "all.csv")
+    assert rows.columns == ["subject", "name", "time_s", "value"]
+    assert rows["value"].to_list() == [1, 10, 5, 7.5, 1, 10, 8, 7.5]
+    analyze("hs.tr", "--window", "0.1:0.3", "-o", "part.parquet")
+    assert pl.read_parquet(folder / "part.parquet")["value"].to_list() == [10, 8]
+
+
+def test_the_packet_traces_of_a_folder_are_compared(folder: Path, analyze: Analyze) -> None:
+    runs = folder / "runs"
+    runs.mkdir()
+    for name, text in (("b.tr", TRACE), ("a.tr", TRACE), ("c.tr", "0 1\n1 2\n"), ("d.txt", "no\n")):
+        (runs / name).write_text(text)
+    lines = analyze("runs").lines
+    assert lines[0] == "a: runs/a.tr, wired trace, 14 lines"
+    assert lines[2] == "b: runs/b.tr, wired trace, 14 lines"
+    assert lines[-1] == "left out: runs/c.tr (of series), runs/d.txt (no trace of ns-2)"
+    assert analyze("runs", "--kind", "series").lines[0] == "runs/c.tr: two columns trace"
+
+
 def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:
     (folder / "cwnd.tr").write_text("0.0 1\n1.0 2\n2.0 6\n")
     lines = analyze("cwnd.tr").lines
@@ -249,7 +281,11 @@ def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:
         (["my.tr", "--capacity", "0-1"], "is not a capacity"),
         (["bad.tr"], "bad.tr:2"),
         ([], "Missing argument"),
-        (["my.tr", "my.tr"], "give --parts to join them in this order, or --label NAME for each"),
+        (["my.tr", "my.tr"], "my.tr: the file is given twice"),
+        (["cwnd.tr", "--flow", "1"], "--flow: chooses among packets, and the trace has none"),
+        (["cwnd.tr", "--bin", "1"], "--bin: chooses among packets, and the trace has none"),
+        (["my.tr", "cwnd.tr"], "cwnd.tr: the trace has no packet event in the window"),
+        (["empty"], "empty: none of its 0 files is a trace of ns-2"),
         (["my.tr", "my.tr", "--label", "a"], "1 labels for 2 traces"),
         (["my.tr", "my.tr", "--label", "a", "--label", "a"], "two traces have the label 'a'"),
         (["my.tr", "--label", "a"], "a single trace cannot be compared"),
@@ -261,6 +297,8 @@ def test_a_mistake_is_one_message(
     folder: Path, analyze: Analyze, arguments: list[str], said: str
 ) -> None:
     (folder / "bad.tr").write_text(TRACE.splitlines()[0] + "\nsomething else\n")
+    (folder / "cwnd.tr").write_text("0.0 1\n1.0 2\n")
+    (folder / "empty").mkdir()
     done = analyze(*arguments)
     assert done.code != 0
     assert said in done.err

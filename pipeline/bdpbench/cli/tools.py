@@ -36,7 +36,7 @@ from bdpbench.cli.options import PATH
 )
 @click.option("--parts", is_flag=True, help="The files are parts of one trace, in this order.")
 @click.option(
-    "--label", "labels", multiple=True, help="Compare the files; one label for each, in order."
+    "--label", "labels", multiple=True, help="Name of a compared file, one for each, in order."
 )
 @click.option(
     "--kind",
@@ -63,7 +63,7 @@ def analyze_command(
 ) -> None:
     """Measure the ns-2 trace in TRACE..., files or - for standard input.
 
-    Several files are either compared, with a --label for each, or read as --parts of one trace.
+    Several files, and those of a folder, are compared; --parts joins them to one trace.
     Files may be compressed (gzip, xz, zstd, bzip2). The format is recognised by the content. Memory
     does not grow with the trace.
     """

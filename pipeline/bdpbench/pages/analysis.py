@@ -38,7 +38,7 @@ MOST_POINTS = 500
 drawn."""
 
 # Colours that colour-blind readers can distinguish (after Okabe and Ito), dark enough on white.
-_COLOURS = (
+COLOURS = (
     "#0072b2",
     "#d55e00",
     "#009e73",
@@ -240,6 +240,7 @@ def build_trace_page(
     units = dict(trace.metrics.select("metric", "unit").unique().iter_rows())
     content = {
         "page": trace,
+        "title": ", ".join(Path(name).name for name in trace.name.split(", ")),
         "tables": _tables(flows, values, units, address),
         "others": flows.filter(pl.col("kind") != "data").head(MOST_ROWS).to_dicts(),
         "losses": trace.tables["losses"].head(MOST_ROWS).to_dicts(),
@@ -564,7 +565,7 @@ def chart_of(
     content: TimeContent = {
         "kind": kind.key,
         "traces": [
-            curve("trace", line.subject, line.label, _COLOURS[index % len(_COLOURS)])
+            curve("trace", line.subject, line.label, COLOURS[index % len(COLOURS)])
             for index, line in enumerate(lines)
         ],
         "thresholds": _thresholds(kind, lines),

@@ -103,6 +103,11 @@ class LineAccount:
             counts[TABLE_OF_FORM[form]] += lines
         return {table: counts[table] for table in TABLES if counts[table]}
 
+    @property
+    def forms_told(self) -> str:
+        """The forms of the lines, the most frequent first."""
+        return ", ".join(form for form, _ in self.forms.most_common())
+
     def skip(self, skipped: Skipped) -> None:
         """Count a line that is left out."""
         self.skipped += 1

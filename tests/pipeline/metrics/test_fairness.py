@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bdpbench.metrics.derived import sum_samples
 from bdpbench.metrics.fairness import (
     max_min_shares,
     normalised_jain_index,
@@ -97,11 +95,3 @@ def test_flows_that_want_little_leave_the_rest_to_the_others() -> None:
     routes = dict.fromkeys(("first", "second", "third"), ("link",))
     shares = max_min_shares(routes, {"link": 10}, {"first": 1, "second": 3})
     assert shares == {"first": 1.0, "second": 3.0, "third": 6.0}
-
-
-def test_samples_without_a_value_do_not_count() -> None:
-    nothing = [None, float("nan")]
-    rows = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "value": [3.0, *nothing, 5.0]})
-    (row,) = sum_samples([rows], (), None, ("value",)).rows(named=True)
-    assert (row["samples"], row["mean"], row["least"], row["largest"]) == (2, 4.0, 3.0, 5.0)
-    assert (row["first_s"], row["last_s"], row["last"]) == (1.0, 4.0, 5.0)

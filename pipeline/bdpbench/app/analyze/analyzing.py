@@ -20,17 +20,15 @@ from bdpbench.app.analyze.files import (
     Comparison,
     write_analysis,
     write_comparison,
-    write_samples,
 )
+from bdpbench.app.analyze.samples import SAMPLED, SampledTrace, analyze_samples
 from bdpbench.app.analyze.text import (
     account_lines,
     comparison_lines,
     metric_lines,
-    samples_lines,
     totals_lines,
 )
 from bdpbench.errors import BdpbenchError, visible
-from bdpbench.metrics.derived import sum_samples
 from bdpbench.metrics.packets import (
     COLUMNS,
     PACKET_DEFINITIONS,
@@ -40,15 +38,9 @@ from bdpbench.metrics.packets import (
     measure_packets,
 )
 from bdpbench.trace import Trace, open_trace
+from bdpbench.trace.schema import TABLES
 
 _READ_AHEAD = 2  # batches; the meter itself collects as many as it reduces at once
-
-# Table of a trace → columns of the owner, of the name, and of the values.
-_SAMPLED: dict[str, tuple[Sequence[str], str | None, Sequence[str]]] = {
-    "variables": (("src_node", "src_port", "dst_node", "dst_port", "owner"), "name", ("value",)),
-    "queues": (("from_node", "to_node"), None, ("pkts", "bytes")),
-    "series": ((), None, ("value",)),
-}
 
 
 @dataclass
@@ -56,8 +48,9 @@ class AnalysisRequest:
     """The options of a command line: what to measure in which trace.
 
     Attributes:
-        traces: files, or "-" for standard input: parts of one trace, or traces to compare.
-        labels: labels of the traces to compare.
+        traces: files, or "-" for standard input: parts of one trace, or traces to compare; of a
+            folder, all files that are traces of ns-2.
+        labels: labels of the traces to compare; by default made of their names.
         parts: whether the files are parts of one trace, in this order.
         output: file to write, or None.
         window: START:END, s; None for the whole trace.
@@ -67,6 +60,7 @@ class AnalysisRequest:
         lenient: skip unrecognised lines.
         kind: the lines to measure, of those that a trace has: packets, variables, queues or series;
             None for packets, if it has any.
+        left_out: files of folders that are no traces, or of another kind.
         span: the window.
         link_subjects: subjects of the selected links.
         capacity_mbps: (from_node, to_node) → Mbit/s.
@@ -89,12 +83,18 @@ class AnalysisRequest:
     capacities: Sequence[str] = ()
     lenient: bool = False
     kind: str | None = None
+    left_out: Sequence[str] = field(init=False)
     span: Window = field(init=False)
     link_subjects: Sequence[str] = field(init=False)
     capacity_mbps: Mapping[tuple[int, int], float] = field(init=False)
 
     def __post_init__(self) -> None:
+        found = [_files_of(each, self.kind) for each in self.traces]
+        self.traces = [file for files, _ in found for file in files]
+        self.left_out = [file for _, others in found for file in others]
         self._check_files()
+        if len(self.traces) > 1 and not self.parts and not self.labels:
+            self.labels = _labels_of(self.traces)
         self._check_labels()
         for metric in self.metrics:
             _check_metric(metric)
@@ -107,14 +107,8 @@ class AnalysisRequest:
         self.capacity_mbps = dict(_capacity_of(each) for each in self.capacities)
 
     def _check_files(self) -> None:
-        """Refuse unlabelled files that are no parts, and an output file of no known format."""
-        if len(self.traces) > 1 and not self.parts and not self.labels:
-            raise BdpbenchError(
-                f"{len(self.traces)} files may be parts of one trace, or traces to compare",
-                where="TRACE...",
-                hint="give --parts to join them in this order, or --label NAME for each to compare",
-            )
-        if self.labels and self.traces.count("-") > 1:
+        """Refuse standard input twice, and an output file of no known format."""
+        if self.traces.count("-") > 1:
             raise BdpbenchError("standard input can be read only once", where="TRACE...")
         if self.output is None:
             return
@@ -145,6 +139,52 @@ class AnalysisRequest:
                 wrong = f"two traces have the label {label!r}"
         if wrong:
             raise BdpbenchError(wrong, where="--label", hint=hint)
+
+
+def _files_of(name: str, kind: str | None) -> tuple[list[str], list[str]]:
+    """The file, or the traces of one kind in a folder, sorted by name, and its other files."""
+    folder = Path(name)
+    if name == "-" or not folder.is_dir():
+        return [name], []
+    tables = {
+        str(each): _table_of(str(each)) for each in sorted(folder.iterdir()) if each.is_file()
+    }
+    wanted = kind or min(
+        (each for each in tables.values() if each), key=list(TABLES).index, default=""
+    )
+    traces = [file for file, table in tables.items() if wanted and table == wanted]
+    if not traces:
+        said = f"none of its {len(tables)} files is a trace of {kind or 'ns-2'}"
+        raise BdpbenchError(said, where=name, hint="give a file, to see why it is not")
+    others = [
+        f"{file} ({f'of {table}' if table else 'no trace of ns-2'})"
+        for file, table in tables.items()
+        if file not in traces
+    ]
+    return traces, others
+
+
+def _table_of(file: str) -> str:
+    """What the first lines of a file are about; "" if they are not of a trace."""
+    try:
+        return open_trace(file).table
+    except BdpbenchError:
+        return ""
+
+
+def _labels_of(files: Sequence[str]) -> list[str]:
+    """The names of files without suffixes; with them, or with folders, where these are the same."""
+    again = next((each for place, each in enumerate(files) if each in files[:place]), None)
+    if again is not None:
+        hint = "--label NAME for each tells them apart"
+        raise BdpbenchError("the file is given twice", where=again, hint=hint)
+    for shorten in (lambda each: each.name.partition(".")[0], lambda each: each.name, str):
+        labels = [
+            "standard input" if each == "-" else visible(shorten(Path(each))) for each in files
+        ]
+        if len(set(labels)) == len(labels) and all(label.strip() for label in labels):
+            break
+    return labels
 
 
 def _check_metric(metric: str) -> None:
@@ -213,6 +253,8 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
             window; for a flow, link or node that the trace does not have.
     """
     yield from map(visible, _analyze(request))
+    if request.left_out:
+        yield visible(f"left out: {', '.join(request.left_out)}")
 
 
 def _analyze(request: AnalysisRequest) -> Iterator[str]:
@@ -220,17 +262,21 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
     names = [
         ", ".join("standard input" if path == "-" else path for path in each) for each in files
     ]
-    opened = [_opened(each, request) for each in files]
-    if opened[0].table in _SAMPLED and not request.labels:
-        lines = list(_analyze_samples(opened[0], request, names[0]))
-        if request.kind or "packets" not in opened[0].account.tables:
-            yield from lines
+    opened = [open_trace(each, lenient=request.lenient, kind=request.kind) for each in files]
+    if {trace.table for trace in opened} <= set(SAMPLED):
+        labels = request.labels or [""]
+        sampled = [
+            SampledTrace(trace, visible(name), label, request.span)
+            for trace, name, label in zip(opened, names, labels, strict=True)
+        ]
+        meters = [each.measured() for each in sampled]
+        if request.kind or not any("packets" in each.account.tables for each in opened):
+            _refuse_options_of_packets(request)
+            yield from analyze_samples(sampled, meters, request.output)
             return
-        opened = [_with_packets(opened[0], names[0])]
-    for trace, name in zip(opened, names, strict=True):
-        if trace.table != "packets":
-            done = "compare: expected a packet trace" if request.labels else "measure"
-            raise BdpbenchError(f"a trace of {trace.table} has nothing to {done}", where=name)
+        for trace, name in zip(opened, names, strict=True):
+            _check_rereadable(trace, name)
+    opened = [trace.of("packets") if trace.table != "packets" else trace for trace in opened]
     analyses = _measure(opened, names, request)
     if request.labels:
         yield from _compare(Comparison(request.labels, analyses), request)
@@ -244,14 +290,8 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
         yield f"{request.output}  {request.output.stat().st_size / 1e6:.2f} MB"
 
 
-def _opened(files: Sequence[str], request: AnalysisRequest) -> Trace:
-    """A trace and what is measured of it: packets may follow what its first lines are about."""
-    trace = open_trace(files, lenient=request.lenient, kind=request.kind)
-    return trace.of("packets") if trace.table == "events" else trace
-
-
-def _with_packets(trace: Trace, name: str) -> Trace:
-    """The packets of a trace that began with other lines, and has just been read."""
+def _check_rereadable(trace: Trace, name: str) -> None:
+    """Refuse to read a pipe again, of which packets followed other lines."""
     if not trace.is_rereadable:
         counts = ", ".join(f"{lines:,} of {table}" for table, lines in trace.account.tables.items())
         raise BdpbenchError(
@@ -259,7 +299,22 @@ def _with_packets(trace: Trace, name: str) -> Trace:
             where=name,
             hint="a pipe can be read only once: give --kind packets, or the file itself",
         )
-    return trace.of("packets")
+
+
+def _refuse_options_of_packets(request: AnalysisRequest) -> None:
+    given = {
+        "--flow": request.flows,
+        "--link": request.links,
+        "--node": request.nodes,
+        "--metric": request.metrics,
+        "--capacity": request.capacities,
+        "--bin": request.bin_s,
+    }
+    for option, value in given.items():
+        if value:
+            raise BdpbenchError(
+                "chooses among packets, and the trace has none that are measured", where=option
+            )
 
 
 def _compare(comparison: Comparison, request: AnalysisRequest) -> Iterator[str]:
@@ -268,21 +323,6 @@ def _compare(comparison: Comparison, request: AnalysisRequest) -> Iterator[str]:
     yield from comparison_lines(comparison, all_rows=bool(request.metrics))
     for label, analysis in zip(comparison.labels, comparison.analyses, strict=True):
         yield from (f"{label}: {line}" for line in account_lines(analysis.account, "packets"))
-
-
-def _analyze_samples(trace: Trace, request: AnalysisRequest, name: str) -> Iterator[str]:
-    subject, named, values = _SAMPLED[trace.table]
-    columns = ["time_s", *subject, *([named] if named else []), *values]
-    window = request.span.holds()
-    batches = (batch.filter(window) for batch in trace.batches(columns))
-    summary = sum_samples(batches, subject, named, values)
-    if request.kind is None and "packets" in trace.account.tables:
-        return
-    if request.output is not None:
-        write_samples(summary, request.output)
-    forms = ", ".join(form for form, _ in trace.account.forms.most_common())
-    yield from samples_lines(summary, name, forms)
-    yield from account_lines(trace.account, trace.table)
 
 
 # ---------------------------------------------------------------- measuring packet traces
@@ -302,7 +342,7 @@ def _measure(
     return [
         Analysis(
             visible(name),
-            ", ".join(form for form, _ in trace.account.forms.most_common()),
+            trace.account.forms_told,
             each,
             _selected_metrics(each, request),
             trace.account,
@@ -343,7 +383,10 @@ def _result(meter: PacketMeter, trace: Trace, name: str, bin_s: float) -> Packet
         first_s, last_s = trace.account.first_s, trace.account.last_s
         known = first_s is not None and last_s is not None
         lasts = f"it lasts from {first_s:g} s to {last_s:g} s" if known else ""
-        raise BdpbenchError(error.message, where=name, hint=error.hint or lasts) from None
+        lines = trace.account.tables
+        holds = ", ".join(f"{count:,} lines of {table}" for table, count in lines.items())
+        hint = lasts if "packets" in lines else f"it has {holds}"
+        raise BdpbenchError(error.message, where=name, hint=error.hint or hint) from None
 
 
 def _selected_metrics(sums: PacketSums, request: AnalysisRequest) -> pl.DataFrame:

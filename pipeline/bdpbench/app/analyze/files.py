@@ -118,7 +118,7 @@ def write_analysis(analysis: Analysis, path: Path) -> None:
     Raises:
         BdpbenchError: when the file cannot be written.
     """
-    with _writing(path):
+    with writing(path):
         if path.suffix.lower() == ".html":
             _write_page(analysis, path)
         else:
@@ -134,7 +134,7 @@ def write_comparison(comparison: Comparison, path: Path) -> None:
     Raises:
         BdpbenchError: when the file cannot be written.
     """
-    with _writing(path):
+    with writing(path):
         if path.suffix.lower() == ".html":
             _write_comparison_page(comparison, path)
             return
@@ -148,24 +148,9 @@ def write_comparison(comparison: Comparison, path: Path) -> None:
         _write_data(path, comparison.rows, content)
 
 
-def write_samples(summary: pl.DataFrame, path: Path) -> None:
-    """Write the summary of a trace of samples: as a table, or as JSON.
-
-    Raises:
-        BdpbenchError: for ``.html``, and when the file cannot be written.
-    """
-    if path.suffix.lower() == ".html":
-        raise BdpbenchError(
-            "a page needs a packet trace; this trace contains samples",
-            where=str(path),
-            hint="give -o a name that ends in .csv, .parquet or .json",
-        )
-    with _writing(path):
-        _write_data(path, summary, {"schema_version": ANALYSIS_VERSION, "samples": summary})
-
-
 @contextmanager
-def _writing(path: Path) -> Iterator[None]:
+def writing(path: Path) -> Iterator[None]:
+    """Errors of the system when a file is written name it."""
     try:
         yield
     except OSError as error:
@@ -195,19 +180,20 @@ def _content_of(analysis: Analysis) -> dict[str, object]:
         "end_s": sums.end_s,
         "last_s": sums.last_s,
         "bin_s": sums.bin_s,
-        "account": _account_of(analysis.account),
+        "account": account_of(analysis.account),
         "metrics": analysis.metrics,
         **sums.all_tables(),
         "definitions": _definitions_of(analysis.metrics),
     }
 
 
-def _account_of(account: LineAccount) -> dict[str, object]:
+def account_of(account: LineAccount) -> dict[str, object]:
     """The account of a trace's lines: counts, and the first skipped lines."""
     return {
         "lines": account.lines,
         "parsed": account.parsed,
         "forms": dict(account.forms),
+        "headings": account.headings,
         "skipped": account.skipped,
         "first_skipped": [asdict(each) for each in account.first_skipped],
         "cut": list(account.cut),
@@ -253,7 +239,7 @@ def _trace(analysis: Analysis, label: str = "") -> Trace:
         whole=analysis.whole,
         metrics=analysis.metrics,
         tables=sums.all_tables(),
-        account=_account_of(analysis.account),
+        account=account_of(analysis.account),
         label=label,
     )
 

@@ -113,6 +113,9 @@ _OTHERS = {
     "series": "are two columns of numbers, which --kind series measures",
 }
 
+_SAMPLES = ("subject", "name", "samples", "first_s", "last_s", "least", "mean", "largest", "last")
+_FALLS = ("subject", "name", "falls", "first_fall_s", "falls_to_one")
+
 _Values = Mapping[str, Mapping[str, "float | None"]]
 """Subject → metric → value, subjects in order."""
 
@@ -225,15 +228,25 @@ def metric_lines(metrics: pl.DataFrame) -> Iterator[str]:
     yield from _aligned([("metric", "of", "value", "unit"), *rows], left=2, right=1)
 
 
-def samples_lines(summary: pl.DataFrame, name: str, trace_format: str) -> Iterator[str]:
-    """Extremes and means of a trace of samples."""
-    yield f"{name}: {trace_format} trace"
-    yield ""
+def samples_lines(summary: pl.DataFrame) -> Iterator[str]:
+    """Extremes and means of samples; of windows and of two columns also how they fall."""
+    yield from _rows_of(summary.select(_SAMPLES))
+    falling = summary.filter(pl.col("falls") > 0)
+    if falling.height:
+        yield ""
+        shares = falling.select(*_FALLS, kept_pct=100 * pl.col("kept_share"))
+        yield from _rows_of(shares)
+
+
+def _rows_of(frame: pl.DataFrame) -> Iterator[str]:
     rows = [
         tuple(each if isinstance(each, str) else _number(each) for each in row)
-        for row in summary.iter_rows()
+        for row in frame.iter_rows()
     ]
-    yield from _aligned([tuple(summary.columns), *rows], left=2)
+    shown = rows[:_MOST_COMPARED]
+    yield from _aligned([tuple(frame.columns), *shown], left=2)
+    if len(rows) > len(shown):
+        yield f"and {len(rows) - len(shown):,} more rows (-o FILE.json writes all)"
 
 
 def account_lines(account: LineAccount, table: str) -> Iterator[str]:

@@ -1,0 +1,156 @@
+"""Traces of samples in `bdpbench analyze`: cwnd and other variables, queues, two columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from bdpbench import __version__
+from bdpbench.app.analyze.files import ANALYSIS_VERSION, account_of, json_text, writing
+from bdpbench.app.analyze.text import account_lines, samples_lines
+from bdpbench.contracts.files import write_atomically, write_text_atomically
+from bdpbench.errors import BdpbenchError
+from bdpbench.metrics.packets import Window
+from bdpbench.metrics.samples import SampleMeter, long_samples
+from bdpbench.trace import Trace
+
+
+@dataclass(frozen=True)
+class _Columns:
+    """Columns of the owner, of the name, and of the values of a table's samples."""
+
+    subject: Sequence[str]
+    name: str | None
+    values: Sequence[str]
+
+
+_COLUMNS: Mapping[str, _Columns] = {
+    "variables": _Columns(
+        ("src_node", "src_port", "dst_node", "dst_port", "owner"), "name", ("value",)
+    ),
+    "queues": _Columns(("from_node", "to_node"), None, ("pkts", "bytes")),
+    "series": _Columns((), None, ("value",)),
+}
+SAMPLED = tuple(_COLUMNS)
+"""Tables of traces that contain samples."""
+
+
+@dataclass(frozen=True)
+class SampledTrace:
+    """A trace of samples.
+
+    Attributes:
+        trace: the trace.
+        name: name of its source.
+        label: what its subjects are called after, beside other traces; "" for a single one.
+        window: the samples that count.
+    """
+
+    trace: Trace
+    name: str
+    label: str
+    window: Window
+
+    @property
+    def rows(self) -> pl.LazyFrame:
+        """subject, name, time_s, value of all samples in the window."""
+        columns = _COLUMNS[self.trace.table]
+        return self._samples(self.trace.frame, columns)
+
+    def _samples(self, rows: pl.LazyFrame, columns: _Columns) -> pl.LazyFrame:
+        long = long_samples(
+            rows.filter(self.window.holds()), columns.subject, columns.name, columns.values
+        )
+        if not self.label:
+            return long
+        of_trace = pl.format("{}: {}", pl.lit(self.label), "subject").str.strip_suffix(": ")
+        return long.with_columns(subject=of_trace)
+
+    def measured(self) -> SampleMeter:
+        """The sums of its samples, read once."""
+        columns, meter = _COLUMNS[self.trace.table], SampleMeter()
+        wanted = [*columns.subject, *([columns.name] if columns.name else []), *columns.values]
+        for batch in self.trace.batches(["time_s", *wanted]):
+            meter.add(self._samples(batch.lazy(), columns).collect())
+        return meter
+
+
+def analyze_samples(
+    traces: Sequence[SampledTrace], meters: Sequence[SampleMeter], output: Path | None
+) -> Iterator[str]:
+    """What to print of measured traces of samples; writes the output file if requested.
+
+    Raises:
+        BdpbenchError: when the file cannot be written, or would take a second reading of a pipe.
+    """
+    summary = pl.concat([each.summary for each in meters])
+    if output is not None:
+        _write(traces, meters, summary, output)
+    for each in traces:
+        label = f"{each.label}: " if each.label else ""
+        yield f"{label}{each.name}: {each.trace.account.forms_told} trace"
+    yield ""
+    yield from samples_lines(summary)
+    for each in traces:
+        label = f"{each.label}: " if each.label else ""
+        for line in account_lines(each.trace.account, each.trace.table):
+            yield f"{label}{line}"
+    if output is not None:
+        yield f"{output}  {output.stat().st_size / 1e6:.2f} MB"
+
+
+def _write(
+    traces: Sequence[SampledTrace],
+    meters: Sequence[SampleMeter],
+    summary: pl.DataFrame,
+    path: Path,
+) -> None:
+    """Write all samples as a table, the summary and the drawn points as JSON, or a page."""
+    suffix = path.suffix.lower()
+    points = pl.concat([each.points for each in meters])
+    with writing(path):
+        if suffix == ".html":
+            _write_page(traces, summary, points, path)
+        elif suffix == ".json":
+            accounts = {each.label or each.name: account_of(each.trace.account) for each in traces}
+            content = {
+                "schema_version": ANALYSIS_VERSION,
+                "bdpbench": __version__,
+                "accounts": accounts,
+                "samples": summary,
+                "points": points,
+            }
+            write_text_atomically(path, json_text(content) + "\n")
+        else:
+            _write_samples(traces, path)
+
+
+def _write_samples(traces: Sequence[SampledTrace], path: Path) -> None:
+    for each in traces:
+        if not each.trace.is_rereadable:
+            raise BdpbenchError(
+                "the samples of a pipe cannot be read a second time to write them",
+                where=each.name,
+                hint="give the file itself, or -o a name that ends in .html or .json",
+            )
+    rows = pl.concat([each.rows for each in traces])
+    sink = rows.sink_csv if path.suffix.lower() == ".csv" else rows.sink_parquet
+    write_atomically(path, lambda scratch: sink(scratch))
+
+
+def _write_page(
+    traces: Sequence[SampledTrace], summary: pl.DataFrame, points: pl.DataFrame, path: Path
+) -> None:
+    from bdpbench.pages.samples import SamplesPage, build_samples_page
+
+    page = SamplesPage(
+        names=[each.name for each in traces],
+        labels=[each.label for each in traces if each.label],
+        accounts=[account_of(each.trace.account) for each in traces],
+        summary=summary,
+        points=points,
+    )
+    build_samples_page(page, path)

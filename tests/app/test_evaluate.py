@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from bdpbench.contracts.evaluation import Choice, Evaluation, FigureValue, read_
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id
-from bdpbench.studies.evaluate import mirrors, read_mirror
+from bdpbench.studies.evaluate import Mirror, load_mirror, mirrors, read_mirror
 from bdpbench.studies.load import load_study
 
 ROOT = repository_root()
@@ -200,14 +201,26 @@ def test_a_mistake_in_evaluate_yaml_names_its_line(tmp_path: Path, old: str) -> 
     assert abs(told - line) <= 2
 
 
-MIRRORS = {each.key: each for each in mirrors()}
+# The evaluations' own study, and those that take newcomers.
+MIRRORS = sorted(path.parent for path in (ROOT / "config").rglob("evaluate.yaml"))
+
+
+@cache
+def mirror_of(folder: Path) -> Mirror:
+    """How a study takes newcomers."""
+    return load_mirror(folder)
+
+
+def test_all_studies_that_take_newcomers_are_tested() -> None:
+    assert {each.study.folder for each in mirrors()} == set(MIRRORS)
 
 
 @pytest.mark.parametrize("choice", ["quick", "full"])
-@pytest.mark.parametrize("key", MIRRORS)
-def test_what_a_study_shows_of_others_is_published(key: str, choice: Choice) -> None:
-    mirrored = Mirrored(MIRRORS[key], choice, [], Paths(Path(), "x", "y"), "")
-    StudyCells(mirrored, common_names(MIRRORS[key])).check()
+@pytest.mark.parametrize("folder", MIRRORS, ids=lambda folder: folder.name)
+def test_what_a_study_shows_of_others_is_published(folder: Path, choice: Choice) -> None:
+    mirror = mirror_of(folder)
+    mirrored = Mirrored(mirror, choice, [], Paths(Path(), "x", "y"), "")
+    StudyCells(mirrored, common_names(mirror)).check()
     lacking = [
         run["label"]
         for runs in mirrored.own.values()
@@ -243,7 +256,7 @@ LARGE = ("even2007", "ahmad2013")
 def test_a_known_protocol_under_another_name_has_its_own_runs_and_values(
     key: str, protocol: str
 ) -> None:
-    mirror = MIRRORS[key]
+    mirror = mirror_of(ROOT / "config" / "studies" / key)
     choice: Choice = "quick" if key in LARGE else "full"
     newcomers = find_newcomers([f"Other={key}:{protocol}"])
     mirrored = Mirrored(mirror, choice, newcomers, Paths(Path(), "x", "y"), "")

@@ -70,6 +70,8 @@ MOST_VALUES = 200_000
 """Most values of a file, with those behind an alias counted at each use: aliases of aliases can
 stand for more values than memory holds. The largest claims.yaml has some 15,000."""
 
+_SURROGATE = re.compile(r"[\ud800-\udfff]")
+_MERGE, _MAPPING = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:map"
 _SAFE_LEVELS = 5_000
 _OPENED = re.compile(rf"(?:[\[{{]\s*){{{MOST_DEPTH + 1},}}")
 
@@ -103,7 +105,7 @@ class YamlFile:
 
     def _check_text(self, text: str, place: Location) -> None:
         where = f"{self.path}:{{}}"
-        if any("\ud800" <= character <= "\udfff" for character in text):
+        if _SURROGATE.search(text):
             raise BdpbenchError(
                 "a text has half of a surrogate pair, which is not a character",
                 where=where.format(self.line_of(place)),
@@ -242,18 +244,36 @@ def known_or_suggest(name: str, known: Collection[str], what: str) -> tuple[str,
     return None if name in known else (f"unknown {what} {name!r}", suggest(name, known))
 
 
+def _encloses(outer: Any, inner: Any) -> bool:
+    """Whether a node is another or contains it."""
+    first, last = outer.start_mark.index, outer.end_mark.index
+    return bool(first <= inner.start_mark.index and inner.end_mark.index <= last)
+
+
 class _Loader(yaml.CSafeLoader):  # type: ignore[misc]  # no stubs
-    """libyaml with the plain scalars of YAML 1.2, refusing a key that occurs twice in a mapping."""
+    """libyaml with the plain scalars of YAML 1.2, refusing a key that occurs twice in a mapping.
+
+    Keys of a mapping that is merged follow the mapping's own. What else may be merged, and errors,
+    are left to the other reader.
+    """
 
     yaml_implicit_resolvers: typing.ClassVar[dict[str, list[tuple[str, Any]]]] = {}
 
     def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
-        if any(key.tag == "tag:yaml.org,2002:merge" for key, _ in node.value):
-            raise yaml.YAMLError("merge keys are left to the other reader")
+        merged = [value for key, value in node.value if key.tag == _MERGE]
+        own = [(key, value) for key, value in node.value if key.tag != _MERGE]
+        keys = [self.construct_object(key, deep=True) for key, _ in own]
         if len(set(keys)) < len(keys):
             raise yaml.YAMLError("a key occurs twice")
-        return dict(super().construct_mapping(node, deep))
+        if not merged:
+            return dict(super().construct_mapping(node, deep))
+        if len(merged) > 1 or merged[0].tag != _MAPPING or _encloses(merged[0], node):
+            raise yaml.YAMLError("left to the other reader")
+        alone = yaml.MappingNode(node.tag, own, node.start_mark, node.end_mark)
+        found = dict(super().construct_mapping(alone, deep))
+        for key, value in self.construct_mapping(merged[0], deep=True).items():
+            found.setdefault(key, value)
+        return found
 
     def construct_integer(self, node: Any) -> int:
         text = str(self.construct_scalar(node)).replace("_", "")

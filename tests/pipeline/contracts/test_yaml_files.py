@@ -88,6 +88,28 @@ def test_a_key_is_found_where_it_stands(tmp_path: Path) -> None:
     assert YamlFile(path).line_of(("a", 1, "c")) == 5
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("a: &a {x: 1, y: 2}\nb: {z: 3, <<: *a}\n", {"z": 3, "x": 1, "y": 2}),
+        ("a: &a {x: 1, y: 2}\nb: {<<: *a, y: 3}\n", {"y": 3, "x": 1}),
+        (
+            "a:\n  c: &a {x: {y: 2}}\nb: {<<: *a, z: {<<: *a}}\n",
+            {"z": {"x": {"y": 2}}, "x": {"y": 2}},
+        ),
+        ("a: &a {x: 1}\nc: &c {<<: *a, y: 2}\nb: {<<: *c}\n", {"y": 2, "x": 1}),
+        ("a: &a {x: 1}\nc: &c {x: 2}\nb: {<<: [*a, *c]}\n", {"x": 1}),
+    ],
+)
+def test_a_merged_mapping_adds_what_is_not_there(
+    tmp_path: Path, text: str, expected: dict[str, object]
+) -> None:
+    path = tmp_path / "merged.yaml"
+    path.write_text(text)
+    found = YamlFile(path).data["b"]
+    assert (list(found), found) == (list(expected), expected)
+
+
 def test_an_anchor_may_be_defined_anew_without_a_word(tmp_path: Path) -> None:
     path = tmp_path / "anchors.yaml"
     path.write_text("a: &x 1\nb: &x 2\nc: *x\n")

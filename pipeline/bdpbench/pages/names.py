@@ -287,6 +287,11 @@ def dash_of(position: int) -> tuple[int, ...]:
     return _DASHES[position % len(_DASHES)]
 
 
+def broken_dash_of(position: int) -> tuple[int, ...]:
+    """Dashes that are no solid line; after the seventh they repeat."""
+    return _DASHES[1 + position % (len(_DASHES) - 1)]
+
+
 def rounds(nth: int) -> int:
     """How often all dashes for a protocol's further lines have been used before the nth.
 

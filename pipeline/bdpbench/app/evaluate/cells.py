@@ -176,6 +176,8 @@ class StudyCells:
             columns = self._columns_of(part)
             for name, column in columns.items():
                 of_column = _of_column(self._shown, column)
+                if part.kind == "history":  # small changes show the same again
+                    of_column = [each for each in of_column if not each.varied]
                 shown |= {
                     (each.run["run_id"], each.run["scenario"], each.newcomer): each
                     for each in of_column

@@ -21,7 +21,14 @@ from bdpbench.contracts.evaluation import (
 )
 from bdpbench.pages.evaluation.findings import is_known, listed
 from bdpbench.pages.matrix_specs import Axes, valued_matrix
-from bdpbench.pages.names import Captions, ParameterWords, dash_of, subject_name
+from bdpbench.pages.names import (
+    Captions,
+    ParameterWords,
+    broken_dash_of,
+    dash_of,
+    lighter,
+    subject_name,
+)
 from bdpbench.pages.series import RunSeries, points_of
 from bdpbench.pages.specs import Chart, CurveContent, Styles, TimeContent, spec_content
 from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
@@ -177,6 +184,11 @@ class Parts:
         known.sort(key=lambda each: each["rank"] or 0)
         if not known:
             return None
+        never = [
+            self.protocols[each["protocol"]]["label"]
+            for each in figure["values"]
+            if each["rank"] and not is_known(each["value"])
+        ]
         order = [self.protocols[each["protocol"]]["label"] for each in known]
         bars = pl.DataFrame(
             [
@@ -197,7 +209,12 @@ class Parts:
         return Chart(
             chart_id=f"figure-{figure['key']}",
             title=figure["title"],
-            caption=joined(figure["text"], BETTER[figure["better"]], by=" "),
+            caption=joined(
+                figure["text"],
+                BETTER[figure["better"]],
+                f"Without a bar, as they never got there: {listed(never)}." if never else "",
+                by=" ",
+            ),
             alternative=f"Bars of {figure['title']}: {'; '.join(order)}.",
             content=spec_content(interval_bars(bars, order, colours, quantity)),
             metrics=(),
@@ -373,16 +390,22 @@ class Parts:
         )
 
     def _styles(self, lines: pl.DataFrame) -> Styles:
-        """Evaluated protocols have solid lines, the others dashes of their own."""
+        """Evaluated protocols have solid lines, the others dashes of their own.
+
+        Further series of a protocol are lighter.
+        """
         keys = list(self.protocols)
         new = sum(each["evaluated"] for each in self.protocols.values())
         found: dict[str, tuple[str, Sequence[int]]] = {}
+        seen: list[str] = []
         for series, protocol in (
             lines.select("series", "protocol").unique(maintain_order=True).rows()
         ):
             position = keys.index(protocol)
-            dash = dash_of(0 if position < new else 1 + position - new)
-            found[series] = (self.protocols[protocol]["colour"], dash)
+            dash = dash_of(0) if position < new else broken_dash_of(position - new)
+            nth = sum(each == protocol for each in seen)
+            found[series] = (lighter(self.protocols[protocol]["colour"], nth), dash)
+            seen.append(protocol)
         return found
 
     def _printed_points(self, study: str, lines: pl.DataFrame) -> pl.DataFrame:

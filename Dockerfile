@@ -50,7 +50,7 @@ COPY . /opt/bdpbench
 RUN /opt/bdpbench/.venv/bin/python -m compileall -q /opt/bdpbench/pipeline \
     && useradd --uid 1000 --create-home bdpbench \
     && install -d -o bdpbench -g bdpbench /results \
-    && ln -s /results/.protocols /opt/bdpbench/.bdpbench/protocols
+    && ln -s /results/.libraries /opt/bdpbench/.bdpbench/libraries
 ENV PATH=/opt/bdpbench/.venv/bin:$PATH \
     PYTHONPATH=/opt/bdpbench/pipeline \
     BDPBENCH_RESULTS=/results

@@ -15,9 +15,9 @@
 #include "tcp-linux.h"	// before linux_module.h, which then adds nothing to the structures of ns-2
 
 #include "folder_classes.h"
+#include "folder_guard.h"
 #include "law_parameter.h"
 #include "linux_module.h"
-#include "protocol_guard.h"
 
 class LinuxModuleTcpAgent;
 
@@ -94,7 +94,7 @@ static const GuardedOps& guarded(const struct sock* sk)
 	{ \
 		const GuardedOps& ops = guarded(sk); \
 		{ \
-			ProtocolGuard guard(ops.agent->name(), #function); \
+			FolderGuard guard(ops.agent->name(), #function); \
 			ops.real->function arguments; \
 		} \
 		ops.agent->check_window(#function); \
@@ -106,7 +106,7 @@ static const GuardedOps& guarded(const struct sock* sk)
 		const GuardedOps& ops = guarded(sk); \
 		u32 packets; \
 		{ \
-			ProtocolGuard guard(ops.agent->name(), #function); \
+			FolderGuard guard(ops.agent->name(), #function); \
 			packets = ops.real->function(sk); \
 		} \
 		ops.agent->check(packets, #function, "the value that it returned"); \
@@ -184,7 +184,7 @@ static const struct tcp_congestion_ops* started(const char* agent, const std::st
 		set_parameter(agent, *each, values.find(each->name)->second);
 	int failed;
 	{
-		ProtocolGuard guard(agent, "module_init");
+		FolderGuard guard(agent, "module_init");
 		failed = module.init ? module.init() : -1;
 	}
 	std::ostringstream problem;
@@ -221,7 +221,7 @@ static ModuleValues values_of(const char* agent, const struct linux_module& modu
 	for (const struct linux_parameter* each = module.parameters; each; each = each->next) {
 		const std::string name = std::string(each->name) + "_";
 		require_free(agent, name);
-		const double value = variables.number(name.c_str());
+		const double value = variables[name.c_str()];
 		if (value != floor(value))
 			stop_ns(agent, name + " is no whole number, as parameters of modules are");
 		values[each->name] = static_cast<long long>(value);

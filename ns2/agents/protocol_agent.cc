@@ -9,8 +9,8 @@
 #include "congestion_control.h"
 #include "flags.h"
 #include "folder_classes.h"
+#include "folder_guard.h"
 #include "law_parameter.h"
-#include "protocol_guard.h"
 #include "random.h"
 #include "sent_packets.h"
 #include "tcp.h"
@@ -113,15 +113,6 @@ int ProtocolTcpAgent::command(int argc, const char* const* argv)
 	return TcpAgent::command(argc, argv);
 }
 
-class AgentVariables : public ProtocolParameters {
-public:
-	explicit AgentVariables(const char* agent) : variables_(agent) {}
-	virtual double operator[](const char* name) const { return variables_.number(name); }
-
-private:
-	FolderVariables variables_;
-};
-
 void ProtocolTcpAgent::load()
 {
 	const std::string path = FolderVariables(name()).library();
@@ -139,8 +130,8 @@ void ProtocolTcpAgent::begin()
 		load();
 	delete control_;
 	{
-		ProtocolGuard guard(name(), "the constructor");
-		control_ = make_(AgentVariables(name()));
+		FolderGuard guard(name(), "the constructor");
+		control_ = make_(FolderVariables(name()));
 	}
 	sent_ = SentPackets(numdupacks_);
 	limits_.cwnd_pkts = initial_window();
@@ -151,7 +142,7 @@ void ProtocolTcpAgent::begin()
 	next_send_s_ = 0;
 	idle_since_s_ = -1;
 	{
-		ProtocolGuard guard(name(), "started");
+		FolderGuard guard(name(), "started");
 		control_->started(path(), limits_);
 	}
 	obey("started");
@@ -231,14 +222,14 @@ void ProtocolTcpAgent::hear(const Acknowledged& news, bool echo)
 	if ((in_recovery_ || after_timeout_) && highest_ack_ >= recovery_point_) {
 		in_recovery_ = after_timeout_ = false;
 		{
-			ProtocolGuard guard(name(), "recovery_ended");
+			FolderGuard guard(name(), "recovery_ended");
 			control_->recovery_ended(path(), limits_);
 		}
 		obey("recovery_ended");
 	}
 	react_once(echo);
 	{
-		ProtocolGuard guard(name(), "acknowledged");
+		FolderGuard guard(name(), "acknowledged");
 		control_->acknowledged(news, path(), limits_);
 	}
 	obey("acknowledged");
@@ -249,7 +240,7 @@ void ProtocolTcpAgent::hear_losses()
 	const std::vector<Lost>& losses = sent_.losses();
 	for (size_t i = 0; i < losses.size(); i++) {
 		{
-			ProtocolGuard guard(name(), "lost");
+			FolderGuard guard(name(), "lost");
 			control_->lost(losses[i], path(), limits_);
 		}
 		obey("lost");
@@ -272,12 +263,12 @@ void ProtocolTcpAgent::react_once(bool echo)
 		in_recovery_ = true;
 		recovery_point_ = maxseq_;
 		last_cwnd_action_ = CWND_ACTION_DUPACK;
-		ProtocolGuard guard(name(), "recovery_began");
+		FolderGuard guard(name(), "recovery_began");
 		control_->recovery_began(path(), limits_);
 	} else {
 		++necnresponses_;
 		last_cwnd_action_ = CWND_ACTION_ECN;
-		ProtocolGuard guard(name(), "marked");
+		FolderGuard guard(name(), "marked");
 		control_->marked(path(), limits_);
 	}
 	reacted_to_mark_ = maxseq_;
@@ -324,7 +315,7 @@ void ProtocolTcpAgent::timeout(int tno)
 	last_cwnd_action_ = CWND_ACTION_TIMEOUT;
 	cong_action_ = TRUE;
 	{
-		ProtocolGuard guard(name(), "timed_out");
+		FolderGuard guard(name(), "timed_out");
 		control_->timed_out(path(), limits_);
 	}
 	obey("timed_out");
@@ -356,7 +347,7 @@ void ProtocolTcpAgent::send_next(int reason)
 		const double idle_s = now() - idle_since_s_;
 		idle_since_s_ = -1;
 		{
-			ProtocolGuard guard(name(), "resumed");
+			FolderGuard guard(name(), "resumed");
 			control_->resumed(idle_s, path(), limits_);
 		}
 		obey("resumed");

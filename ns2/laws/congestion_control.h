@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "folder_parameters.h"
+
 /** The version of this interface; a library made for another one is refused. */
 #define CONGESTION_CONTROL_INTERFACE 1
 
@@ -120,13 +122,7 @@ public:
 	virtual double shown(const std::string& /*name*/) const { return __builtin_nan(""); }
 };
 
-/** The parameters of a protocol: variables of its agent, which `protocol.yaml` declares. */
-class ProtocolParameters {
-public:
-	virtual ~ProtocolParameters() {}
-	/** A parameter that nobody has set ends ns-2 with a message. */
-	virtual double operator[](const char* name) const = 0;
-};
+typedef FolderParameters ProtocolParameters;
 
 #define BDPBENCH_INTERFACE extern "C" int bdpbench_interface() { return CONGESTION_CONTROL_INTERFACE; }
 #define BDPBENCH_MAKER(Class) extern "C" CongestionControl* bdpbench_protocol(const ProtocolParameters& given) { return new Class(given); }

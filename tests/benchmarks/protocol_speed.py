@@ -23,7 +23,7 @@ from pathlib import Path
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.simulation.build import current_build_id, libraries_dir, require_build
-from bdpbench.simulation.protocols import compile_protocol
+from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.protocol_folders import ProtocolFolder
 
 ROOT = repository_root()
@@ -89,7 +89,7 @@ def cpu_s(ns2: Path, duration_s: int, folder: Path) -> float:
         check=True,
         capture_output=True,
         cwd=folder,
-        env={**os.environ, "BDPBENCH_PROTOCOLS": str(libraries_dir())},
+        env={**os.environ, "BDPBENCH_LIBRARIES": str(libraries_dir())},
     )
     return resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
@@ -123,7 +123,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--duration", type=int, default=30, help="simulated seconds")
     given = parser.parse_args()
-    compile_protocol(ProtocolFolder(AIMD))
+    compile_folder(ProtocolFolder(AIMD))
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         inside, loaded = with_the_law_inside(folder), require_build(current_build_id()).binary

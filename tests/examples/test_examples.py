@@ -15,9 +15,8 @@ from bdpbench.contracts.paths import config_dir, repository_root, tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.metrics import definitions_for, measure_run
 from bdpbench.simulation.build import libraries_dir
-from bdpbench.simulation.protocols import compile_protocol
-from bdpbench.studies.load import load_study
-from bdpbench.studies.protocol_folders import folders_of
+from bdpbench.simulation.libraries import compile_folder
+from bdpbench.studies.load import folders_of, load_study
 from bdpbench.studies.runs import expand_tier
 from bdpbench.trace import read_output
 
@@ -44,7 +43,7 @@ def tables_of(run: PlannedRun, folder: Path) -> dict[str, pl.LazyFrame]:
     return {table: pl.concat(each) for table, each in frames.items()}
 
 
-# Starts a script as if in a process of its own with BDPBENCH_TCL and BDPBENCH_PROTOCOLS in its
+# Starts a script as if in a process of its own with BDPBENCH_TCL and BDPBENCH_LIBRARIES in its
 # environment.
 START = """
 set env(BDPBENCH_TCL) {{{tcl}}}
@@ -100,8 +99,8 @@ def measured(
     def simulate(name: str) -> dict[str, Values]:
         study = load_study(EXAMPLES / name)
         definitions = definitions_for(study.folder)
-        for protocol in folders_of(study):
-            compile_protocol(protocol)
+        for folder in folders_of(study):
+            compile_folder(folder)
         measured_fully: set[str] = set()
         found = {}
         for run in expand_tier(study, "quick"):

@@ -12,9 +12,10 @@ from tests.pipeline.simulation.test_protocols import edit, study_of
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import build_script
-from bdpbench.simulation.protocols import compile_protocol
+from bdpbench.simulation.libraries import compile_folder
+from bdpbench.studies.component_folders import folder_in
 from bdpbench.studies.load import load_study
-from bdpbench.studies.protocol_folders import ProtocolFolder, protocol_folder
+from bdpbench.studies.protocol_folders import ProtocolFolder
 from bdpbench.studies.runs import expand_tier
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -103,7 +104,7 @@ def folder_of(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str], Path]:
     """Make the folder of a module, with libraries of its own."""
-    for room in ("protocols", "protocol_tests"):
+    for room in ("libraries", "hand_tests"):
         monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: tmp_path / "made")
 
     def make(name: str) -> Path:
@@ -126,7 +127,7 @@ def folder_of(
 
 def library_of(folder: Path) -> Path:
     protocol = ProtocolFolder(folder)
-    compile_protocol(protocol)
+    compile_folder(protocol)
     return folder.parent / "made" / f"{protocol.agent.rpartition('/')[2]}.so"
 
 
@@ -262,7 +263,7 @@ def test_parameters_have_to_be_those_of_the_file(folder_of: Callable[[str], Path
     with pytest.raises(BdpbenchError, match="does not have the parameter rtt0"):
         library_of(folder)
     (folder / "law.cc").touch()
-    assert "law.cc and tcp_hybla.c: expected one of them" in str(protocol_folder(folder))
+    assert "law.cc and tcp_hybla.c: expected one of them" in str(folder_in(ProtocolFolder, folder))
 
 
 @pytest.mark.parametrize(

@@ -502,4 +502,4 @@ def test_a_library_that_is_not_there_is_named(tcl: Script) -> None:
 def test_a_sender_without_a_protocol_says_so(tcl: Script) -> None:
     done = tcl(PATH + RUN, 10, 10, 50, 1, 2, "TCP/Protocol")
     assert done.returncode == 1
-    assert "has no protocol: set protocol_ before it sends" in done.stderr
+    assert "has no protocol: set protocol_ before the first packet" in done.stderr

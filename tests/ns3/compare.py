@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench.simulation.build import current_build_id, libraries_dir, require_build
-from bdpbench.simulation.protocols import compile_protocol
+from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.protocol_folders import ProtocolFolder
 
 HERE = Path(__file__).resolve().parent
@@ -94,7 +94,7 @@ def in_ns3(program: Path, cell: Cell) -> Found:
 def in_ns2(ns2: Path, cell: Cell, folder: Path) -> Found:
     """What ns-2 finds on the same path."""
     protocol = ProtocolFolder(PROTOCOLS / cell.folder)
-    compile_protocol(protocol)
+    compile_folder(protocol)
     settings = {"hystart_": float(cell.hystart)} if cell.folder == "cubic" else {}
     words = [str(word) for pair in (protocol.file.settings | settings).items() for word in pair]
     path = (cell.mbps, cell.rtt_ms, cell.buffer_pkts, cell.flows, cell.duration_s, cell.mark_pkts)
@@ -104,7 +104,7 @@ def in_ns2(ns2: Path, cell: Cell, folder: Path) -> Found:
         capture_output=True,
         text=True,
         cwd=folder,
-        env={**os.environ, "BDPBENCH_PROTOCOLS": str(libraries_dir())},
+        env={**os.environ, "BDPBENCH_LIBRARIES": str(libraries_dir())},
     )
     found = numbers(done.stdout)
     for flow in range(cell.flows):

@@ -27,9 +27,10 @@ from bdpbench.contracts.plan import (
 from bdpbench.contracts.runs import ERROR_NAME, read_run, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend
-from bdpbench.simulation.protocols import compile_protocol
+from bdpbench.simulation.libraries import compile_folder
 from bdpbench.simulation.simulate import simulate, write_specs
 from bdpbench.studies.protocol_folders import ProtocolFolder
+from bdpbench.studies.queue_folders import QueueFolder
 
 SERIES_BIN_S = 1.0
 """Width of the bins of the series kept of a streamed trace, s: that of a run's throughputs."""
@@ -146,15 +147,18 @@ def _failed(events_file: Path) -> Iterator[str]:
         yield from (run_id for event, run_id in events if event == "failed")
 
 
-def make_protocols_here(path: Path) -> None:
-    """Compile the protocols of a batch that are folders, unless this machine has their libraries.
+def make_libraries_here(path: Path) -> None:
+    """Compile the folders of a batch's study, unless this machine has their libraries.
 
     Raises:
         BdpbenchError: when one does not compile.
     """
-    for protocol in read_plan(path)["protocols"].values():
+    plan = read_plan(path)
+    for protocol in plan["protocols"].values():
         if "folder" in protocol:
-            compile_protocol(ProtocolFolder(resolved(protocol["folder"])))
+            compile_folder(ProtocolFolder(resolved(protocol["folder"])))
+    for folder in plan.get("queue_folders", {}).values():
+        compile_folder(QueueFolder(resolved(folder)))
 
 
 def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:

@@ -1,15 +1,17 @@
-"""`bdpbench new`: studies, metrics and protocols to begin with, which run as they are."""
+"""`bdpbench new`: studies, metrics, protocols and queues to begin with, which run as they are."""
 
 from __future__ import annotations
 
 import keyword
 import re
+from collections.abc import Mapping
 from pathlib import Path
 
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import STUDY_NAME, find_study, read_study, study_keys
+from bdpbench.studies.queues import QUEUE_KINDS
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 _METRICS_NAME = "metrics.py"
@@ -23,8 +25,7 @@ def begin_study(folder: Path) -> Path:
     """
     key = folder.resolve().name
     _check_name(key, "a study", str(folder))
-    if key in study_keys():
-        raise BdpbenchError("is the key of a configured study", where=key, hint="choose another")
+    _check_is_free(key)
     path = _write(folder / STUDY_NAME, key)
     read_study(path.resolve())
     return path
@@ -51,16 +52,49 @@ def begin_protocol(folder: Path) -> Path:
     Raises:
         BdpbenchError: when the name cannot be a key, or the folder exists.
     """
+    return _copy("protocol", "aimd", {"AIMD": "{name}", "Aimd": "{key}"}, folder)
+
+
+def begin_queue(folder: Path) -> Path:
+    """Copy the queue with a threshold and its study, under a name of its own, to begin one with.
+
+    Raises:
+        BdpbenchError: when the name cannot be a key, or is that of a configured study, or the
+            folder exists.
+    """
+    words = {"EcnThreshold": "{key}", "ECN threshold": "{name}", "ecn_threshold": "{name}"}
     name = folder.resolve().name
-    _check_name(name, "a protocol", str(folder))
+    _check_is_free(name)
+    if _key(name) in QUEUE_KINDS:
+        raise BdpbenchError("is a queue of bdpbench already", where=name, hint="choose another")
+    made = _copy("queue", "ecn_threshold", words, folder)
+    read_study((made / STUDY_NAME).resolve())
+    return made
+
+
+def _copy(kind: str, which: str, words: Mapping[str, str], folder: Path) -> Path:
+    """Copy a folder of ``config/<kind>s`` with other words: ``{name}`` of the folder, ``{key}``."""
+    name = folder.resolve().name
+    _check_name(name, f"a {kind}", str(folder))
     if folder.exists():
         raise BdpbenchError("exists already, and is left as it is", where=str(folder))
-    key = name.title().replace("_", "")
-    for path in sorted((config_dir() / "protocols" / "aimd").iterdir()):
-        text = re.sub(r"\bAIMD\b", name, re.sub(r"\bAimd\b", key, path.read_text(encoding="utf-8")))
+    own = {word: said.format(name=name, key=_key(name)) for word, said in words.items()}
+    pattern = re.compile(rf"\b({'|'.join(own)})\b")
+    for path in sorted((config_dir() / f"{kind}s" / which).iterdir()):
+        text = pattern.sub(lambda found: own[found[1]], path.read_text(encoding="utf-8"))
         folder.mkdir(parents=True, exist_ok=True)
         write_text_atomically(folder / path.name, text)
     return folder
+
+
+def _key(name: str) -> str:
+    """The key that a folder of such a name gets."""
+    return name.title().replace("_", "")
+
+
+def _check_is_free(key: str) -> None:
+    if key in study_keys():
+        raise BdpbenchError("is the key of a configured study", where=key, hint="choose another")
 
 
 def _check_name(name: str, what: str, where: str) -> None:

@@ -44,16 +44,19 @@ from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id, find_build, unknown_to_ns2
+from bdpbench.simulation.libraries import compile_folder
 from bdpbench.simulation.protocol_tests import check_protocol
-from bdpbench.simulation.protocols import compile_protocol
+from bdpbench.simulation.queue_tests import check_queue
 from bdpbench.simulation.simulate import write_specs
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.checks import declared_by, why_not_replaced
+from bdpbench.studies.component_folders import ComponentFolder
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
-from bdpbench.studies.load import find_study, load_study
+from bdpbench.studies.load import find_study, folders_of, load_study
 from bdpbench.studies.plan import Selection, make_plan, tiers_of
-from bdpbench.studies.protocol_folders import ProtocolFolder, folder_of_the_name, folders_of
+from bdpbench.studies.protocol_folders import ProtocolFolder, folder_of_the_name
+from bdpbench.studies.queue_folders import QueueFolder
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
 
@@ -193,8 +196,8 @@ def prepare(wanted: Wanted) -> Prepared:
     known = {tier: tier_runs} if scripts is None else {}
     _check_evaluation(load_study(name), identities, known)
     build_id = wanted.build_id or current_build_id()
-    for protocol in folders_of(study):
-        make_protocol(protocol)
+    for folder in folders_of(study):
+        make_folder(folder)
     check_declared(study, build_id)
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:
@@ -212,17 +215,20 @@ def prepare(wanted: Wanted) -> Prepared:
     return Prepared(paths, plan, missing, _own_scripts(study, runs, scripts))
 
 
-def make_protocol(protocol: ProtocolFolder) -> None:
-    """Compile a protocol that is a folder, and check it by its ``test.yaml``.
+def make_folder(folder: ComponentFolder) -> None:
+    """Compile a protocol or a queue that is a folder, and check it by its ``test.yaml``.
 
     Raises:
         BdpbenchError: when it does not compile, or does not do what its tests say.
     """
-    if not protocol.path.is_relative_to(config_dir() / "protocols"):
-        said = "is executed by ns-2: a protocol is a program that can do anything you can do"
-        print(f"{protocol.path}: {said}", file=sys.stderr, flush=True)
-    compile_protocol(protocol)
-    check_protocol(protocol)
+    if not folder.comes_along:
+        said = f"is executed by ns-2: a {folder.kind} is a program that can do anything you can do"
+        print(f"{folder.path}: {said}", file=sys.stderr, flush=True)
+    compile_folder(folder)
+    if isinstance(folder, ProtocolFolder):
+        check_protocol(folder)
+    elif isinstance(folder, QueueFolder):
+        check_queue(folder)
 
 
 def _group(run: PlannedRun) -> tuple[str, ...]:

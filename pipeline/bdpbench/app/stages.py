@@ -269,6 +269,7 @@ def study_texts(study: Study) -> StudyTexts:
         description=study.description,
         citation=study.citation,
         protocols=study.protocols,
+        queues=study.queues,
         parameters=study.parameters,
         defaults=study.defaults,
         page=load_page(folder / "page.yaml", study, metrics),

@@ -169,7 +169,7 @@ def list_command(
 
 @click.group("new")
 def new_command() -> None:
-    """Write a study, a metric or a protocol to begin with, with comments; it runs as it is."""
+    """Write a study, a metric, a protocol or a queue to begin with, which runs as it is."""
 
 
 @new_command.command("study")
@@ -201,6 +201,19 @@ def protocol(folder: Path) -> None:
     click.echo(
         f"{made}: edit law.cc; `./bdpbench evaluate {made} --quick` puts it beside all others,\n"
         f"and a study uses it with protocols: {{Mine: {{folder: {made}}}}}"
+    )
+
+
+@new_command.command("queue")
+@click.argument("folder", metavar="NAME", type=PATH)
+def queue(folder: Path) -> None:
+    """Write NAME/: drop-tail that marks from a threshold on, and a study that uses it."""
+    from bdpbench.app.beginning import begin_queue
+
+    made = begin_queue(folder)
+    click.echo(
+        f"{made}: edit discipline.cc; `./bdpbench run {made}` puts it beside drop-tail and CoDel,\n"
+        f"and any study uses it with queues: {{Mine: {{folder: {made}}}}}"
     )
 
 

@@ -85,7 +85,7 @@ def simulate_command(
     if on_node and backend != "native":
         raise click.UsageError("--on-node needs --backend native.")
     if batch is not None:
-        from bdpbench.app.batch import make_protocols_here, one_thread_for_tables, run_batch
+        from bdpbench.app.batch import make_libraries_here, one_thread_for_tables, run_batch
         from bdpbench.contracts.plan import batch_path
 
         one_thread_for_tables()
@@ -95,7 +95,7 @@ def simulate_command(
             from bdpbench.simulation.build import current_build_id
 
             use_build_that_runs_here(current_build_id())
-            make_protocols_here(path)
+            make_libraries_here(path)
         run_batch(path, backend, keep_going=keep_going)
     elif run_dir is not None:
         from bdpbench.app.batch import reduce_stream

@@ -177,9 +177,9 @@ class ParameterText(TypedDict):
 class Plan(TypedDict):
     """A tier of a study, resolved: the document that every stage after planning reads.
 
-    ``folder`` is that of the study, from the checkout. ``evaluation_sha256`` covers everything that
-    turns tables into a report. A batch is also a plan, of the runs that one process handles
-    (see below).
+    ``folder`` is that of the study, from the checkout, and ``queue_folders`` are those of its
+    queues. ``evaluation_sha256`` covers everything that turns tables into a report. A batch is also
+    a plan, of the runs that one process handles (see below).
     """
 
     schema_version: int
@@ -189,6 +189,7 @@ class Plan(TypedDict):
     tier: str
     ns2_build_id: str
     protocols: dict[str, ProtocolText]
+    queue_folders: NotRequired[dict[str, str]]
     scenarios: dict[str, ScenarioText]
     parameters: dict[str, ParameterText]
     runs: list[PlannedRun]

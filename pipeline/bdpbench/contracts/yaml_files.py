@@ -204,8 +204,9 @@ def _one_for_each_scalar(errors: Sequence[Mapping[str, Any]]) -> Iterator[dict[s
     """The errors; that a list or mapping is none of several scalars is one of them."""
     refused = [_refused_scalar(error) for error in errors]
     for above, error in zip(refused, errors, strict=True):
-        kinds = [each["loc"][-1] for each, of in zip(errors, refused, strict=True) if of == above]
-        if above is None or len(kinds) < 2:
+        alike = [each for each, of in zip(errors, refused, strict=True) if of == above]
+        kinds = [] if above is None else [each["loc"][-1] for each in alike]
+        if len(kinds) < 2:
             yield dict(error)
         elif error["loc"][-1] == kinds[0]:
             wanted = " or ".join(dict.fromkeys(_SCALARS[kind] for kind in kinds))

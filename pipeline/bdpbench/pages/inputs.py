@@ -20,7 +20,7 @@ from bdpbench.pages.series import LoadTable, PageSeries, series_text
 from bdpbench.pages.text import assets_dir, read_asset
 from bdpbench.pages.texts import StudyPage
 from bdpbench.studies.parts import Protocol
-from bdpbench.studies.study import Citation, ClassDefaults
+from bdpbench.studies.study import Citation, ClassDefaults, QueueDeclaration
 from bdpbench.studies.vocabulary import ParameterDeclaration
 
 LoadSeries: TypeAlias = Callable[[str, int], str]
@@ -37,6 +37,7 @@ class StudyTexts:
     Attributes:
         title, description, citation: as in ``study.yaml``.
         protocols: key → its agent and settings; those with a description get a page.
+        queues: key → its kind or folder and settings; those that are folders get a page.
         parameters: its own parameters, and which variables of agents they set.
         defaults: class of ns-2 → variable → value that all runs get.
         page: content of ``page.yaml``.
@@ -48,6 +49,7 @@ class StudyTexts:
     description: str = ""
     citation: Citation | None = None
     protocols: Mapping[str, Protocol] = field(default_factory=dict)
+    queues: Mapping[str, QueueDeclaration] = field(default_factory=dict)
     parameters: Mapping[str, ParameterDeclaration] = field(default_factory=dict)
     defaults: ClassDefaults = field(default_factory=dict)
     page: StudyPage = field(default_factory=StudyPage)

@@ -44,7 +44,8 @@ from bdpbench.pages.texts import (
     data_of,
     read_protocols,
 )
-from bdpbench.studies.protocol_folders import Parameter, ProtocolFile, Response
+from bdpbench.studies.component_folders import Parameter
+from bdpbench.studies.protocol_folders import ProtocolFile, Response
 from bdpbench.studies.study import ClassDefaults
 from bdpbench.units import MINUS
 
@@ -136,7 +137,9 @@ def _page(
         key=key,
         label=data.names.protocol(key),
         data=text,
-        parameters=tuple(_parameter_row(each, key, study, own) for each in text.parameters),
+        parameters=tuple(
+            parameter_row(each, _values(each, key, study, own)) for each in text.parameters
+        ),
         said=tuple(study.page.of(key).said),
         finished=len({run["run_id"] for run in done}),
         planned=len({run["run_id"] for run in own}),
@@ -157,10 +160,8 @@ def _tally(rows: Sequence[NumberRow | ClaimRow], verdicts: Sequence[str]) -> tup
     return tuple(totals(Counter(row.verdict.key for row in rows), verdicts))
 
 
-def _parameter_row(
-    parameter: Parameter, key: str, study: StudyTexts, runs: Sequence[PlannedRun]
-) -> dict[str, object]:
-    values = _values(parameter, key, study, runs)
+def parameter_row(parameter: Parameter, values: Sequence[float]) -> dict[str, object]:
+    """A row of a table of parameters, with the values that a study gives one."""
     return {
         "parameter": parameter,
         "default": _number(parameter.default),

@@ -196,6 +196,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "matrices": sections.matrices,
         "laws": sections.laws,
         "protocols": sections.protocols,
+        "queues": sections.queues,
         "runs": [
             {
                 "run_id": run_id,

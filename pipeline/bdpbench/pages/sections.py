@@ -13,6 +13,7 @@ from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.numbers import NumberRow, number_rows
 from bdpbench.pages.protocols import ProtocolPage, law_charts, protocol_pages
+from bdpbench.pages.queues import QueuePage, queue_pages
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.statements import ClaimRow, claim_rows
 
@@ -25,6 +26,7 @@ class Sections:
         data: what the sections were made of.
         numbers, claims: rows of the scorecard.
         experiments, matrices, protocols: sections with their charts.
+        queues: sections about the queues that the study brings along.
         laws: response functions, growth and cuts of cwnd; empty if no runs show them.
     """
 
@@ -34,6 +36,7 @@ class Sections:
     experiments: list[Experiment]
     matrices: list[MatrixGroup]
     protocols: list[ProtocolPage]
+    queues: list[QueuePage]
     laws: list[Chart]
 
     @property
@@ -67,5 +70,6 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
         experiments=experiments(data),
         matrices=matrix_groups(data),
         protocols=protocol_pages(data, numbers, claims),
+        queues=queue_pages(data),
         laws=law_charts(data),
     )

@@ -11,16 +11,11 @@ from pydantic import Field, field_validator
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.yaml_files import Strict, YamlFile, known_or_suggest
+from bdpbench.studies.component_folders import Parameter, Source
 from bdpbench.studies.equations import Equation, checked_mathml
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.plan import swept_names
-from bdpbench.studies.protocol_folders import (
-    Parameter,
-    ProtocolFile,
-    ProtocolFolder,
-    Response,
-    Source,
-)
+from bdpbench.studies.protocol_folders import ProtocolFile, ProtocolFolder, Response
 from bdpbench.studies.study import Study
 
 Text = Annotated[str, Field(min_length=1)]

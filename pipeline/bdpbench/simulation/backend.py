@@ -22,8 +22,8 @@ from bdpbench.contracts.paths import repository_root, tcl_dir
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import (
+    LIBRARIES_VARIABLE,
     PREFIX_VARIABLE,
-    PROTOCOLS_VARIABLE,
     build_prefix,
     can_be_built,
     check_binary,
@@ -34,6 +34,7 @@ from bdpbench.simulation.build import (
     variant_of_runs,
 )
 from bdpbench.studies.protocol_folders import AGENT, MODULE_AGENT
+from bdpbench.studies.queue_folders import QUEUE
 
 ENGINE_TIMEOUT_S = 10
 # Time limit, s: a storage driver without layers copies the whole image to start a container.
@@ -47,11 +48,11 @@ IMAGE_TCL = "/opt/bdpbench/tcl"
 IMAGE_STUDY_TCL = "/opt/bdpbench/study/tcl"
 IMAGE_RUN = "/run/bdpbench"
 ISOLATION = ("--network", "none", "--read-only", "--tmpfs", "/tmp")  # noqa: S108
-IMAGE_PROTOCOLS = "/opt/bdpbench/protocols"
+IMAGE_LIBRARIES = "/opt/bdpbench/libraries"
 TCL_VARIABLE = "BDPBENCH_TCL"
 """Environment variable by which a script finds the checkout's ``tcl/``."""
 
-PROTOCOL_AGENTS = (f"{AGENT}/", f"{MODULE_AGENT}/")
+FOLDER_CLASSES = (f"{AGENT}/", f"{MODULE_AGENT}/", f"{QUEUE}/")
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ class NativeBackend:
 
     def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
         binary = require_build(self.build_id).binary
-        found = {PROTOCOLS_VARIABLE: str(libraries_dir())} if loads_protocols(argv) else {}
+        found = {LIBRARIES_VARIABLE: str(libraries_dir())} if loads_libraries(argv) else {}
         return Command((str(binary), str(script), *argv), {TCL_VARIABLE: str(tcl_dir()), **found})
 
     def info(self) -> BuildFacts:
@@ -171,9 +172,9 @@ class DockerBackend:
             mounts.append(f"{folder}:{IMAGE_STUDY_TCL}:ro")
             inside = Path(IMAGE_STUDY_TCL, script.relative_to(folder))
         variables = {TCL_VARIABLE: IMAGE_TCL}
-        if loads_protocols(argv):
-            mounts.append(f"{libraries_dir()}:{IMAGE_PROTOCOLS}:ro")
-            variables[PROTOCOLS_VARIABLE] = IMAGE_PROTOCOLS
+        if loads_libraries(argv):
+            mounts.append(f"{libraries_dir()}:{IMAGE_LIBRARIES}:ro")
+            variables[LIBRARIES_VARIABLE] = IMAGE_LIBRARIES
         return Command(
             (
                 *("docker", "run", "--rm", "--init", *ISOLATION),
@@ -219,9 +220,9 @@ class DockerBackend:
         return facts
 
 
-def loads_protocols(argv: Sequence[str]) -> bool:
-    """Whether the arguments of a script name a protocol that is a folder."""
-    return any(word.startswith(PROTOCOL_AGENTS) for word in argv)
+def loads_libraries(argv: Sequence[str]) -> bool:
+    """Whether the arguments of a script name a protocol or a queue that is a folder."""
+    return any(word.startswith(FOLDER_CLASSES) for word in argv)
 
 
 def study_tcl_folder(script: Path) -> Path:

@@ -30,10 +30,10 @@ INFO_NAME = "ns-bdpbench.json"
 PREFIX_VARIABLE = "BDPBENCH_NS2_PREFIX"
 """Environment variable of a cluster node with builds of its own (``simulation.node_build``)."""
 
-PROTOCOLS_VARIABLE = "BDPBENCH_PROTOCOLS"
-"""Environment variable by which ns-2 finds the libraries of protocols that are folders."""
+LIBRARIES_VARIABLE = "BDPBENCH_LIBRARIES"
+"""Environment variable by which ns-2 finds the libraries of protocols and queues in folders."""
 
-INTERFACE_FLAGS = ("-std=gnu++17", "-O2", "-fPIC", "-shared", "-Wall")
+INTERFACE_FLAGS = ("-std=gnu++17", "-O2", "-fPIC", "-shared", "-Wl,--no-undefined", "-Wall")
 MODULE_FLAGS = (
     "-std=gnu89", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fsigned-char",
     "-ffp-contract=off", "-fno-strict-aliasing", "-fno-delete-null-pointer-checks",
@@ -42,7 +42,9 @@ MODULE_FLAGS = (
 )  # fmt: skip
 """A module of Linux is compiled as those of ns-2, with its own functions before ns-2's."""
 
-INTERFACES = ("congestion_control.h", "linux_module.h")
+INTERFACES = (
+    "congestion_control.h", "folder_parameters.h", "linux_module.h", "queue_discipline.h",
+)  # fmt: skip
 """Headers in ``interface_dir`` that libraries are compiled with."""
 
 
@@ -197,7 +199,7 @@ _TIMEOUT_S = 60.0
 
 
 def interface_dir() -> Path:
-    """Folder of the headers that such protocols include."""
+    """Folder of the headers that the code of folders includes."""
     return repository_root() / "ns2" / "laws"
 
 
@@ -207,7 +209,7 @@ def libraries_dir() -> Path:
     A node of a cluster that has a build of ns-2 of its own also has libraries of its own.
     """
     builds = os.environ.get(PREFIX_VARIABLE)
-    return (Path(builds) if builds else home_dir()) / "protocols" / _interface_digest()
+    return (Path(builds) if builds else home_dir()) / "libraries" / _interface_digest()
 
 
 @cache
@@ -249,7 +251,7 @@ def _answer(
     try:
         done = subprocess.run(
             command,
-            env={**os.environ, PROTOCOLS_VARIABLE: str(libraries_dir())},
+            env={**os.environ, LIBRARIES_VARIABLE: str(libraries_dir())},
             capture_output=True,
             text=True,
             timeout=_TIMEOUT_S,

@@ -97,12 +97,13 @@ int main()
 			limits.pacing_pps = given["pacing_pps"];
 			control->started(check_protocol::path(given), limits);
 		} else if (word == "show") {
-			std::cout << limits.cwnd_pkts << " " << limits.ssthresh_pkts << " " << limits.pacing_pps << "\n";
+			std::cout << "> " << limits.cwnd_pkts << " " << limits.ssthresh_pkts << " " << limits.pacing_pps << "\n";
 		} else if (!control || !check_protocol::tell(*control, word, given, limits)) {
 			return 2;
 		}
 	}
 	delete control;
+	std::cout << "> end\n";
 }
 
 #endif

@@ -18,7 +18,7 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import MODULE_FLAGS, interface_dir
 from bdpbench.simulation.compiler import run_compiler
-from bdpbench.studies.protocol_folders import PROTOCOL_NAME, ProtocolFolder
+from bdpbench.studies.protocol_folders import ProtocolFolder
 
 _COMPILER = "gcc"
 _HEADER = "linux_module.h"
@@ -122,9 +122,9 @@ def check_module(folder: ProtocolFolder, library: Path) -> None:
             raise BdpbenchError(said, where=where, hint=_HINT)
         if f"{name}_" not in variables:
             example = f"{{symbol: {name}, variable: {name}_, unit: ..., default: {value}, ...}}"
-            said = f"{PROTOCOL_NAME} does not have the parameter {name}"
+            said = f"{ProtocolFolder.yaml_name} does not have the parameter {name}"
             raise BdpbenchError(said, where=where, hint=f"add to its parameters: {example}")
-    source = YamlFile(folder.path / PROTOCOL_NAME)
+    source = YamlFile(folder.path / ProtocolFolder.yaml_name)
     for index, each in enumerate(folder.file.parameters):
         if not each.variable:
             continue

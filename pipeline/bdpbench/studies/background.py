@@ -338,7 +338,7 @@ def _quantities(
 # ---------------------------------------------------------------- randomness
 
 _RANDOM_QUEUES = {kind.ns2_class for kind in QUEUE_KINDS.values() if kind.random}
-_ABOVE_NOUGHT = re.compile(r"(\.loss_rate|\.within_s|\.jitter|[._]overhead_)$")
+_ABOVE_NOUGHT = re.compile(r"(\.loss_rate|\.within_s|\.jitter|[._]overhead_|\.queue\.random_)$")
 _QUEUE = re.compile(r"link\.\d+\.queue$")
 _OF_SOURCE = re.compile(r"-background\.(\d+)\.(.+)")
 

@@ -143,12 +143,13 @@ def _check_value(study: Study, location: Location, name: str, value: Any) -> Non
 
 
 def _check_queue(study: Study, base: Location, queue: QueueDeclaration) -> None:
-    if queue.kind not in QUEUE_KINDS:
+    if not queue.folder and queue.kind not in QUEUE_KINDS:
         said = f"unknown kind of queue {queue.kind!r}"
         raise study.error((*base, "kind"), said, hint=hint_for_kind(queue.kind))
-    known = QUEUE_KINDS[queue.kind].parameters
+    what = f"setting of {queue.kind or queue.label}"
+    known = study.queue_kinds[str(base[-1])].parameters
     for name in queue.settings:
-        study.require((*base, "settings", name), name, known, f"setting of {queue.kind}")
+        study.require((*base, "settings", name), name, known, what)
     _check_references(study, (*base, "settings"), queue.settings)
 
 
@@ -370,10 +371,10 @@ def _of_protocol(base: Location, protocol: Protocol) -> Iterator[Declared]:
 
 def _of_queues(study: Study) -> Iterator[Declared]:
     for key, queue in study.queues.items():
-        kind = QUEUE_KINDS[queue.kind]
+        kind = study.queue_kinds[key]
+        place = ("queues", key, "folder" if queue.folder else "kind")
         for parameter in kind.parameters.values():
-            ns2_class = f"Queue/{kind.ns2_class}"
-            yield Declared("default", ns2_class, parameter.variable, ("queues", key, "kind"))
+            yield Declared("default", f"Queue/{kind.ns2_class}", parameter.variable, place)
 
 
 def _set_by_parameters(study: Study) -> Iterator[Declared]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from bdpbench.contracts.plan import Output, Parameters, Scalar, format_value
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.studies.parts import Bottleneck, Change
-from bdpbench.studies.queues import HEADER_BYTES, QUEUE_KINDS, QueueKind
+from bdpbench.studies.queues import HEADER_BYTES, QueueKind
 from bdpbench.studies.study import QueueDeclaration
 from bdpbench.studies.values import Values
 from bdpbench.units import LEAST_POSITIVE, MOST_VARIABLE, bdp_packets
@@ -192,11 +192,11 @@ def _queue(values: Values, wire: Wire) -> tuple[QueueDeclaration, QueueKind, Loc
     """Declaration and kind of a bottleneck's queue, and where it is declared."""
     own = wire.said.queue
     key = str(values.get("queue") if own is None else own)
-    queues = values.study.queues
-    values.study.require((*wire.location, "queue"), key, [*queues, *QUEUE_KINDS], "queue")
+    queues, kinds = values.study.queues, values.study.queue_kinds
+    values.study.require((*wire.location, "queue"), key, [*queues, *kinds], "queue")
     if key in queues:
-        return queues[key], QUEUE_KINDS[queues[key].kind], ("queues", key)
-    return QueueDeclaration(kind=key), QUEUE_KINDS[key], values.base
+        return queues[key], kinds[key], ("queues", key)
+    return QueueDeclaration(kind=key), kinds[key], values.base
 
 
 def _settings(

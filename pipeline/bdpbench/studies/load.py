@@ -10,7 +10,9 @@ from bdpbench.contracts.paths import config_dir, expanded
 from bdpbench.contracts.yaml_files import YamlFile, meant, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.checks import check_study, why_not_replaced
-from bdpbench.studies.protocol_folders import fill_protocols
+from bdpbench.studies.component_folders import ComponentFolder
+from bdpbench.studies.protocol_folders import ProtocolFolder, fill_protocols
+from bdpbench.studies.queue_folders import QueueFolder, fill_queues
 from bdpbench.studies.study import Study
 
 STUDY_NAME = "study.yaml"
@@ -82,6 +84,16 @@ def load_study(name_or_path: str | Path, scripts: Path | None = None) -> Study:
     return study if scripts is None else _with_scripts_of(study, expanded(scripts).resolve())
 
 
+def folders_of(study: Study) -> list[ComponentFolder]:
+    """The protocols and queues of a study that are folders, each folder once."""
+    protocols = dict.fromkeys(each.folder for each in study.protocols.values() if each.folder)
+    queues = dict.fromkeys(each.folder for each in study.queues.values() if each.folder)
+    return [
+        *(ProtocolFolder(Path(path)) for path in protocols),
+        *(QueueFolder(Path(path)) for path in queues),
+    ]
+
+
 def read_study(path: Path) -> Study:
     """Read and check one ``study.yaml``; an unchanged file is read only once."""
     try:
@@ -95,6 +107,7 @@ def read_study(path: Path) -> Study:
 def _read(path: Path, _state: tuple[int, int, int]) -> Study:
     source = YamlFile(path)
     fill_protocols(source)
+    fill_queues(source)
     study = source.validate(Study).read_from(source)
     if study.key != path.parent.name:
         raise source.error(("key",), f"expected {path.parent.name!r}, the name of the folder")

@@ -204,7 +204,7 @@ def make_plan(
     evaluation_sha256: str,
 ) -> Plan:
     """Plan of the runs of a tier: what to simulate, and what the report says about it."""
-    return {
+    plan: Plan = {
         "schema_version": PLAN_VERSION,
         "study": study.key,
         "folder": relative(study.folder),
@@ -220,6 +220,12 @@ def make_plan(
         "runs": list(runs),
         "evaluation_sha256": evaluation_sha256,
     }
+    folders = {
+        key: relative(Path(each.folder)) for key, each in study.queues.items() if each.folder
+    }
+    if folders:
+        plan["queue_folders"] = folders
+    return plan
 
 
 def _protocol_text(protocol: Protocol) -> ProtocolText:

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 
 from bdpbench.contracts.plan import Parameters
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.queues import HEADER_BYTES, QUEUE_KINDS
+from bdpbench.studies.queues import HEADER_BYTES
 from bdpbench.studies.study import NETWORK_SCRIPT
 from bdpbench.studies.values import ClassVariables, Sender, Values
 from bdpbench.units import BITS_PER_BYTE, MOST_WINDOW_PKTS
@@ -233,7 +233,7 @@ def _check_ecn(values: Values, senders: Sequence[Sender], *, marks: bool) -> Non
     if is_on and not senders:
         raise values.error(values.base, "ecn is on, and nothing in this run is sent over TCP")
     if is_on and not marks:
-        marking = [name for name, kind in QUEUE_KINDS.items() if kind.ecn]
+        marking = [name for name, kind in values.study.queue_kinds.items() if kind.ecn]
         raise values.error(
             values.base,
             "ecn is on, and no queue of this run marks packets",

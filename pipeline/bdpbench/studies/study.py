@@ -39,7 +39,8 @@ from bdpbench.studies.parts import (
     QueueName,
     Variable,
 )
-from bdpbench.studies.queues import QUEUE_KINDS
+from bdpbench.studies.queue_folders import QueueFolder
+from bdpbench.studies.queues import QUEUE_KINDS, QueueKind
 from bdpbench.studies.vocabulary import COMMON, ParameterDeclaration
 from bdpbench.units import LEAST_DURATION_S, MOST_TIME_S
 
@@ -70,13 +71,31 @@ class QueueDeclaration(Strict):
     """A queue of a bottleneck: its kind, and settings that differ from the kind's defaults."""
 
     kind: Annotated[str, WithJsonSchema({"type": "string", "enum": list(QUEUE_KINDS)})] = Field(
-        description="Kind of queue"
+        "", description="Kind of queue, unless it is a folder"
+    )
+    folder: str = Field(
+        "", description="Folder of a queue of one's own, from that of the study, instead of a kind"
     )
     label: Label = Field("", description="Name in tables and plots; its key if absent")
     settings: Annotated[
         dict[ParameterName, Number],
-        WithJsonSchema({"type": "object", "properties": _SETTINGS, "additionalProperties": False}),
-    ] = Field(default_factory=dict, description="Parameter of its kind → value")
+        WithJsonSchema(
+            {
+                "type": "object",
+                "properties": _SETTINGS,
+                "patternProperties": {"_$": {"type": ["number", "string"]}},
+                "additionalProperties": False,
+            }
+        ),
+    ] = Field(default_factory=dict, description="Parameter of its kind or folder → value")
+
+    @model_validator(mode="after")
+    def _is_something(self) -> QueueDeclaration:
+        if not self.kind and not self.folder:
+            raise ValueError(
+                "expected the kind of queue, kind: RED, or its folder, folder: ../mine"
+            )
+        return self
 
 
 def _schema_of_value(declaration: ParameterDeclaration) -> dict[str, Any]:
@@ -297,6 +316,15 @@ class Study(Strict):
     def found_scripts(self) -> dict[str, tuple[str, Path]]:
         """Script → its name in plans and its path, of those that planning has looked for."""
         return {}
+
+    @cached_property
+    def queue_kinds(self) -> dict[str, QueueKind]:
+        """What the parameter queue can name: bdpbench's kinds, and the queues of the study."""
+        own = {
+            key: QueueFolder(Path(each.folder)).queue if each.folder else QUEUE_KINDS[each.kind]
+            for key, each in self.queues.items()
+        }
+        return {**QUEUE_KINDS, **own}
 
     def read_from(self, source: YamlFile) -> Study:
         """Store in the study the file that it was read from, and return the study."""

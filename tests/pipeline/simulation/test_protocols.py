@@ -13,8 +13,8 @@ import yaml
 from bdpbench.cli import main
 from bdpbench.contracts.paths import config_dir
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.libraries import compile_folder
 from bdpbench.simulation.protocol_tests import check_protocol
-from bdpbench.simulation.protocols import compile_protocol
 from bdpbench.studies.load import load_study
 from bdpbench.studies.protocol_folders import ProtocolFolder
 from bdpbench.studies.runs import expand_tier
@@ -51,10 +51,8 @@ STUDY = {
 @pytest.fixture
 def aimd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of AIMD's folder that a test may break, with libraries of its own."""
-    monkeypatch.setattr("bdpbench.simulation.protocols.libraries_dir", lambda: tmp_path / "made")
-    monkeypatch.setattr(
-        "bdpbench.simulation.protocol_tests.libraries_dir", lambda: tmp_path / "made"
-    )
+    for room in ("libraries", "hand_tests"):
+        monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: tmp_path / "made")
     return Path(shutil.copytree(config_dir() / "protocols" / "aimd", tmp_path / "aimd"))
 
 
@@ -75,7 +73,7 @@ def study_of(aimd: Path, **given: object) -> Path:
 @pytest.mark.parametrize("folder", PROTOCOLS, ids=lambda path: path.name)
 def test_what_comes_along_compiles_and_is_as_its_tests_say(folder: Path) -> None:
     protocol = ProtocolFolder(folder)
-    compile_protocol(protocol)
+    compile_folder(protocol)
     check_protocol(protocol)
     assert protocol.file.sources
 
@@ -84,11 +82,11 @@ def test_a_protocol_is_compiled_once_and_declared_with_its_parameters(
     aimd: Path, tmp_path: Path
 ) -> None:
     protocol = ProtocolFolder(aimd)
-    compile_protocol(protocol)
+    compile_folder(protocol)
     name = protocol.agent.removeprefix("TCP/Protocol/")
     library = tmp_path / "made" / f"{name}.so"
     made = library.stat().st_mtime_ns
-    compile_protocol(ProtocolFolder(aimd))
+    compile_folder(ProtocolFolder(aimd))
     assert library.stat().st_mtime_ns == made
     declared = library.with_suffix(".tcl").read_text()
     assert f"Class Agent/TCP/Protocol/{name} -superclass Agent/TCP/Protocol\n" in declared
@@ -165,7 +163,7 @@ def test_what_is_wrong_in_a_folder_is_refused_with_file_and_line(
     edit(aimd / file, old, new)
 
     def use() -> None:
-        compile_protocol(ProtocolFolder(aimd))
+        compile_folder(ProtocolFolder(aimd))
         check_protocol(ProtocolFolder(aimd))
 
     with pytest.raises(BdpbenchError) as found:
@@ -237,7 +235,7 @@ def test_two_folders_of_one_key_and_code_have_the_same_parameters(aimd: Path) ->
 
 
 def test_a_test_that_does_not_end_is_stopped(aimd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bdpbench.simulation.protocol_tests._TIMEOUT_S", 0.5)
+    monkeypatch.setattr("bdpbench.simulation.hand_tests._TIMEOUT_S", 0.5)
     edit(aimd / "law.cc", "limits.cwnd_pkts = 1;", "for (volatile int i = 0;; i++) {}")
     with pytest.raises(BdpbenchError, match="do not end within a minute"):
         check_protocol(ProtocolFolder(aimd))

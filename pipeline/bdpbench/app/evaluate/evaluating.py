@@ -18,7 +18,7 @@ from bdpbench.app.evaluate.report import WantedFiles, make_files
 from bdpbench.app.failures import failed_runs
 from bdpbench.app.keep.results import this_version
 from bdpbench.app.mending import mend_at_a_glance
-from bdpbench.app.planning import Paths, check_declared, exclusive, make_protocol
+from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
 from bdpbench.app.progress import View, duration_text, make_view
 from bdpbench.app.run import RunRequest, built, execution_of, simulate_missing
 from bdpbench.app.scheduling import Execution
@@ -45,7 +45,7 @@ from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import make_batches
 from bdpbench.studies.evaluate import Mirror, mirrors
-from bdpbench.studies.protocol_folders import folders_of
+from bdpbench.studies.load import folders_of
 
 EVALUATIONS_FOLDER = "evaluations"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
@@ -178,7 +178,7 @@ class Evaluating:
         if newcomer.folder is None:
             return True
         try:
-            make_protocol(newcomer.folder)
+            make_folder(newcomer.folder)
         except BdpbenchError as error:
             self._add_problem(newcomer.key, "", "", str(error))
             return False
@@ -193,8 +193,8 @@ class Evaluating:
         paths = Paths(self._results, self._name, mirror.key)
         mirrored = Mirrored(mirror, self._choice, self._newcomers, paths, self._build_id)
         StudyCells(mirrored, names).check()
-        for protocol in folders_of(mirror.study):
-            make_protocol(protocol)
+        for folder in folders_of(mirror.study):
+            make_folder(folder)
         check_declared(mirror.study, self._build_id)
         for each in mirrored.refused:
             self._add_problem(each.newcomer, mirror.key, "", f"{each.scenario}: {each.why}")

@@ -10,14 +10,10 @@ from pathlib import Path
 from bdpbench.contracts.paths import config_dir, expanded, relative
 from bdpbench.contracts.yaml_files import meant, suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.component_folders import folder_in
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.parts import Protocol
-from bdpbench.studies.protocol_folders import (
-    FOLDER_HINT,
-    PROTOCOL_NAME,
-    ProtocolFolder,
-    protocol_folder,
-)
+from bdpbench.studies.protocol_folders import ProtocolFolder
 from bdpbench.studies.study import Study
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
@@ -66,7 +62,7 @@ def find_newcomers(words: Sequence[str]) -> list[Newcomer]:
 
 def _find(word: str) -> Newcomer:
     name, given, what = word.partition("=")
-    if not given or (expanded(Path(word)) / PROTOCOL_NAME).is_file():
+    if not given or (expanded(Path(word)) / ProtocolFolder.yaml_name).is_file():
         name, given, what = "", "", word
     if given and not _NAME.fullmatch(name):
         raise BdpbenchError(
@@ -95,7 +91,9 @@ def _named(what: str) -> Newcomer:
         said = f"{len(exact)} studies have a protocol {what}"
         raise BdpbenchError(said, where=what, hint=f"name one: {', '.join(exact)}")
     keys = {each.partition(":")[2] for each in known}
-    folders = [path.parent.name for path in config_dir().glob(f"protocols/*/{PROTOCOL_NAME}")]
+    folders = [
+        path.parent.name for path in config_dir().glob(f"protocols/*/{ProtocolFolder.yaml_name}")
+    ]
     close = suggest(what, [*keys, *folders, *known])
     hint = close if close.startswith("did") else _HINT
     raise BdpbenchError("is no protocol, and no folder", where=what, hint=hint)
@@ -108,9 +106,9 @@ def _known() -> Iterator[str]:
 
 
 def _of_folder(path: Path) -> Newcomer:
-    folder = protocol_folder(path.resolve())
+    folder = folder_in(ProtocolFolder, path.resolve())
     if isinstance(folder, str):
-        raise BdpbenchError(folder, hint=FOLDER_HINT)
+        raise BdpbenchError(folder, hint=ProtocolFolder.hint())
     return Newcomer(folder.file.key, relative(folder.path), folder.protocol, folder)
 
 

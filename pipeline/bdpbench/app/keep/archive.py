@@ -26,7 +26,7 @@ from bdpbench.contracts.paths import (
     run_folder,
     run_place,
 )
-from bdpbench.contracts.plan import PLAN_NAME
+from bdpbench.contracts.plan import PLAN_NAME, Plan
 from bdpbench.contracts.reports import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME, SUMMARY_NAME
 from bdpbench.contracts.runs import METRICS_NAME, RUN_NAME, TABLES_FOLDER
 from bdpbench.contracts.scorecard import SCORECARD_NAME
@@ -34,7 +34,8 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import ExportRequest, export_files
 from bdpbench.studies.config import load_config
-from bdpbench.studies.protocol_folders import KEPT_FOLDER
+from bdpbench.studies.protocol_folders import ProtocolFolder
+from bdpbench.studies.queue_folders import QueueFolder
 
 _SOURCES = (
     *RESULT_SOURCES,
@@ -161,13 +162,20 @@ def _sources(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
         is_result = path.is_relative_to(results) or path.suffix == _ARCHIVE
         if not is_result and not _LEFT_OUT.search(name):
             yield f"{SOURCE_FOLDER}/{place}/{name}", path.read_bytes()
-    # Protocols that are folders, under the keys that the study gives them.
-    for key, protocol in bundle.plan["protocols"].items():
-        folder = resolved(protocol["folder"]) if "folder" in protocol else None
-        if folder and not folder.is_relative_to(bundle.folder):
+    for kept, folder in _folders_of(bundle.plan):
+        if not folder.is_relative_to(bundle.folder):
             for path in files_below(folder):
                 name = path.relative_to(folder).as_posix()
-                yield f"{SOURCE_FOLDER}/{place}/{KEPT_FOLDER}/{key}/{name}", path.read_bytes()
+                yield f"{SOURCE_FOLDER}/{place}/{kept}/{name}", path.read_bytes()
+
+
+def _folders_of(plan: Plan) -> Iterator[tuple[str, Path]]:
+    """Protocols and queues that are folders, under the keys that the study gives them."""
+    for key, protocol in plan["protocols"].items():
+        if "folder" in protocol:
+            yield f"{ProtocolFolder.kind}s/{key}", resolved(protocol["folder"])
+    for key, folder in plan.get("queue_folders", {}).items():
+        yield f"{QueueFolder.kind}s/{key}", resolved(folder)
 
 
 def source_files(names: Sequence[str]) -> Iterator[tuple[str, Path]]:

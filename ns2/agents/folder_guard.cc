@@ -1,4 +1,4 @@
-#include "protocol_guard.h"
+#include "folder_guard.h"
 
 #include <signal.h>
 #include <stdlib.h>
@@ -12,10 +12,11 @@
 static const int PATIENCE_S = 10;
 /** Code that computes less than a hundredth of this time waits for something. */
 static const int PATIENCE_ASLEEP_S = 60;
-/** Of the machine's memory, so that a protocol that takes all ends before the system does. */
+/** Of the machine's memory, so that code that takes all ends before the system does. */
 static const double MOST_MEMORY = 0.75;
 
-static const char* volatile running_agent = 0;
+static const FolderWords* volatile running = 0;
+static const char* volatile running_object = 0;
 static const char* volatile running_function = 0;
 static volatile unsigned long calls = 0;
 static unsigned long calls_at_last_tick = 0;
@@ -29,11 +30,15 @@ static void say(const char* text)
 
 static void give_up(const char* problem)
 {
-	say("ns: agent ");
-	say(running_agent);
+	say("ns: ");
+	say(running->object);
+	say(" ");
+	say(running_object);
 	say(": ");
 	say(running_function);
-	say("() of its protocol ");
+	say("() of its ");
+	say(running->code);
+	say(" ");
 	say(problem);
 	say("\n");
 	_exit(1);
@@ -41,7 +46,7 @@ static void give_up(const char* problem)
 
 static void tick(int)
 {
-	if (running_agent && calls == calls_at_last_tick)
+	if (running && calls == calls_at_last_tick)
 		give_up("has not come back after 10 s of processor time");
 	calls_at_last_tick = calls;
 }
@@ -49,14 +54,14 @@ static void tick(int)
 static void alarm_rings(int)
 {
 	const clock_t used = clock();
-	if (running_agent && used - used_at_last_alarm < PATIENCE_ASLEEP_S * CLOCKS_PER_SEC / 100)
+	if (running && used - used_at_last_alarm < PATIENCE_ASLEEP_S * CLOCKS_PER_SEC / 100)
 		give_up("has waited for a minute, and computed nothing");
 	used_at_last_alarm = used;
 }
 
 static void trap(int number)
 {
-	if (running_agent)
+	if (running)
 		give_up(number == SIGFPE ? "divided by zero, or computed something that is not a number"
 			: number == SIGABRT ? "was aborted"
 			: "used memory that it does not have");
@@ -67,11 +72,11 @@ static void trap(int number)
 // ns-2's abort() ends here, too. A parameter that the constructor does not get has a message of its own.
 static void at_exit()
 {
-	if (running_agent && strcmp(running_function, "the constructor") != 0)
+	if (running && strcmp(running_function, "the constructor") != 0)
 		give_up("ended the program: by exit(), by what nobody catches, or without memory");
 }
 
-// The stack may be what a protocol has used up.
+// The stack may be what the code has used up.
 static void trap_on_a_stack_of_its_own()
 {
 	static char stack[64 * 1024];
@@ -116,16 +121,17 @@ static void watch()
 	atexit(at_exit);
 }
 
-ProtocolGuard::ProtocolGuard(const char* agent, const char* function)
+FolderGuard::FolderGuard(const char* object, const char* function, const FolderWords& words)
 {
 	if (calls == 0)
 		watch();
 	calls = calls + 1;
 	running_function = function;
-	running_agent = agent;
+	running_object = object;
+	running = &words;
 }
 
-ProtocolGuard::~ProtocolGuard()
+FolderGuard::~FolderGuard()
 {
-	running_agent = 0;
+	running = 0;
 }

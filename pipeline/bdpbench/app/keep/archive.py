@@ -162,7 +162,7 @@ def _sources(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
         is_result = path.is_relative_to(results) or path.suffix == _ARCHIVE
         if not is_result and not _LEFT_OUT.search(name):
             yield f"{SOURCE_FOLDER}/{place}/{name}", path.read_bytes()
-    for kept, folder in _folders_of(bundle.plan):
+    for kept, folder in _folders_of(bundle.results.plan):
         if not folder.is_relative_to(bundle.folder):
             for path in files_below(folder):
                 name = path.relative_to(folder).as_posix()

@@ -93,9 +93,26 @@ class Portable:
         return {**record, "script": self.script(record["script"])}
 
     def plan(self, plan: Plan) -> Plan:
-        """A plan with study and scripts without their folders."""
+        """A plan with study, protocols, queues and scripts without their folders."""
         runs = [self._run(run) for run in plan["runs"]]
-        return {**plan, "folder": self.path(plan["folder"]), "runs": runs}
+        portable: Plan = {**plan, "folder": self.path(plan["folder"]), "runs": runs}
+        portable["protocols"] = {
+            key: {**each, "folder": self._kept("protocols", key, each["folder"])}
+            if "folder" in each
+            else each
+            for key, each in plan["protocols"].items()
+        }
+        if "queue_folders" in plan:
+            portable["queue_folders"] = {
+                key: self._kept("queues", key, each) for key, each in plan["queue_folders"].items()
+            }
+        return portable
+
+    def _kept(self, kinds: str, key: str, folder: str) -> str:
+        """Where an archive keeps the folder of a protocol or queue."""
+        found = self.path(folder)
+        outside = found.startswith(f"{_OUTSIDE_FOLDER}/")
+        return f"{self._places[0][1]}/{kinds}/{key}" if outside else found
 
     def _run(self, run: PlannedRun) -> PlannedRun:
         scripts = run["scripts"]

@@ -81,7 +81,7 @@ SLOW_START = (
 )
 ASYMMETRY = "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the"
 
-Subject = Literal["flow", "link", "run", "receiver", "node", "drops"]
+Subject = Literal["flow", "link", "run", "receiver", "node", "drops", "type"]
 Level = Literal["run", "group"]
 
 Window = tuple[float, float]

@@ -56,6 +56,7 @@ SHARES = frozenset(
         "receiver_delivery_ratio",
         "total_packet_loss_rate",
         "total_packet_delivery_ratio",
+        "type_delivery_ratio",
         "slow_start_loss_rate",
         "retransmission_rate",
         "link_loss_rate",
@@ -92,6 +93,12 @@ _TABLES: tuple[tuple[str, str, str], ...] = (
         "max_queue_length queueing_delay max_queueing_delay",
     ),
     (
+        "Types of packets, at their ends and at each layer of wireless nodes",
+        "type",
+        "type_sent type_received type_received_bytes type_forwarded type_dropped "
+        "type_delivery_ratio type_delay type_hop_count type_routing_load",
+    ),
+    (
         "Nodes: packets at each layer",
         "node",
         "node_sent node_received node_forwarded node_dropped",
@@ -105,6 +112,7 @@ _GROUPS = (
     ("Flows", "flow"),
     ("Receivers of a group or of all", "receiver"),
     ("Links", "link"),
+    ("Types of packets", "type"),
     ("Nodes", "node"),
     ("Drops", "drops"),
 )

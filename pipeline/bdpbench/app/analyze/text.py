@@ -54,6 +54,19 @@ _TABLES: Sequence[tuple[str, Mapping[str, str]]] = (
         },
     ),
     (
+        "type",
+        {
+            "sent": "type_sent",
+            "received": "type_received",
+            "forwarded": "type_forwarded",
+            "dropped": "type_dropped",
+            "delivered": "type_delivery_ratio",
+            "delay ms": "type_delay",
+            "hops": "type_hop_count",
+            "load": "type_routing_load",
+        },
+    ),
+    (
         "node",
         {
             "sent": "node_sent",
@@ -79,6 +92,7 @@ _SHARES = {
     "packet_delivery_ratio",
     "total_packet_loss_rate",
     "total_packet_delivery_ratio",
+    "type_delivery_ratio",
     "link_utilization",
     "link_loss_rate",
 }

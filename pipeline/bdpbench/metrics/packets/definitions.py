@@ -33,7 +33,7 @@ _TIGHT = (
 _BINS = "bins of the series, each stamped with its end"
 
 
-_SUBJECTS: tuple[Subject, ...] = ("flow", "receiver", "link", "node", "drops", "run")
+_SUBJECTS: tuple[Subject, ...] = ("flow", "receiver", "link", "node", "drops", "type", "run")
 
 PER_SECOND = pl.col("per_window_s")
 """One over the length of the window, 1/s; null for one without length."""
@@ -43,6 +43,8 @@ _BROCH = "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5"
 _TRACE_CC = "ns-2, trace/cmu-trace.cc and trace/trace.cc"
 _ENERGY = "ns-2, mobile/energy-model.h"
 _LIFETIME = "Dietrich and Dressler (2009), ACM TOSN 5(1), section 4 (lifetime by living nodes)"
+_LOAD = "Das, Perkins and Royer (2000), INFOCOM, section 4 (normalized routing load)"
+_AT_ENDS = "at its source or receiver; of a layer, by that layer of all wireless nodes"
 _RATES = "RFC 5166, section 2.1"
 _LOSS = "RFC 7680; RFC 5166, section 2.3"
 _DELAY = "RFC 7679; RFC 5166, section 2.2"
@@ -131,7 +133,7 @@ def _define(
     )
 
 
-_flow, _receiver, _link, _node, _drops, _run = (
+_flow, _receiver, _link, _node, _drops, _type, _run = (
     functools.partial(_define, subject) for subject in _SUBJECTS
 )
 _ALL = (
@@ -421,6 +423,37 @@ _ALL = (
         "Time of the first line in the window that tells that the node has no energy left; no "
         "value for a node that has some."
     ),
+    _type("type_sent", "packets", _TRACE_CC, _number("sent_pkts"))(
+        f"Packets of the type sent in the window: {_AT_ENDS}."
+    ),
+    _type("type_received", "packets", _TRACE_CC, _number("received_pkts"))(
+        f"Packets of the type received in the window: {_AT_ENDS}."
+    ),
+    _type("type_received_bytes", "bytes", _TRACE_CC, _number("received_bytes"))(
+        "Bytes of the packets that type_received counts, with all headers that the trace counts."
+    ),
+    _type("type_forwarded", "packets", _TRACE_CC, _number("forwarded_pkts"))(
+        "Packets of the type that the layer of wireless nodes sent on in the window (f lines)."
+    ),
+    _type("type_dropped", "packets", _TRACE_CC, _number("dropped_pkts"))(
+        "Drops of packets of the type in the window, anywhere or by the layer; one packet can be "
+        "dropped more than once, and be delivered all the same."
+    ),
+    _type("type_delivery_ratio", "1", _BROCH, _ratio("delays", "sent_pkts"))(
+        "packet_delivery_ratio of all streams of the type together: packets received whose sending "
+        "the trace holds over packets sent."
+    ),
+    _type("type_delay", "ms", _DELAY, _DELAY_MS)(
+        "Mean one-way delay of the packets of the type, from their source to their receiver."
+    ),
+    _type("type_hop_count", "hops", _BROCH, _ratio("hop_sum", "hop_pkts"))(
+        "Mean number of hops of the packets of the type that were received, where lines of "
+        "wireless nodes tell it (tcp and cbr)."
+    ),
+    _type("type_routing_load", "1", _LOAD, _ratio("routing_pkts", "data_pkts"))(
+        "Of a type of packets of routing: how many of them routers (RTR) sent and forwarded, each "
+        "hop counted, over the packets of data flows received in the window."
+    ),
     _run("total_throughput", "Mbit/s", _NETWORK)("Sum of throughput over all data flows."),
     _run("total_goodput", "Mbit/s", _NETWORK)("Sum of goodput over all data flows."),
     _run("total_packet_loss_rate", "1", _LOSS)(
@@ -441,11 +474,9 @@ _ALL = (
     _run("routing_overhead_bytes", "bytes", _BROCH)(
         "Bytes of the packets that routing_overhead counts."
     ),
-    _run(
-        "normalised_routing_load",
-        "1",
-        "Das, Perkins and Royer (2000), INFOCOM, section 4 (normalized routing load)",
-    )("routing_overhead over the packets of data flows received in the window."),
+    _run("normalised_routing_load", "1", _LOAD)(
+        "routing_overhead over the packets of data flows received in the window."
+    ),
     _run("total_remaining_energy", "J", _ENERGY)("Sum of remaining_energy over all nodes."),
     _run("total_spent_energy", "J", _ENERGY)("Sum of spent_energy over all nodes."),
     _run("nodes_with_energy", "nodes", _ENERGY)(

@@ -36,7 +36,7 @@ COUNTED = tuple(
     for what in ("sent", "received", "forwarded", "dropped")
     for unit in ("pkts", "bytes")
 )
-"""Counts of a layer of a node."""
+"""Counts of a layer of a node, by type of packets."""
 
 
 def _columns(*names: tuple[str, pl.DataType]) -> Columns:
@@ -64,7 +64,7 @@ _MEMBERS: Mapping[str, Columns] = {
     "receivers": _columns(
         ("stream node received_pkts received_bytes delays", _I64), ("delay_sum_s delay_max_s", _F64)
     ),
-    "nodes": _columns((f"node layer {' '.join(COUNTED)}", _I64)),
+    "nodes": _columns((f"node layer type {' '.join(COUNTED)}", _I64)),
     "energy": _columns(("node", _I64), ("first_j last_j dead_s", _F64)),
     "open": _columns(("_key _next _last open dropped stream _payload", _I64), ("sent_s", _F64)),
     "causes": _columns(("layer reason", _I64)),
@@ -195,7 +195,7 @@ class Meter:
                 pl.when(most_s.is_finite()).then(most_s)
             ),
             nodes=_with_types(tables["nodes"]).with_columns(
-                pl.col("layer").replace_strict(layers, return_dtype=_WORD)
+                pl.col("layer").replace_strict(layers, return_dtype=_WORD), type_
             ),
             energy=_with_types(tables["energy"]),
             open=tables["open"].filter(pl.col("open") == 1).with_columns(pl.col("dropped") == 1),

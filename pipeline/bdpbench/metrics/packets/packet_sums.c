@@ -161,7 +161,7 @@ struct route { int64_t stream, node, next; };
 struct cause { int64_t layer, reason; };
 struct loss { int64_t node, cause, type_code, pkts, bytes; };
 struct receiver { int64_t stream, node, pkts, bytes, delays; double sum_s, most_s; };
-struct node { int64_t node, layer, counts[8]; };
+struct node { int64_t node, layer, type_code, counts[8]; };
 struct level { int64_t node; double first_j, last_j, dead_s; };	/* dead_s: NAN while it lives */
 
 /* Of those with one key the first to come is the first to go: the first has the place of the last,
@@ -1538,7 +1538,8 @@ note_energy(struct meter *meter, const struct row *row)
 static int
 count_at_node(struct meter *meter, const struct row *row)
 {
-	uint64_t key = (uint64_t)(uint32_t)row->layer << 32 | (uint32_t)row->node;
+	uint64_t key = ((uint64_t)row->type_code * ODDS[2] + (uint32_t)row->layer) * ODDS[3] +
+		       (uint32_t)row->node;
 	enum does what = does(row);
 	int is_new;
 	struct node *node = item_of(&meter->nodes, &meter->node_places, key, &is_new);
@@ -1547,6 +1548,7 @@ count_at_node(struct meter *meter, const struct row *row)
 		return 0;
 	node->node = row->node;
 	node->layer = row->layer;
+	node->type_code = row->type_code;
 	if (what != NOTHING) {
 		node->counts[2 * what]++;
 		node->counts[2 * what + 1] += row->bytes;

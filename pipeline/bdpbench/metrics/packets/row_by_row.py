@@ -484,7 +484,7 @@ class RowByRow:
             self._route(self._stream_of(row.ends), row.node, to, row.time_s)
 
     def _count_at_node(self, row: Row, does: int | None) -> None:
-        counts = self._tables["nodes"].setdefault((row.node, row.layer), [0] * 8)
+        counts = self._tables["nodes"].setdefault((row.node, row.layer, row.type), [0] * 8)
         if does is not None:
             counts[2 * does] += 1
             counts[2 * does + 1] += row.bytes

@@ -70,8 +70,8 @@ def measure_packets(
     Returns:
         One row per metric and subject, in the order of the definitions: metric, subject ("flow:1",
         "link:0-1", "receiver:1>5", "node:3", "node:3/MAC", "node:3/MAC/COL", "drops:MAC/COL",
-        "trace"), value (f64, null: unknown or not defined), unit, start_s,
-        end_s (f64, s, the window, half-open), definition (its id).
+        "type:cbr", "type:cbr/AGT", "trace"), value (f64, null: unknown or not defined), unit,
+        start_s, end_s (f64, s, the window, half-open), definition (its id).
     """
     data, used = with_shares(sums), sums.links
     if flows is not None:
@@ -79,11 +79,13 @@ def measure_packets(
     if links is not None:
         used = used.filter(pl.col("subject").is_in(list(links)))
     receivers = sums.receivers.filter(pl.col("flow").is_in(data["subject"].implode()))
+    is_whole = flows is None and links is None and nodes is None
     values = [
         *_by_row(data, _of("flow"), sums.seconds),
         *_by_row(receivers, _of("receiver"), sums.seconds),
         *_by_row(used, _of("link"), sums.seconds),
         *_of_nodes(sums, nodes),
+        *(_by_row(sums.types, _of("type"), sums.seconds) if is_whole else ()),
         *_of_series(sums, data),
         *_of_all(sums, data),
     ]

@@ -125,6 +125,11 @@ class PacketSums:
             sent_pkts by the source), delay_sum_s, delay_max_s (f64, s).
         nodes: one row per node and layer: subject (node:3/AGT), node (i32), layer (str, "link" for
             wires), sent, received, forwarded and dropped, each _pkts and _bytes (i64).
+        types: one row per type of packets, for their ends (layer null) and for each layer of
+            wireless nodes: subject (type:cbr, type:cbr/AGT), type, layer (str), sent, received,
+            forwarded and dropped, each _pkts and _bytes, delays, hop_pkts, hop_sum, routing_pkts
+            (sent and forwarded by routers, of types of routing), data_pkts (received, of data
+            flows) (i64), delay_sum_s (f64, s); null where they have no meaning.
         node_drops: subject (node:3/MAC/COL), node, layer, reason, type, dropped_pkts,
             dropped_bytes.
         energy: subject (node:3), node, first_j, last_j (f64, J), dead_s (f64, s, of the first line
@@ -149,6 +154,7 @@ class PacketSums:
     loss_series: pl.DataFrame
     receivers: pl.DataFrame
     nodes: pl.DataFrame
+    types: pl.DataFrame
     node_drops: pl.DataFrame
     energy: pl.DataFrame
     node_series: pl.DataFrame
@@ -184,6 +190,7 @@ class PacketSums:
             "loss_series": self.loss_series,
             "receivers": self.receivers,
             "nodes": self.nodes,
+            "types": self.types,
             "node_drops": self.node_drops,
             "energy": self.energy,
             "node_series": self.node_series,
@@ -241,6 +248,7 @@ class Totals:
             loss_series=self._loss_series(self._binned("causes")),
             receivers=receivers,
             nodes=self._node_totals(flows, entered, receivers),
+            types=self._types(flows),
             node_drops=_named(drops, "node", "layer", "reason"),
             energy=_named(found.energy.sort("node"), "node"),
             node_series=node_series,
@@ -306,7 +314,8 @@ class Totals:
     def _node_totals(
         self, flows: pl.DataFrame, entered: pl.DataFrame, receivers: pl.DataFrame
     ) -> pl.DataFrame:
-        wireless = self.found.nodes.sort("node", "layer")
+        by_type = self.found.nodes.group_by("node", "layer").agg(pl.col(COUNTED).sum())
+        wireless = by_type.sort("node", "layer")
         radio = wireless["node"].unique().implode()
         ends = self.rows.with_hosts(flows)
         # Packets that reached the agent of a wireless node are counted there; a group is no node.
@@ -320,6 +329,24 @@ class Totals:
             dropped.select("node", "dropped_pkts", "dropped_bytes"),
         )
         return _named(pl.concat([wireless, wired]), "node", "layer")
+
+    def _types(self, flows: pl.DataFrame) -> pl.DataFrame:
+        """Types of packets at their ends, and at each layer of wireless nodes."""
+        counts = ("sent_pkts", "sent_bytes", "received_pkts", "received_bytes")
+        more = ("dropped_pkts", "dropped_bytes", "delays", "delay_sum_s", "hop_pkts", "hop_sum")
+        sums = [pl.col(each).sum() for each in (*counts, *more)]
+        at_ends = flows.group_by("type").agg(sums)
+        at_layers = self.found.nodes.group_by("type", "layer").agg(pl.col(COUNTED).sum())
+        data_pkts = flows.filter(pl.col("kind") == "data")["received_pkts"].sum()
+        of_routers = (pl.col("layer") == "RTR") & pl.col("type").is_in(ROUTING_TYPES)
+        routing_pkts = pl.when(of_routers).then(pl.col("sent_pkts") + pl.col("forwarded_pkts"))
+        both = (
+            pl.concat([at_ends, at_layers], how="diagonal")
+            .filter(pl.col("type").is_not_null())
+            .with_columns(routing_pkts.alias("routing_pkts"), data_pkts=pl.lit(data_pkts))
+        )
+        name = pl.concat_str("type", "layer", separator="/", ignore_nulls=True)
+        return both.select(pl.format("type:{}", name).alias("subject"), pl.all()).sort("subject")
 
     def _routing(
         self, flows: pl.DataFrame, entered: pl.DataFrame

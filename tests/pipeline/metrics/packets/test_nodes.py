@@ -114,6 +114,24 @@ def test_routing_counts_each_hop(tmp_path: Path) -> None:
     assert _values(sums, "normalised_routing_load") == {"trace": 1}
 
 
+def test_types_of_packets_at_their_ends_and_at_layers(tmp_path: Path) -> None:
+    sums = _sums(tmp_path, WIRELESS)
+    sent, received = _values(sums, "type_sent"), _values(sums, "type_received")
+    assert (sent["type:cbr"], received["type:cbr"]) == (3, 2)
+    assert (sent["type:cbr/AGT"], received["type:cbr/AGT"]) == (3, 2)
+    assert (sent["type:cbr/RTR"], received["type:AODV/RTR"]) == (2, 1)
+    assert _values(sums, "type_forwarded")["type:AODV/RTR"] == 1
+    assert _values(sums, "type_dropped")["type:cbr/IFQ"] == 1
+    ratios = _values(sums, "type_delivery_ratio")
+    assert ratios["type:cbr"] == pytest.approx(2 / 3)
+    # 0.25 s and 0.75 s; two hops and one; two packets of AODV for two that arrive.
+    assert _values(sums, "type_delay")["type:cbr"] == pytest.approx(500)
+    assert _values(sums, "type_hop_count")["type:cbr"] == 1.5
+    assert _values(sums, "type_routing_load")["type:AODV/RTR"] == 1
+    # Choosing nodes, flows or links leaves out what is about all of them.
+    assert not measure_packets(sums, nodes={1}).filter(pl.col("metric") == "type_sent").height
+
+
 def test_energy_of_nodes(tmp_path: Path) -> None:
     sums = _sums(tmp_path, WIRELESS)
     assert _values(sums, "remaining_energy") == {"node:0": 97, "node:1": 48, "node:2": 9}

@@ -75,7 +75,7 @@ def test_slower_by_two_is_half_the_rate_and_twice_the_delay(seed: int) -> None:
         for each, bin_s in ((trace, 0.1), (slow, 0.2))
     )
     factor = {"Mbit/s": 0.5, "ms": 2.0, "s": 2.0, "1": 1.0} | dict.fromkeys(
-        ("packets", "hops", "changes"), 1.0
+        ("packets", "bytes", "hops", "changes"), 1.0
     )
     for before, after in zip(
         values.iter_rows(named=True), slowed.iter_rows(named=True), strict=True

@@ -287,15 +287,18 @@ def test_an_earlier_evaluation_shows_what_a_change_changed() -> None:
     )
     (answer,) = found.criteria
     assert (answer.before, answer.now, answer.move) == ("meets it", "does not meet it", "worse")
-    # The factor halves three values of the evaluated protocol; its pairs and the empty cell stay.
+    # The factor halves three values of the evaluated protocol, of which one is that of the figure;
+    # its pairs and the empty cell stay.
     assert [(each.before, each.now) for each in found.cells] == [
-        ("25 s", "12.5 s"),
         ("20 s", "10 s"),
         ("40 s", "20 s"),
     ]
     assert (found.same, found.within, found.only) == (4, 0, 0)
     page = evaluation_page(_report(Earlier("earlier.zip", earlier, before)))
     assert "Compared with <code>earlier.zip</code>" in page
+    assert "One of the two is a quick evaluation" not in page
+    full = evaluation_page(_report(Earlier("earlier.zip", {**earlier, "choice": "full"}, before)))
+    assert "One of the two is a quick evaluation" in full
 
 
 def test_evaluations_without_a_protocol_in_common_compare_nothing() -> None:

@@ -51,7 +51,7 @@ class Changes:
         pairs: labels of the protocols that are compared, before and now.
         figures: all judged figures, moved or not.
         criteria: title, and answers before and now, of criteria with another answer.
-        cells: cells that moved beyond their intervals.
+        cells: cells that moved beyond their intervals, but for those of the figures.
         same, within: how many cells did not move, or within their intervals.
         only: how many cells only one of the two has.
     """
@@ -205,6 +205,7 @@ def _of_cells(
         for part in study["parts"]
         for column in part["columns"]
     }
+    judged = {(each["study"], each["part"], each["column"]) for each in evaluation["figures"]}
     kept = [*_PLACE, "protocol", "value", "low", "high"]
     first = before.filter(pl.col("protocol").is_in(list(pairs))).select(kept)
     first = first.with_columns(protocol=pl.col("protocol").replace(dict(pairs)))
@@ -219,10 +220,10 @@ def _of_cells(
     for row in second.join(
         first, on=keys, nulls_equal=True, suffix="_before", maintain_order="left"
     ).iter_rows(named=True):
-        known = columns.get((row["study"], row["part"], row["column"]))
-        change = _of_cell(row, *known, labels) if known else None
-        if change is None:
+        place = (row["study"], row["part"], row["column"])
+        if place not in columns or place in judged:
             continue
+        change = _of_cell(row, *columns[place], labels)
         if change.move in ("same", "within"):
             counts[change.move] += 1
         else:

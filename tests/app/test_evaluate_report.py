@@ -81,6 +81,15 @@ def test_what_is_no_evaluation_is_refused(folder: Path, tmp_path: Path) -> None:
         read_earlier(damaged)
 
 
+def test_cells_of_another_evaluation_are_no_part_of_this_one(folder: Path) -> None:
+    document = (folder / EVALUATION_NAME).read_bytes()
+    evaluation, cells = read_evaluation(folder)
+    write_evaluation(folder, evaluation, cells.head(1))
+    (folder / EVALUATION_NAME).write_bytes(document)  # as after a kill between the two
+    with pytest.raises(BdpbenchError, match=r"does not belong to the evaluation\.json beside it"):
+        read_evaluation(folder)
+
+
 def test_files_are_written_beside_the_evaluation(folder: Path, tmp_path: Path) -> None:
     wanted = WantedFiles(against=folder, export=tmp_path / "paper", formats="svg")
     found = dict(make_files(folder, wanted))

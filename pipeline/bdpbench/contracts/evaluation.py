@@ -32,6 +32,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from bdpbench.contracts.documents import read_document, write_json_atomically
+from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.reports import Version
 from bdpbench.errors import BdpbenchError
 
@@ -261,7 +262,7 @@ class Cost(TypedDict):
 
 
 class Evaluation(TypedDict):
-    """Content of ``evaluation.json``."""
+    """Content of ``evaluation.json``; ``cells_sha256`` is that of the table that belongs to it."""
 
     schema_version: int
     name: str
@@ -275,6 +276,7 @@ class Evaluation(TypedDict):
     problems: list[Problem]
     cost: Cost
     description: NotRequired[str]
+    cells_sha256: NotRequired[str]
 
 
 def cells_schema() -> dict[str, pl.DataType]:
@@ -310,23 +312,30 @@ def cells_schema() -> dict[str, pl.DataType]:
 
 
 def write_evaluation(folder: Path, evaluation: Evaluation, cells: pl.DataFrame) -> None:
-    """Write both files, atomically; the document last."""
-    from bdpbench.contracts.files import write_atomically
-
-    write_atomically(folder / CELLS_NAME, cells.write_parquet)
-    write_json_atomically(folder / EVALUATION_NAME, evaluation)
+    """Write both files, each atomically; the document, which names the other, last."""
+    path = folder / CELLS_NAME
+    write_atomically(path, cells.write_parquet)
+    named: Evaluation = {**evaluation, "cells_sha256": sha256_of(path)}
+    write_json_atomically(folder / EVALUATION_NAME, named)
 
 
 def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
     """Read both files.
 
     Raises:
-        BdpbenchError: when one is missing, damaged or of another version.
+        BdpbenchError: when one is missing, damaged or of another version, or when they do not
+            belong together, as after a kill between the two.
     """
     import polars as pl
 
     found = read_evaluation_document(folder / EVALUATION_NAME)
     path = folder / CELLS_NAME
+    if path.is_file() and sha256_of(path) != found.get("cells_sha256"):
+        raise BdpbenchError(
+            f"does not belong to the {EVALUATION_NAME} beside it",
+            where=str(path),
+            hint="call evaluate again: what was simulated is kept",
+        )
     try:
         cells = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -72,9 +71,7 @@ def archive_evaluation(folder: Path, path: Path) -> None:
         EVALUATION_NAME: json_bytes(portable),
         PAGE_NAME: evaluation_page(report).encode(),
     }
-    table = io.BytesIO()
-    cells.write_parquet(table)
-    entries[CELLS_NAME] = table.getvalue()
+    entries[CELLS_NAME] = (folder / CELLS_NAME).read_bytes()
     said = origin(evaluation["ns2_build_id"])
     for name, content in evaluation_files(report, ("svg",), said):
         entries[f"exports/{name}"] = content

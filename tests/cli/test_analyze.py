@@ -55,6 +55,7 @@ def test_the_summary(analyze: Analyze) -> None:
     lines = analyze("my.tr").lines
     assert lines[0] == "my.tr: wired trace, 14 lines"
     assert lines[1].startswith("1 s to 3.5 s (whole trace), 2.5 s")
+    assert lines[3] == "1 flow received 0.009984 Mbit/s in 2.5 s; 25 % of the packets were lost."
     flow = next(line for line in lines if line.startswith("1     tcp")).split()
     # Three packets of 1040 bytes in 2.5 s, 1000 of them payload; one in four dropped; 0.5 s each.
     # RTT of the first one: 1.75 - 1 s.

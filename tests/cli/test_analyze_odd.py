@@ -46,7 +46,9 @@ def _cbr(gaps_s: list[float]) -> str:
 
 
 def _row(lines: list[str], name: str) -> list[str]:
-    return next(line.split() for line in lines if line.split()[:1] == [name])
+    """The row of a table that begins with a name; the sentence at the head is none."""
+    rows = [line.split() for line in lines if not line.endswith(".")]
+    return next(row for row in rows if row[:1] == [name])
 
 
 def test_negative_nodes_of_satellites(odd: Analyze) -> None:

@@ -170,6 +170,7 @@ class Trace:
         last_s: time of the last event, s.
         bin_s: width of the bins of the series, s.
         whole: whether the window is the trace's own.
+        answer: what happened, in a sentence.
         metrics: metric, subject, value, unit: a row for each metric and subject.
         tables: flows (subject, kind, type, ends, counts), flow_series, link_series, loss_series,
             node_series, alive_series (subject, time_s and values), losses (layer, reason, type,
@@ -186,6 +187,7 @@ class Trace:
     last_s: float
     bin_s: float
     whole: bool
+    answer: str
     metrics: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
     account: Mapping[str, object]
@@ -320,10 +322,11 @@ def _drawn(
 ) -> dict[str, object]:
     """The charts of a page, and their data."""
     lines, bins = lines_of(tables, values, label, shares), grid_of(tables).height
+    colours = _colours(lines)
     start_s, end_s = min(each.start_s for each in traces), max(each.end_s for each in traces)
     words, bin_s = _words(), traces[0].bin_s
     charts = [
-        chart_of(kind, lines[kind.key], words[kind.key], (start_s, end_s), bin_s, bins)
+        chart_of(kind, lines[kind.key], words[kind.key], (start_s, end_s), bin_s, bins, colours)
         for kind in KINDS
         if lines[kind.key]
     ]
@@ -335,6 +338,21 @@ def _drawn(
         "charts": {chart.chart_id: chart.content for chart in charts},
     }
     return {"charts": charts, "chart_data": embed_json(store), "series": embed_json(series)}
+
+
+def _colours(lines: Mapping[str, Sequence[Line]]) -> dict[tuple[str, str], str]:
+    """Kind and subject → colour: that of the first chart in all charts where no other has it."""
+    first: dict[str, str] = {}
+    found: dict[tuple[str, str], str] = {}
+    for kind, each in lines.items():
+        own: dict[str, str] = {}
+        for subject in sorted((line.subject for line in each), key=lambda name: name not in first):
+            free = [colour for colour in COLOURS if colour not in own.values()]
+            colour = first.get(subject, free[0])
+            own[subject] = colour if colour in free else free[0]
+            first.setdefault(subject, own[subject])
+        found |= {(kind, subject): colour for subject, colour in own.items()}
+    return found
 
 
 def metric_name(metric: str) -> str:
@@ -567,14 +585,15 @@ def chart_of(
     window_s: tuple[float, float],
     bin_s: float,
     bins: int,
+    colours: Mapping[tuple[str, str], str],
 ) -> Chart:
-    """The chart of a kind, whose series have so many bins."""
+    """The chart of a kind, whose series have so many bins and whose lines these colours."""
     start_s, end_s = window_s
     content: TimeContent = {
         "kind": kind.key,
         "traces": [
-            curve("trace", line.subject, line.label, COLOURS[index % len(COLOURS)])
-            for index, line in enumerate(lines)
+            curve("trace", line.subject, line.label, colours[kind.key, line.subject])
+            for line in lines
         ],
         "thresholds": _thresholds(kind, lines),
         "start": start_s,

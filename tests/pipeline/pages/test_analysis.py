@@ -57,7 +57,8 @@ def test_narrow_bins_are_drawn_as_means(tables: dict[str, pl.DataFrame]) -> None
     assert times[0] == pytest.approx(0.04, abs=0.001)
     words = {"title": "Throughput", "quantity": "throughput", "caption": ""}
     bins = grid_of(tables).height
-    chart = chart_of(KINDS[0], lines["throughput"], words, (0.0, 20.0), 0.01, bins)
+    colours = {("throughput", "flow:1"): "#0072b2"}
+    chart = chart_of(KINDS[0], lines["throughput"], words, (0.0, 20.0), 0.01, bins, colours)
     assert "drawn as means of 4" in repr(chart)
 
 

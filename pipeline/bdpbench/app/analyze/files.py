@@ -226,6 +226,7 @@ def _write_comparison_page(comparison: Comparison, path: Path) -> None:
 
 def _trace(analysis: Analysis, label: str = "") -> Trace:
     """What a page shows of a trace; ``label`` is its name on a page of several."""
+    from bdpbench.app.analyze.text import what_happened
     from bdpbench.pages.analysis import Trace
 
     sums = analysis.sums
@@ -237,6 +238,7 @@ def _trace(analysis: Analysis, label: str = "") -> Trace:
         last_s=sums.last_s,
         bin_s=sums.bin_s,
         whole=analysis.whole,
+        answer=what_happened(analysis),
         metrics=analysis.metrics,
         tables=sums.all_tables(),
         account=account_of(analysis.account),

@@ -139,19 +139,64 @@ def totals_lines(analysis: Analysis) -> Iterator[str]:
     sums = analysis.sums
     yield f"{analysis.name}: {analysis.trace_format} trace, {analysis.account.lines:,} lines"
     yield _span_of(analysis)
-    values: dict[str, dict[str, float | None]] = {}
-    for metric, subject, value in analysis.metrics.select(*KEY, "value").iter_rows():
-        values.setdefault(subject, {})[metric] = value
+    values = _values_of(analysis.metrics)
+    yield ""
+    yield what_happened(analysis)
+    yield from _trace_lines(values.get("trace", {}))
     for kind, columns in _TABLES:
         yield from _table(analysis, kind, columns, values)
     if sums.losses.height:
         yield ""
         yield from _loss_lines(sums.losses)
-    if "trace" in values:
-        yield ""
-        yield from _trace_lines(values["trace"])
     if sums.forgotten:
         yield f"{sums.forgotten:,} packets were sent whose fate the trace does not show"
+
+
+def what_happened(analysis: Analysis) -> str:
+    """One sentence: how many flows got how much, what was lost, and who got least."""
+    values = _values_of(analysis.metrics)
+    rates = {
+        subject: own["throughput"] or 0.0
+        for subject, own in values.items()
+        if subject.startswith("flow:") and own.get("throughput") is not None
+    }
+    of_all = values.get("trace", {})
+    parts = []
+    if rates:
+        total = sum(rates.values())
+        who = "1 flow" if len(rates) == 1 else f"{len(rates):,} flows"
+        parts.append(f"{who} received {_number(total)} Mbit/s in {analysis.sums.seconds:.6g} s")
+        lost = of_all.get("total_packet_loss_rate")
+        parts += [] if lost is None else [f"{_number(100 * lost)} % of the packets were lost"]
+    starved = [subject for subject, rate in rates.items() if rate == 0]
+    if starved:
+        more = f" and {len(starved) - 3:,} more" if len(starved) > 3 else ""
+        names = ", ".join(each.replace(":", " ", 1) for each in starved[:3])
+        parts.append(f"{names}{more} received nothing")
+    elif len(rates) > 1:
+        least, most = (
+            min(rates, key=lambda each: rates[each]),
+            max(rates, key=lambda each: rates[each]),
+        )
+        parts.append(
+            f"{least.replace(':', ' ', 1)} got least, {_number(rates[least])} Mbit/s, and "
+            f"{most.replace(':', ' ', 1)} most, {_number(rates[most])}"
+        )
+    spent, dead_s = of_all.get("total_spent_energy"), of_all.get("network_lifetime")
+    if spent is not None:
+        left = (
+            "all have some left" if dead_s is None else f"the first had none left at {dead_s:g} s"
+        )
+        parts.append(f"{analysis.sums.energy.height:,} nodes spent {_number(spent)} J, {left}")
+    return f"{'; '.join(parts) or 'No flow of data was measured'}."
+
+
+def _values_of(metrics: pl.DataFrame) -> _Values:
+    """Subject → metric → value, subjects in order."""
+    values: dict[str, dict[str, float | None]] = {}
+    for metric, subject, value in metrics.select(*KEY, "value").iter_rows():
+        values.setdefault(subject, {})[metric] = value
+    return values
 
 
 def _span_of(analysis: Analysis) -> str:

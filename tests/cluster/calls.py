@@ -69,12 +69,6 @@ class Workspace:
         (self.folder / "config" / "config.yaml").write_text(f"{config}slurm: {settings}\n")
         (self.folder / "gates").mkdir()
 
-    def set_slurm(self, **settings: object) -> None:
-        """Change settings under ``slurm:``."""
-        path = self.folder / "config" / "config.yaml"
-        before = path.read_text().partition("slurm:")[0]
-        path.write_text(f"{before}slurm: {json.dumps({'poll_s': 1, **settings})}\n")
-
     def open(self, *rates: int) -> None:
         """Open the gates of the runs with these rates."""
         for rate in rates:

@@ -247,7 +247,7 @@ def test_every_byte_counts_or_means_nothing(make_archive: Make) -> None:
 
 
 @settings(
-    max_examples=150, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(data=st.data())
 def test_any_flipped_bits_are_noticed_or_mean_nothing(
@@ -261,7 +261,7 @@ def test_any_flipped_bits_are_noticed_or_mean_nothing(
 
 
 @settings(
-    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(content=st.binary(max_size=400), start=st.booleans())
 def test_no_bytes_at_all_make_it_fail_otherwise(

@@ -35,7 +35,7 @@ def test_other_texts_and_numbers_stay(text: str) -> None:
     assert cell(-1.5) == -1.5
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.lists(TEXTS, min_size=1, max_size=20))
 def test_texts_come_back_from_both_writers(texts: list[str]) -> None:
     rows = [{"text": text, "number": -0.5} for text in texts]

@@ -68,7 +68,7 @@ def test_a_folder_and_a_missing_file_are_told(tmp_path: Path) -> None:
             YamlFile(path)
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
 @given(content=st.binary(max_size=60) | st.text("[]{}:,-&*!|>'\"% \n\tab1", max_size=40))
 def test_no_bytes_end_in_a_traceback(tmp_path: Path, content: bytes | str) -> None:
     path = tmp_path / "study.yaml"

@@ -144,7 +144,7 @@ def _sets_variables(study: Study) -> list[str]:
     return [name for name, declaration in study.vocabulary.items() if declaration.sets]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObject) -> None:
     # Given a long list, hypothesis would make a label out of every run.

@@ -35,7 +35,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("small") / "x.out"
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=60)
 @given(st.sampled_from(sorted(KEYS)), st.lists(_line, min_size=1, max_size=4))
 def test_what_is_read_is_what_a_query_reads(
     path: Path, table: str, lines: list[tuple[list[str], str, str]]

@@ -66,7 +66,7 @@ def test_the_sources_lose_their_comments_and_nothing_else(path: Path) -> None:
 PIECES = ["a", "1", "/", "*", "//", "/*", "*/", '"', "'", "\\", "\n", " ", "\\\n", "(", ";", "+"]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 def test_any_text_loses_comments_and_nothing_else(text: str) -> None:
     if re.search(r"/\*(?!.*\*/)", text, re.DOTALL):  # gcc refuses a comment that is not closed
@@ -83,7 +83,7 @@ tokens = st.lists(
 remarks = st.sampled_from(["", "// one", "/* two */", "\n\n", "/* three\n\n// four */\n", "\t"])
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(tokens, st.data())
 def test_comments_and_blank_lines_leave_no_trace(lines: list[str], data: st.DataObject) -> None:
     decorated = "".join(f"{data.draw(remarks)}\n  {line} {data.draw(remarks)}\n" for line in lines)

@@ -107,6 +107,13 @@ def test_what_makes_no_chart_imports_no_altair(tmp_path: Path) -> None:
     assert _imported([listing, dry_run], ("altair",), tmp_path) == ["[]", "[]"]
 
 
+def test_a_batch_imports_nothing_that_describes_studies() -> None:
+    code = "import sys, bdpbench.app.batch; print('pydantic' in sys.modules)"
+    environment = {**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment)
+    assert done.stdout == b"False\n"
+
+
 _INTERRUPTED_IN_A_DESTRUCTOR = """
 import signal, sys, time
 import click

@@ -27,10 +27,7 @@ from bdpbench.contracts.plan import (
 from bdpbench.contracts.runs import ERROR_NAME, read_run, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend
-from bdpbench.simulation.libraries import compile_folder
 from bdpbench.simulation.simulate import simulate, write_specs
-from bdpbench.studies.protocol_folders import ProtocolFolder
-from bdpbench.studies.queue_folders import QueueFolder
 
 SERIES_BIN_S = 1.0
 """Width of the bins of the series kept of a streamed trace, s: that of a run's throughputs."""
@@ -154,11 +151,19 @@ def make_libraries_here(path: Path) -> None:
         BdpbenchError: when one does not compile.
     """
     plan = read_plan(path)
-    for protocol in plan["protocols"].values():
-        if "folder" in protocol:
-            compile_folder(ProtocolFolder(resolved(protocol["folder"])))
-    for folder in plan.get("queue_folders", {}).values():
-        compile_folder(QueueFolder(resolved(folder)))
+    protocols = [each["folder"] for each in plan["protocols"].values() if "folder" in each]
+    queues = plan.get("queue_folders", {}).values()
+    if not protocols and not queues:
+        return
+    # What describes a folder takes a sixth of a second to import.
+    from bdpbench.simulation.libraries import compile_folder
+    from bdpbench.studies.protocol_folders import ProtocolFolder
+    from bdpbench.studies.queue_folders import QueueFolder
+
+    for each in protocols:
+        compile_folder(ProtocolFolder(resolved(each)))
+    for each in queues:
+        compile_folder(QueueFolder(resolved(each)))
 
 
 def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:

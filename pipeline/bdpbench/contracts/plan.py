@@ -22,6 +22,10 @@ from bdpbench.contracts.paths import resolved
 PLAN_NAME = "plan.json"
 PLAN_VERSION = 2
 
+AGENT, MODULE_AGENT, QUEUE = "TCP/Protocol", "TCP/Linux/Module", "Discipline"
+"""ns-2's classes, without ``Agent/`` and ``Queue/``, of protocols, modules of Linux and queues that
+are folders."""
+
 Scalar = int | float | str
 """Value of a parameter: a number in the unit of its name, or a word."""
 

@@ -19,6 +19,7 @@ from typing import Protocol, cast
 
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, tcl_dir
+from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import (
@@ -33,8 +34,6 @@ from bdpbench.simulation.build import (
     run_build_script,
     variant_of_runs,
 )
-from bdpbench.studies.protocol_folders import AGENT, MODULE_AGENT
-from bdpbench.studies.queue_folders import QUEUE
 
 ENGINE_TIMEOUT_S = 10
 # Time limit, s: a storage driver without layers copies the whole image to start a container.

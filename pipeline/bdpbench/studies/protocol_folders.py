@@ -15,12 +15,11 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.plan import AGENT, MODULE_AGENT
 from bdpbench.contracts.yaml_files import Location, Strict, VariableName, YamlFile, suggest
 from bdpbench.studies.component_folders import ComponentFile, ComponentFolder, Text, named_folders
 from bdpbench.studies.parts import ClassName, Protocol, Setting
 
-AGENT = "TCP/Protocol"
-MODULE_AGENT = "TCP/Linux/Module"
 _OWN_KEYS = ("agent", "linux", "linux_parameters")
 
 

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from pydantic import field_validator
 
+from bdpbench.contracts.plan import QUEUE
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.studies.component_folders import (
     ComponentFile,
@@ -23,7 +24,6 @@ from bdpbench.studies.component_folders import (
 from bdpbench.studies.queues import Limit, QueueKind, QueueParameter
 from bdpbench.units import MOST_VARIABLE
 
-QUEUE = "Discipline"
 # Variables that ns-2's class, its recorder and this module have already.
 _TAKEN = frozenset(
     {

@@ -269,17 +269,20 @@ class Repetitions:
         self._plan, self._metrics, self._groups = plan, metrics, groups
         self._wanted = pl.col("metric").is_in(list(wanted))
         self._index = RunIndex(plan["scenarios"], plan["runs"])
-        self._known: dict[str, tuple[list[Lookup], set[Run]]] = {}
+        self._known: dict[str, list[tuple[Lookup | None, set[Run]]]] = {}
 
     def of(self, repeats: Repeats, asked: Sequence[Asked]) -> list[Lookup]:
-        """One lookup for each finished repetition; none if it takes no place of an asked run."""
-        lookups, judged = self._of(repeats)
-        own = [each for each in asked if each.scenario in repeats.runs]
-        return lookups if any(run in judged for run in self._runs(own)) else []
+        """One lookup for each finished repetition that takes the place of an asked run."""
+        runs = {
+            run for each in asked if each.scenario in repeats.runs for run in self._runs([each])
+        }
+        found = self._of(repeats)
+        return [lookup for lookup, judged in found if lookup is not None and runs & judged]
 
     def covers(self, repeats: Repeats, asked: Sequence[Asked]) -> bool:
         """Whether repetitions take the places of all runs that are asked for."""
-        return self.are_among(asked, self._of(repeats)[1])
+        judged = set().union(*(each for _, each in self._of(repeats)))
+        return self.are_among(asked, judged)
 
     def are_among(self, asked: Sequence[Asked], judged: Collection[Run]) -> bool:
         """Whether all runs that are asked for, at least one, are among the judged ones."""
@@ -307,18 +310,17 @@ class Repetitions:
             for run in self._index.find(each):
                 yield run["scenario"], run["run_id"]
 
-    def _of(self, repeats: Repeats) -> tuple[list[Lookup], set[Run]]:
+    def _of(self, repeats: Repeats) -> list[tuple[Lookup | None, set[Run]]]:
+        """The lookup of each repetition, None if it is not finished, and the runs it replaces."""
         key = repeats.model_dump_json()
         if key not in self._known:
             self._known[key] = self._made(repeats)
         return self._known[key]
 
-    def _made(self, repeats: Repeats) -> tuple[list[Lookup], set[Run]]:
-        found = repetitions_of(repeats, self._index, self._swept)
-        judged = {run for pairs in found.values() for run in pairs}
+    def _made(self, repeats: Repeats) -> list[tuple[Lookup | None, set[Run]]]:
+        found = repetitions_of(repeats, self._index, self._swept).values()
         single = self._single(repeats)
-        lookups = (self._lookup(repeats, pairs, single) for pairs in found.values())
-        return [each for each in lookups if each is not None], judged
+        return [(self._lookup(repeats, pairs, single), set(pairs)) for pairs in found]
 
     def _single(self, repeats: Repeats) -> pl.DataFrame:
         """The metrics without those of several runs of the judged scenarios."""

@@ -199,6 +199,18 @@ def test_a_statement_that_repetitions_decide_otherwise_is_undecided(
     assert card["claim_totals"][claim["verdict"]] == 1
 
 
+def test_a_repetition_of_other_runs_is_none_of_a_number(
+    tmp_path: Path, repeated: Plan, metrics: pl.DataFrame
+) -> None:
+    """The third substream repeats Reno's run alone, so that the number of HS has one repetition."""
+    for run in repeated["runs"]:
+        if run["run_id"] == "y":
+            run["parameters"]["protocol"] = "Reno"
+    (number,) = _judged(tmp_path, repeated, metrics, {"x": 89.0, "y": 45.0})["numbers"]
+    (spread,) = number["spread"]
+    assert (spread["repetitions"], spread["least"], spread["most"]) == (1, 88.0, 89.0)
+
+
 def test_metrics_of_several_runs_are_computed_of_the_repetitions(
     tmp_path: Path, repeated: Plan, metrics: pl.DataFrame
 ) -> None:

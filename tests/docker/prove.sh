@@ -2,8 +2,8 @@
 # Proves with a real engine that bdpbench runs in Docker: builds the image, runs the quick tier in it
 # without network and not as root, and compares every output file with that of the native run. The
 # scenarios with other buffers and RTTs are left out: they take longer than all others and use
-# nothing new. A study outside the checkout whose protocols are folders is run on this machine, by ns-2
-# in a container, and by the whole tool in one.
+# nothing new. A study outside the checkout whose protocols and queue are folders is run on this machine,
+# by ns-2 in a container, and by the whole tool in one.
 #
 # --after FILE: waits for the lock on FILE after building the image and before comparing results.
 # --ccache FILE: waits for the lock on FILE before making the base image, and puts ccache's cache
@@ -152,10 +152,11 @@ if [ ! -f "$native/run.json" ]; then
 fi
 diff -r "$work/docker/runs/$run/out" "$native/out" || die "the backends differ"
 
-say "protocols that are folders: a law, and a module of Linux"
+say "protocols and a queue that are folders: a law, a module of Linux, a discipline"
 own=$work/own
 mkdir -p "$own/study" "$own/theirs"
 cp -r config/protocols/aimd "$own/mine"
+cp -r config/queues/ecn_threshold "$own/queue"
 tar -C "$own/theirs" -xJf "$(bash ns2/build.sh --print-source)" --strip-components=4 --wildcards \
   '*/tcp/linux/src/tcp_scalable.c'
 cat >"$own/theirs/protocol.yaml" <<'EOF'
@@ -168,8 +169,9 @@ EOF
 cat >"$own/study/study.yaml" <<'EOF'
 schema_version: 1
 key: study
-title: Protocols of one's own
+title: Protocols and a queue of one's own
 protocols: {Mine: {folder: ../mine, settings: {cut_: 0.3}}, Theirs: {folder: ../theirs}}
+queues: {Own: {folder: ../queue, settings: {drop_front_: 1}}}
 topologies:
   path:
     parameters:
@@ -179,6 +181,7 @@ topologies:
       rtt_ms: 40
       buffer_bdp: 1
       protocol: Mine
+      queue: Own
 scenarios:
   alone:
     title: Alone
@@ -189,15 +192,15 @@ scenarios:
 EOF
 for backend in native docker; do
   BDPBENCH_CONFIG=$config BDPBENCH_RESULTS=$work/own-$backend \
-    ./bdpbench run --backend "$backend" "$own/study" || die "a protocol's folder with --backend $backend"
+    ./bdpbench run --backend "$backend" "$own/study" || die "a folder with --backend $backend"
 done
 docker run "${isolated[@]}" -v "$work/own-image:/results" -v "$own:/own:ro" bdpbench run /own/study ||
-  die "a protocol's folder in the image"
+  die "a folder in the image"
 for run in "$work"/own-native/runs/*/*/; do
   run=$(place_of "$run")
   for where in docker image; do
     diff -r "$work/own-native/runs/$run/out" "$work/own-$where/runs/$run/out" ||
-      die "a protocol's folder: $where differs"
+      die "a folder: $where differs"
   done
 done
 say "passed"

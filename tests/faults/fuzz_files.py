@@ -48,7 +48,7 @@ from bdpbench.score import Expectations, check_expectations, load_expectations
 from bdpbench.score.atlas import atlas_of
 from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
 from bdpbench.score.provenance import load_history, resolved
-from bdpbench.simulation.protocol_tests import read_checks
+from bdpbench.simulation import protocol_tests, queue_tests
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared
 from bdpbench.studies.behaviour import Identities
@@ -56,6 +56,7 @@ from bdpbench.studies.evaluate import read_mirror
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.plan import tiers_of
 from bdpbench.studies.protocol_folders import ProtocolFolder
+from bdpbench.studies.queue_folders import QueueFolder
 from bdpbench.studies.runs import expand_tier
 
 MOST_S = 20
@@ -310,10 +311,7 @@ READ: dict[str, Read] = {
     "evaluate.yaml": lambda subject, path: read_mirror(subject.study, path).file,
 }
 ATLASES = ("atlas.yaml", "config/atlas.yaml")
-PROTOCOLS: dict[str, Callable[[ProtocolFolder], object]] = {
-    "protocol.yaml": lambda folder: folder.file,
-    "test.yaml": lambda folder: read_checks(folder)[1],
-}
+FOLDERS = ("protocol.yaml", "queue.yaml", "test.yaml")
 
 
 # ---------------------------------------------------------------- mutants
@@ -414,8 +412,8 @@ class Fuzzer:
             path = config_dir() / ATLAS_NAME if of_all else subject.study.folder / ATLAS_NAME
             read = self.atlas.of_all if of_all else self.atlas.of_study
             return path, path.read_text(), lambda: read(subject, path)
-        if name in PROTOCOLS:
-            return self._of_a_protocol(name, chance)
+        if name in FOLDERS:
+            return self._of_a_folder(name, chance)
         folder = self.scratch / name / subject.study.key
         folder.mkdir(parents=True, exist_ok=True)
         files = subject.sample(name, chance)
@@ -423,12 +421,20 @@ class Fuzzer:
             (folder / each).write_text(text)
         return folder / name, files[name], lambda: READ[name](subject, folder / name)
 
-    def _of_a_protocol(
+    def _of_a_folder(
         self, name: str, chance: random.Random
     ) -> tuple[Path, str, Callable[[], object]]:
-        own = chance.choice(sorted((config_dir() / "protocols").glob(f"*/{name}")))
-        text = own.read_text()
-        return own, text, lambda: PROTOCOLS[name](ProtocolFolder(own.parent))
+        known = (*config_dir().glob(f"protocols/*/{name}"), *config_dir().glob(f"queues/*/{name}"))
+        own = chance.choice(sorted(known))
+
+        def read() -> object:
+            if own.parent.parent.name == "queues":
+                queue = QueueFolder(own.parent)
+                return queue.file if name == "queue.yaml" else queue_tests.read_checks(queue)[1]
+            law = ProtocolFolder(own.parent)
+            return law.file if name == "protocol.yaml" else protocol_tests.read_checks(law)[1]
+
+        return own, own.read_text(), read
 
     @cached_property
     def atlas(self) -> Atlas:
@@ -446,7 +452,7 @@ def main() -> int:
     parser.add_argument("--mutants", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=Path, help="folder for mutants with a fault")
-    parser.add_argument("names", nargs="*", default=[*READ, *ATLASES, *PROTOCOLS])
+    parser.add_argument("names", nargs="*", default=[*READ, *ATLASES, *FOLDERS])
     given = parser.parse_args()
     signal.signal(signal.SIGALRM, _too_long)
     warnings.simplefilter("error")  # users would see them

@@ -8,14 +8,18 @@ from pathlib import Path
 import pytest
 import yaml
 
+from bdpbench.app.batch import make_libraries_here
 from bdpbench.app.beginning import begin_queue
+from bdpbench.app.keep.bundle import Portable
 from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.plan import write_plan_document
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import loads_libraries
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.simulation.queue_tests import check_queue
 from bdpbench.studies.background import draws
 from bdpbench.studies.load import folders_of, load_study
+from bdpbench.studies.plan import make_plan
 from bdpbench.studies.queue_folders import QueueFolder
 from bdpbench.studies.runs import expand_tier
 
@@ -221,6 +225,24 @@ def test_times_of_a_test_and_woken_are_those_of_the_script(mine: Path) -> None:
     }
     (mine / "test.yaml").write_text(yaml.safe_dump([check]))
     use(mine)
+
+
+def test_a_batch_takes_its_queue_to_a_node_and_an_archive_keeps_it(
+    mine: Path, tmp_path: Path
+) -> None:
+    study = load_study(study_of(mine))
+    plan = make_plan(study, "quick", "", expand_tier(study, "quick"), "")
+    write_plan_document(tmp_path / "batch.json", plan)
+    make_libraries_here(tmp_path / "batch.json")
+    assert (tmp_path / "made" / f"{QueueFolder(mine).name}.so").is_file()
+    assert Portable("own", study.folder).plan(plan)["queue_folders"] == {
+        "Own": "config/studies/own/queues/Own"
+    }
+    before = arguments(study.folder)
+    (study.folder / "queues").mkdir()
+    mine.rename(study.folder / "queues" / "Own")
+    (study.folder / "study.yaml").touch()
+    assert arguments(study.folder) == before
 
 
 def test_two_folders_of_one_key_and_code_have_the_same_parameters(mine: Path) -> None:

@@ -72,6 +72,13 @@ private:
 	typedef QueueDiscipline* (*Maker)(const QueueParameters&);
 	/** Addresses and ports of a connection's packets in one direction. */
 	typedef std::pair<std::pair<int, int>, std::pair<int, int> > Ends;
+	/** A connection that a packet belonged to lately. */
+	struct Recent {
+		Recent() : flow(-1) {}
+		Ends ends;
+		int flow;
+	};
+	static const unsigned RECENT = 64;
 
 	FolderVariables variables() const { return FolderVariables(name(), OF_DISCIPLINE); }
 	Maker loaded() const;
@@ -85,6 +92,7 @@ private:
 	Alarm alarm_;
 	double alarm_s_;
 	std::map<Ends, int> flows_;
+	Recent recent_[RECENT];
 };
 
 static class DisciplineQueueClass : public TclClass {
@@ -136,7 +144,12 @@ int DisciplineQueue::flow_of(Packet* packet)
 	const hdr_ip* ip = hdr_ip::access(packet);
 	const Ends ends(std::make_pair(ip->src_.addr_, ip->src_.port_),
 		std::make_pair(ip->dst_.addr_, ip->dst_.port_));
-	return flows_.insert(std::make_pair(ends, static_cast<int>(flows_.size()))).first->second;
+	Recent& recent = recent_[static_cast<unsigned>(5 * ip->src_.addr_ + ip->src_.port_ + ip->dst_.port_) % RECENT];
+	if (recent.flow < 0 || recent.ends != ends) {
+		recent.ends = ends;
+		recent.flow = flows_.insert(std::make_pair(ends, static_cast<int>(flows_.size()))).first->second;
+	}
+	return recent.flow;
 }
 
 void DisciplineQueue::enque(Packet* packet)

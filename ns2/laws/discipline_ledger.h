@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <deque>
 #include <math.h>
-#include <sstream>
+#include <stdio.h>
 #include <string>
 #include <vector>
 
@@ -142,7 +142,7 @@ protected:
 	virtual double drawn() = 0;
 
 private:
-	static const unsigned FEWEST_BLANKS = 1024;
+	static const unsigned FEWEST_BLANKS = 64;
 
 	DisciplineLedger(const DisciplineLedger&);
 	DisciplineLedger& operator=(const DisciplineLedger&);
@@ -173,9 +173,9 @@ private:
 	}
 	static std::string number(int value)
 	{
-		std::ostringstream text;
-		text << value;
-		return text.str();
+		char text[16];
+		snprintf(text, sizeof text, "%d", value);
+		return text;
 	}
 	// Only the first: what follows comes of it.
 	void blame(const std::string& problem)

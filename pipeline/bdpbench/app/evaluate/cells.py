@@ -15,6 +15,7 @@ from bdpbench.app.evaluate.mirrored import Mirrored
 from bdpbench.contracts.evaluation import Column, Part, PartRun, cells_schema
 from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
 from bdpbench.metrics.groups import REPETITION, confidence_interval
+from bdpbench.pages.inputs import read_captions
 from bdpbench.studies.evaluate import ColumnFile, PartFile
 from bdpbench.studies.plan import swept_names
 from bdpbench.units import unit_of
@@ -249,10 +250,16 @@ class StudyCells:
         if REPETITION in scenario.sweep or any(REPETITION in case for case in scenario.cases):
             return f"{100 * _LEVEL:.0f} % confidence interval of the mean over repetitions"
         if place.vary and self._mirrored.choice == "full":
-            names = " and ".join(place.vary)
+            words = read_captions().parameters
+            changes = " and ".join(
+                "other random numbers"
+                if name == REPETITION
+                else f"small changes of the {words.get(name) or name}"
+                for name in place.vary
+            )
             return (
-                f"smallest and largest value with small changes of {names}; the study's own "
-                "protocols have one run and no interval"
+                f"smallest and largest value with {changes}; the study's own protocols have one "
+                "run and no interval"
             )
         return "one run, no interval"
 

@@ -20,6 +20,7 @@ from tests.cli.conftest import Done
 from tests.needs import validation_suite
 
 from bdpbench.contracts.paths import repository_root
+from bdpbench.errors import BdpbenchError
 from bdpbench.simulation import validation
 from bdpbench.simulation.validation import (
     QUICK_SUBSETS,
@@ -69,6 +70,12 @@ def test_the_suite_is_unpacked_once_for_calls_that_find_none(
     assert len(unpacked) == 1
     folders = {tmp_path / "home" / "validation" / "suite"}
     assert set(opened) == folders == {path for path in opened[0].parent.iterdir() if path.is_dir()}
+
+
+def test_a_given_archive_is_checked_even_if_there_is_a_suite(suite: Suite, tmp_path: Path) -> None:
+    (tmp_path / "ns.tar.xz").write_bytes(b"another archive")
+    with pytest.raises(BdpbenchError, match="no source archive"):
+        open_suite(tmp_path / "ns.tar.xz")
 
 
 def test_the_suite_lists_its_subsets(suite: Suite) -> None:

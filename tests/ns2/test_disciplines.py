@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 from collections.abc import Callable
@@ -9,9 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from bdpbench.app.beginning import begin_queue
+from bdpbench.contracts.paths import tcl_dir
+from bdpbench.simulation.backend import TCL_VARIABLE, loads_libraries
+from bdpbench.simulation.build import LIBRARIES_VARIABLE, libraries_dir
+from bdpbench.simulation.libraries import compile_folder
+from bdpbench.studies.load import folders_of, load_study
+from bdpbench.studies.runs import expand_tier
+
 ROOT = Path(__file__).resolve().parent.parent.parent
 LAWS = ROOT / "ns2" / "laws"
-COMPILE = ["g++", "-std=gnu++17", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
+COMPILE = ["g++", "-std=gnu++17", "-O0", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -259,3 +268,26 @@ def test_a_queue_without_a_discipline_says_so(tcl: Script, tmp_path: Path) -> No
     done = tcl(PATH, "Discipline", 30, 0, 1, tmp_path / "1.tr")
     assert done.returncode == 1
     assert "has no discipline: set discipline_ before the first packet" in done.stderr
+
+
+def test_the_study_of_a_new_queue_runs_and_its_marks_are_counted(
+    ns_binary: Path, tmp_path: Path
+) -> None:
+    study = load_study(begin_queue(tmp_path / "mine"))
+    (queue,) = folders_of(study)
+    compile_folder(queue)
+    run = next(each for each in expand_tier(study, "quick") if loads_libraries(each["argv"]))
+    (tmp_path / "out").mkdir()
+    done = subprocess.run(
+        [str(ns_binary), str(tcl_dir() / run["script"]), *run["argv"]],
+        cwd=tmp_path,
+        env={**os.environ, LIBRARIES_VARIABLE: str(libraries_dir()), TCL_VARIABLE: str(tcl_dir())},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    lines = (line.split() for line in (tmp_path / "out" / "report.txt").read_text().splitlines())
+    facts = {line[0]: line[1] for line in lines if line}
+    assert float(facts["link.bottleneck.marks"]) > 0
+    assert float(facts["link.bottleneck.drops"]) == 0

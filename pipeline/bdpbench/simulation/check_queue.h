@@ -8,9 +8,9 @@
 // "> marked NUMBER TIME" and "> left NUMBER TIME" of packets numbered from 1; "> wrong EVENT FUNCTION
 // WHAT" once; and for "show" "> length PACKETS BYTES".
 
-#include <iostream>
 #include <map>
 #include <set>
+#include <stdio.h>
 #include <string>
 
 #include "discipline_ledger.h"
@@ -80,12 +80,12 @@ private:
 		for (size_t i = 0; i < dropped().size(); i++)
 			show("dropped", dropped()[i], time_s_);
 		if (!problem().empty() && !is_wrong_)
-			std::cout << "> wrong " << event_ << " " << function << " " << problem() << "\n";
+			printf("> wrong %d %s %s\n", event_, function, problem().c_str());
 		is_wrong_ = !problem().empty();
 	}
 	void show(const char* what, const Entry* entry, double time_s)
 	{
-		std::cout << "> " << what << " " << *static_cast<int*>(entry->packet) << " " << time_s << "\n";
+		printf("> %s %d %.17g\n", what, *static_cast<int*>(entry->packet), time_s);
 	}
 
 	double time_s_;
@@ -96,45 +96,52 @@ private:
 	std::set<void*> marked_;
 };
 
+/** Reads the rest of a line: as many numbers as are wanted. */
+inline bool read_numbers(double* numbers, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (scanf("%lf", &numbers[i]) != 1)
+			return false;
+	return true;
+}
+
 }
 
 int main()
 {
 	check_queue::Given given;
 	check_queue::Ledger* queue = 0;
-	std::cout.precision(17);
-	for (std::string word; std::cin >> word;) {
+	char text[256], name[256];
+	double v[5];
+	while (scanf("%255s", text) == 1) {
+		const std::string word = text;
 		if (word == "set") {
-			std::string name, value;
-			std::cin >> name >> value;
-			given.values[name] = std::stod(value);
-		} else if (word == "new") {
-			int limit_pkts, marking, draws;
-			std::cin >> limit_pkts >> marking >> draws;
-			delete queue;
-			queue = new check_queue::Ledger(bdpbench_queue(given), limit_pkts,
-				static_cast<Marking>(marking), draws != 0);
-			std::cout << "> new\n";
-		} else if (word == "show") {
-			std::cout << "> length " << queue->length_pkts() << " " << queue->length_bytes() << "\n";
-		} else {
-			double time_s;
-			std::cin >> time_s;
-			queue->waits(time_s);
-			if (word == "arrives") {
-				int bytes, flow, can_be_marked, marked;
-				std::cin >> bytes >> flow >> can_be_marked >> marked;
-				queue->arrives(bytes, flow, can_be_marked != 0, marked != 0);
-			} else if (word == "departs") {
-				queue->departs();
-			} else if (word != "waits") {
+			if (scanf("%255s", name) != 1 || !check_queue::read_numbers(v, 1))
 				return 2;
-			}
+			given.values[name] = v[0];
+		} else if (word == "new") {
+			if (!check_queue::read_numbers(v, 3))
+				return 2;
+			delete queue;
+			queue = new check_queue::Ledger(bdpbench_queue(given), static_cast<int>(v[0]),
+				static_cast<Marking>(static_cast<int>(v[1])), v[2] != 0);
+			printf("> new\n");
+		} else if (word == "show") {
+			printf("> length %d %d\n", queue->length_pkts(), queue->length_bytes());
+		} else {
+			const bool arrives = word == "arrives";
+			if (!check_queue::read_numbers(v, arrives ? 5 : 1))
+				return 2;
+			queue->waits(v[0]);
+			if (arrives)
+				queue->arrives(static_cast<int>(v[1]), static_cast<int>(v[2]), v[3] != 0, v[4] != 0);
+			else if (word == "departs")
+				queue->departs();
 			queue->next_event();
 		}
 	}
 	delete queue;
-	std::cout << "> end\n";
+	printf("> end\n");
 }
 
 #endif

@@ -67,7 +67,9 @@ def compile_code(
     Raises:
         BdpbenchError: when they do not compile, naming file and line.
     """
-    flags = [each for each in INTERFACE_FLAGS if shared or each != "-shared"]
+    # A program runs once and briefly: -O2 would take as long again before the first packet.
+    program = [*(each for each in INTERFACE_FLAGS if each != "-shared"), "-O1"]
+    flags = [*INTERFACE_FLAGS] if shared else program
     include = ["-I", str(interface_dir())]
     hint = f"ns2/laws/{folder.header} is the interface; {folder.page} explains it"
     run_compiler(folder, [_COMPILER, *flags, *include, *map(str, sources), "-o", str(made)], hint)

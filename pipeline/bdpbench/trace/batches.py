@@ -161,7 +161,7 @@ class Reading:
         table: the table whose rows are wanted; rows of other tables are counted and dropped.
         columns: its wanted columns, in order.
         lenient: whether unrecognised lines are skipped and times may run backwards.
-        parser: the parser in C, or None to read all lines by their patterns.
+        parser: the parsers in C, or None to read all lines by their patterns.
         row_filter: which rows are wanted; None for all.
         chunk_bytes: size of the chunks that become batches, bytes.
     """
@@ -169,7 +169,7 @@ class Reading:
     table: str
     columns: Sequence[str]
     lenient: bool
-    parser: native.WiredParser | None
+    parser: native.LineParser | None
     row_filter: RowFilter | None = None
     chunk_bytes: int = CHUNK_BYTES
 
@@ -308,6 +308,8 @@ def _parse_lines(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str
     kinds = reading.row_filter.kinds if reading.row_filter and reading.table == "packets" else None
     wired = reading.parser.parse(chunk.buffer, length, wanted, kinds)
     if wired.rows == 0:
+        if reading.table == "packets" and reading.parser.reads_of_wireless(reading.columns):
+            return _wireless_batch(chunk, length, reading, hint)
         return _text_batch(chunk, length, reading, hint)
     if wired.other_lines:
         if kinds is not None:  # all rows are needed to restore the order of lines
@@ -357,12 +359,9 @@ def _mixed_batch(
     chunk: Chunk, wired: native.WiredLines, reading: Reading, hint: Sequence[str]
 ) -> _Batch:
     """The lines that the parser left are read by their patterns and put back in their places."""
-    buffer, others = chunk.buffer, wired.other_lines
-    texts = [bytes(buffer[start : buffer.index(b"\n", start)]) for start in wired.other_starts]
-    parsed = parse_text(texts, others, hint)
-    total = wired.rows + len(others)
-    of_wired = pl.int_range(total, eager=True).alias(LINE)
-    of_wired = of_wired.filter(~of_wired.is_in(pl.Series(others, dtype=pl.Int64).implode()))
+    total, parsed, of_wired = _others(
+        chunk, wired.rows, wired.other_lines, wired.other_starts, hint
+    )
     placed = wired.frame.insert_column(0, of_wired)
     forms = dict(parsed.forms)
     forms["wired"] = forms.get("wired", 0) + wired.rows
@@ -371,6 +370,42 @@ def _mixed_batch(
         times = pl.concat([times, parsed.times]).sort(LINE)
     frame = _merged(placed, parsed, reading)
     return _with_times(_Batch(chunk.source, total, frame, forms, parsed.bad), times)
+
+
+def _wireless_batch(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]) -> _Batch:
+    """Lines of wireless nodes are read by the parser, and all others by their patterns."""
+    assert reading.parser is not None  # noqa: S101 - the caller has asked it
+    found = reading.parser.parse_wireless(chunk.buffer, length, {"time_s", *reading.columns})
+    if not found.forms:
+        return _text_batch(chunk, length, reading, hint)
+    units = pl.Series([_HALF_UNITS[form] for form in native.WIRELESS_FORMS])
+    rows = found.frame.with_columns(half_unit_s=units[found.frame["form"]])
+    if not found.other_lines:
+        total, parsed = rows.height, ParsedText()
+        placed = rows.with_columns(pl.int_range(total).alias(LINE))
+    else:
+        total, parsed, of_rows = _others(
+            chunk, rows.height, found.other_lines, found.other_starts, hint
+        )
+        placed = rows.with_columns(of_rows)
+    times = placed.select(LINE, "time_s", "half_unit_s")
+    if not parsed.times.is_empty():
+        times = pl.concat([times, parsed.times]).sort(LINE)
+    frame = _merged(placed, parsed, reading)
+    forms = Counter(parsed.forms) + Counter(found.forms)
+    return _with_times(_Batch(chunk.source, total, frame, dict(forms), parsed.bad), times)
+
+
+def _others(
+    chunk: Chunk, rows: int, others: Sequence[int], starts: Sequence[int], hint: Sequence[str]
+) -> tuple[int, ParsedText, pl.Series]:
+    """Number of all lines, what the lines left by a parser became, and the places of its rows."""
+    buffer = chunk.buffer
+    texts = [bytes(buffer[start : buffer.index(b"\n", start)]) for start in starts]
+    total = rows + len(others)
+    places = pl.int_range(total, eager=True).alias(LINE)
+    places = places.filter(~places.is_in(pl.Series(others, dtype=pl.Int64).implode()))
+    return total, parse_text(texts, others, hint), places
 
 
 def _merged(placed: pl.DataFrame, parsed: ParsedText, reading: Reading) -> pl.DataFrame:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import random
 import string
 import subprocess
 import tempfile
@@ -16,7 +17,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.trace import native, open_trace
+from bdpbench.metrics.packets import COLUMNS
+from bdpbench.trace import LineAccount, native, open_trace
 from bdpbench.trace.native import MOST_KINDS
 from bdpbench.trace.schema import PACKETS
 from bdpbench.trace.text_lines import LATEST_S
@@ -117,7 +119,7 @@ def test_the_parser_of_other_processors_reads_the_same(macro: str, tmp_path: Pat
     buffer = bytearray(text + bytes(64))
     results = [
         parser.parse(buffer, len(text), native.COLUMNS)
-        for parser in (native.load(), native.WiredParser(ctypes.CDLL(str(library))))
+        for parser in (native.load(), native.LineParser(ctypes.CDLL(str(library))))
         if parser is not None
     ]
     ours, other = results
@@ -331,3 +333,65 @@ def test_without_a_compiler_the_patterns_read_all(
         assert [batch.height for batch in open_trace(path).batches()] == [1]
     finally:
         native.load.cache_clear()
+
+
+# ---- wireless lines: one of each shape, and what chance makes of them ----
+
+_IP = "------- [1:0 2:0 30 2]"
+_MAC = "[13a 1 0 800]"
+_ENERGY = "[energy 99.688154 ei 0.000 es 0.000 et 0.201 er 0.111]"
+_NODE = "-Hs 0 -Hd -2 -Ni 0 -Nx 20.00 -Ny 50.00 -Nz 0.00 -Ne 99.500000 -Nl"
+_PACKET = "-Is 0.0 -Id 2.0 -It tcp -Il 40 -If 7 -Ii 9 -Iv 32"
+RADIO = (
+    "N -t 0.500000 -n 3 -e 99.999999",
+    f"s 1.000000000 _0_ AGT  --- 0 tcp 40 [0 0 0 0] {_IP} [0 0] 0 0 ",
+    f"r 1.100000000 _2_ AGT  --- 0 cbr 512 {_MAC} {_ENERGY} {_IP} [7] 2 0 ",
+    f"D 1.200000000 _1_ IFQ  END 4 cbr 512 {_MAC} {_IP} [7] 1 0 ",
+    f"f 1.300000000 _1_ RTR  --- 0 AODV 48 {_MAC} {_IP} [0x2 1 1 [2 0] [1 4]] (REQUEST) ",
+    "s 1.400000000 _1_ MAC  --- 0 ARP 86 [0 ffffffff 1 806] ------- [REQUEST 1/1 0/2]",
+    "r 1.500000000 _0_ MAC  --- 0 RTS 44 [54e 0 1 0] ",
+    f"s -t 2.000000000 {_NODE} AGT -Nw --- -Ma 0 -Md 0 -Ms 0 -Mt 0 {_PACKET} "
+    "-Pn tcp -Ps 0 -Pa 0 -Pf 0 -Po 0 ",
+    f"r -t 2.100000000 {_NODE} RTR -Nw --- -Ma 13a -Md 1 -Ms 0 -Mt 800 {_PACKET} "
+    "-P aodv -Pt 0x2 -Ph 1 -Pc REQUEST ",
+    f"d -t 2.200000000 {_NODE} MAC -Nw COL -Ma 13a -Md 1 -Ms 0 -Mt 800 {_PACKET} "
+    "-Pn cbr -Pi 3 -Pf 1 -Po 0 ",
+    f"s -t 2.300000000 {_NODE} MAC -Nw --- -Ma 0 -Md ffffffff -Ms 1 -Mt 806 -P arp -Po REQUEST ",
+    "M 2.40000 0 (1.00, 2.00, 0.00), (3.00, 4.00), 5.00",
+)
+_WORDS = ("-1", "0", "4294967295", "1e5", "-0.0", "nan", "x", "", "1.5", "---", "AGT", "9" * 20)
+
+
+def _mutant(line: str, chance: random.Random) -> str:
+    at, words = chance.randrange(len(line)), line.split(" ")
+    match chance.randrange(6):
+        case 0:
+            return line[:at] + chance.choice([" ", "\t", "-", "0", "e5", "[", "]", "."]) + line[at:]
+        case 1:
+            return line[:at] + line[at + 1 :]
+        case 2:
+            return line + chance.choice([" ", "\t", "\r", " x", " [", " ]", " [[1] 2]"])
+        case 3:
+            words[chance.randrange(len(words))] = chance.choice(_WORDS)
+        case 4:
+            chance.shuffle(words)
+    return " ".join(words)
+
+
+def _wireless(path: Path, *, compiled: bool) -> tuple[pl.DataFrame, LineAccount]:
+    trace = open_trace(path, lenient=True, compiled=compiled)
+    frame = pl.concat(trace.batches(COLUMNS))
+    return frame.with_columns(pl.col("type", "reason").cast(pl.String)), trace.account
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_wireless_lines_are_read_as_by_their_patterns(tmp_path: Path, seed: int) -> None:
+    chance, path = random.Random(seed), tmp_path / "wireless.tr"
+    lines = [*RADIO, *(_mutant(chance.choice(RADIO), chance) for _ in range(60 * min(seed, 1)))]
+    path.write_text("\n".join(lines) + "\n")
+    (ours, account), (theirs, expected) = (_wireless(path, compiled=each) for each in (True, False))
+    assert_frame_equal(ours, theirs)
+    assert account == expected
+    if seed == 0:
+        assert (account.parsed, account.skipped) == (len(RADIO), 0)
+        assert not native.load() or ours["energy_j"].null_count() == 6

@@ -1,4 +1,4 @@
-"""The parser of wired lines in C, whose columns are handed to polars.
+"""The parsers of wired and wireless lines in C, whose columns are handed to polars.
 
 Without a compiler, :func:`load` returns None and the lines are read by their patterns; a test
 checks that both give the same frames.
@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from bdpbench.compiled import ArrowArray, chars, load_library, series_of
-from bdpbench.trace.schema import EVENT, EVENTS, PACKETS
+from bdpbench.trace.schema import EVENT, EVENTS, LAYER, LAYERS, PACKETS
 
 COLUMNS = tuple(PACKETS)[:18]
 """Columns that wired lines have, in the parser's order; the last four may be null."""
@@ -34,6 +34,20 @@ _WORD_COLUMNS = {"type": "types", "flags": "flags"}
 _CODES = {EVENT: pl.UInt8(), pl.Categorical(): pl.UInt16()}
 _MAX_WORDS, _MAX_WORD = 256, 16
 _SOURCE = Path(__file__).with_name("wired_lines.c")
+
+_WIRELESS_COLUMNS = (
+    *("time_s", "event", "type", "bytes", "flow", "src_node", "src_port", "dst_node", "dst_port"),
+    *("seq", "uid", "layer", "node", "reason", "next_hop", "hops", "energy_j", "form"),
+)
+WIRELESS_FORMS = ("old wireless", "new wireless", "node energy")
+"""Forms of the lines that are parsed, by their numbers in the column ``form``."""
+
+_NEVER_WIRELESS = frozenset(
+    (
+        *("from_node", "to_node", "tcp_flags", "header_bytes", "sack_bytes"),
+        *("chunks", "stream", "stream_seq", "from_lat", "from_lon", "to_lat", "to_lon"),
+    )
+)
 
 
 class _Words(ctypes.Structure):
@@ -62,6 +76,19 @@ class _WiredChunk(ctypes.Structure):
         ("types", _Words),
         ("flags", _Words),
         ("columns", ArrowArray * len(COLUMNS)),
+    )
+
+
+class _WirelessChunk(ctypes.Structure):
+    _fields_ = (
+        ("rows", ctypes.c_int64),
+        ("forms", ctypes.c_int64 * len(WIRELESS_FORMS)),
+        ("others", ctypes.c_int64),
+        ("other_line", ctypes.POINTER(ctypes.c_int64)),
+        ("other_start", ctypes.POINTER(ctypes.c_int64)),
+        ("types", _Words),
+        ("reasons", _Words),
+        ("columns", ArrowArray * len(_WIRELESS_COLUMNS)),
     )
 
 
@@ -129,8 +156,25 @@ class WiredLines:
     backwards: Backwards | None
 
 
-class WiredParser:
-    """The compiled parser; calls from several threads run in parallel."""
+@dataclass(frozen=True)
+class WirelessLines:
+    """The result of parsing a chunk of wireless lines.
+
+    Attributes:
+        frame: the wanted columns of the parsed lines, in order, and ``form`` (u8), the number of
+            their form in ``WIRELESS_FORMS``.
+        forms: name of a form → number of its lines.
+        other_lines, other_starts: indices and offsets of the lines that it did not parse.
+    """
+
+    frame: pl.DataFrame
+    forms: dict[str, int]
+    other_lines: list[int]
+    other_starts: list[int]
+
+
+class LineParser:
+    """The compiled parsers; calls from several threads run in parallel."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._parse = library.bdpbench_parse_wired
@@ -146,6 +190,16 @@ class WiredParser:
         self._release = library.bdpbench_release
         self._release.argtypes = [ctypes.c_void_p]
         self._release.restype = None
+        self._parse_wireless = library.bdpbench_parse_wireless
+        self._parse_wireless.argtypes = [
+            ctypes.c_void_p,
+            ctypes.c_int64,
+            ctypes.c_uint32,
+            ctypes.c_void_p,
+        ]
+        self._release_wireless = library.bdpbench_release_wireless
+        self._release_wireless.argtypes = [ctypes.c_void_p]
+        self._release_wireless.restype = None
 
     def parse(
         self, buffer: bytearray, length: int, wanted: Collection[str], kinds: Kinds | None = None
@@ -174,12 +228,61 @@ class WiredParser:
         finally:
             self._release(ctypes.addressof(chunk))
 
+    @staticmethod
+    def reads_of_wireless(columns: Collection[str]) -> bool:
+        """Whether these columns are among those that wireless lines are parsed for here."""
+        return set(columns) <= {*_WIRELESS_COLUMNS, *_NEVER_WIRELESS}
+
+    def parse_wireless(
+        self, buffer: bytearray, length: int, wanted: Collection[str]
+    ) -> WirelessLines:
+        """Parse lines of wireless nodes, as ``parse`` does those of links.
+
+        Raises:
+            MemoryError: when the columns cannot be allocated.
+        """
+        chunk = _WirelessChunk()
+        names = {"form", *wanted}
+        mask = sum(1 << index for index, name in enumerate(_WIRELESS_COLUMNS) if name in names)
+        text = chars(len(buffer)).from_buffer(buffer)
+        if not self._parse_wireless(ctypes.addressof(text), length, mask, ctypes.addressof(chunk)):
+            raise MemoryError("no memory for the columns of a chunk")
+        try:
+            columns = [
+                _wireless_series(chunk, index, name)
+                for index, name in enumerate(_WIRELESS_COLUMNS)
+                if name in names
+            ]
+            forms = dict(zip(WIRELESS_FORMS, chunk.forms, strict=True))
+            return WirelessLines(
+                pl.DataFrame(columns),
+                {name: count for name, count in forms.items() if count},
+                chunk.other_line[: chunk.others],
+                chunk.other_start[: chunk.others],
+            )
+        finally:
+            self._release_wireless(ctypes.addressof(chunk))
+
+
+def _wireless_series(chunk: _WirelessChunk, index: int, name: str) -> pl.Series:
+    dtype = pl.UInt8() if name == "form" else PACKETS[name]
+    code = pl.UInt8() if dtype == LAYER else _CODES.get(dtype, dtype)
+    series = series_of(name, code, chunk.columns[index])
+    if name == "event":
+        return _events()[series].alias(name)
+    if name == "layer":
+        return pl.Series(LAYERS, dtype=LAYER).gather(series).alias(name)
+    if name in ("type", "reason"):
+        words: pl.Series = (chunk.types if name == "type" else chunk.reasons).series()
+        return words.gather(series.cast(pl.UInt32)).alias(name)
+    return series
+
 
 @functools.cache
-def load() -> WiredParser | None:
-    """The parser; None if it can be neither found nor compiled."""
+def load() -> LineParser | None:
+    """The parsers; None if they can be neither found nor compiled."""
     library = load_library(_SOURCE)
-    return None if library is None else WiredParser(library)
+    return None if library is None else LineParser(library)
 
 
 def _taken(chunk: _WiredChunk, wanted: Collection[str]) -> WiredLines:

@@ -1,5 +1,6 @@
 /*
- * Lines of ns-2's wired packet trace -> columns, for trace/native.py.
+ * Lines of ns-2's packet traces -> columns, for trace/native.py: of wired ones, and, at the end of
+ * this file, of wireless ones and of the energy of nodes.
  *
  * A line is parsed here when it has exactly the form that ns-2 prints:
  *
@@ -1139,5 +1140,540 @@ bdpbench_parse_wired(const char *text, int64_t length, uint32_t wanted, const st
 	free(columns.validity);
 	if (!done)
 		bdpbench_release(chunk);
+	return done;
+}
+
+/* ---- lines of wireless nodes: old and new format, and of their energy ---- */
+
+enum radio_column {
+	R_TIME, R_EVENT, R_TYPE, R_BYTES, R_FLOW, R_SRC_NODE, R_SRC_PORT, R_DST_NODE, R_DST_PORT,
+	R_SEQ, R_UID, R_LAYER, R_NODE, R_REASON, R_NEXT_HOP, R_HOPS, R_ENERGY, R_FORM, R_COLUMNS
+};
+
+static const int R_WIDTH[R_COLUMNS] = { 8, 1, 2, 4, 4, 4, 4, 4, 4, 8, 8, 1, 4, 2, 4, 4, 8, 1 };
+
+enum radio_form { OLD_WIRELESS, NEW_WIRELESS, NODE_ENERGY, R_FORMS };
+
+/* What a chunk became; as struct wired_chunk. */
+struct radio_chunk {
+	int64_t rows;
+	int64_t forms[R_FORMS];		/* lines of each form */
+	int64_t others;
+	int64_t *other_line, *other_start;
+	struct words types, reasons;
+	struct ArrowArray columns[R_COLUMNS];
+};
+
+/* A line; bit i of has is set where it tells column i. */
+struct radio_line {
+	double time, energy;
+	int64_t seq, uid;
+	int32_t bytes, flow, src_node, src_port, dst_node, dst_port, node, next_hop, hops;
+	int event, type, layer, reason;
+	enum radio_form form;
+	uint32_t has;
+};
+
+#define HAS(column) ((uint32_t)1 << (column))
+#define SHORTEST_RADIO_LINE 16	/* bytes of "N -t 0 -n 0 -e 0" */
+
+/* Behind a text, or 0; all of these take 0 for a place, too, and return it. */
+static inline const char *
+behind(const char *at, const char *text)
+{
+	size_t length = strlen(text);
+
+	return at && strncmp(at, text, length) == 0 ? at + length : 0;
+}
+
+static inline const char *
+blanks(const char *at)
+{
+	const char *start = at;
+
+	while (at && (*at == ' ' || *at == '\t'))
+		at++;
+	return at > start ? at : 0;
+}
+
+/* Behind blanks and a text. */
+static inline const char *
+tag(const char *at, const char *text)
+{
+	return behind(blanks(at), text);
+}
+
+static inline const char *
+whole(const char *at, int32_t *value)
+{
+	return at ? read_int32(at, value) : 0;
+}
+
+static inline const char *
+long_whole(const char *at, int64_t *value)
+{
+	return at ? read_int64(at, value) : 0;
+}
+
+static const char *
+real(const char *at, double *value)
+{
+	int negative = at && *at == '-';
+
+	at = at ? read_long_time(at + negative, value) : 0;
+	if (at && negative)
+		*value = -*value;
+	return at && *at != 'e' ? at : 0;
+}
+
+static const char *
+moment(const char *at, double *value)
+{
+	at = at ? read_long_time(at, value) : 0;
+	return at && *at != 'e' ? at : 0;
+}
+
+/* Behind a whole number of any length. */
+static const char *
+any_whole(const char *at)
+{
+	const char *start = at && *at == '-' ? at + 1 : at;
+
+	for (at = start; at && IS_DIGIT(*at); at++)
+		;
+	return at > start ? at : 0;
+}
+
+static const char *
+plain_hex(const char *at)
+{
+	const char *start = at;
+
+	while (at && (IS_DIGIT(*at) || (*at >= 'a' && *at <= 'f')))
+		at++;
+	return at > start && at - start <= 15 ? at : 0;
+}
+
+static const char *
+word(const char *at, struct words *words, int *index)
+{
+	return at ? read_word(at, words, index) : 0;
+}
+
+static const char *
+read_layer(const char *at, int *layer)
+{
+	static const char *const names[] = { "AGT", "RTR", "TRP", "IFQ", "MAC", "PHY" };
+
+	for (*layer = 0; at && *layer < 6; ++*layer)
+		if (memcmp(at, names[*layer], 3) == 0)
+			return at + 3;
+	return 0;
+}
+
+/* Where the line ends, if only blanks are left of it. */
+static const char *
+end_of_line(const char *at)
+{
+	while (at && (*at == ' ' || *at == '\t' || *at == '\r'))
+		at++;
+	return at && *at == '\n' ? at : 0;
+}
+
+/* The end of a line whose rest is printable; with brackets, these are balanced, two deep at most. */
+static const char *
+end_of_rest(const char *at, int brackets)
+{
+	int depth = 0;
+
+	for (; at && *at != '\n'; at++) {
+		if (brackets && *at == '[' && ++depth > 2)
+			return 0;
+		if (brackets && *at == ']' && --depth < 0)
+			return 0;
+		if ((*at < ' ' || *at > '~') && end_of_line(at) == 0)
+			return 0;
+	}
+	return depth == 0 ? at : 0;
+}
+
+static int
+radio_event(char code)
+{
+	static const int8_t numbers[256] = {	/* from 1, in schema.EVENTS */
+		['r'] = 3, ['d'] = 4, ['s'] = 8, ['f'] = 9, ['D'] = 10, ['x'] = 11
+	};
+
+	return numbers[(unsigned char)code] - 1;
+}
+
+/* "[a b c d]" of an old line, in hexadecimal. */
+static const char *
+read_old_mac(const char *at)
+{
+	at = plain_hex(behind(at, "["));
+	for (int i = 0; i < 3; i++)
+		at = plain_hex(blanks(at));
+	return behind(at, "]");
+}
+
+/* "[energy 9.5 ...]" of an old line. */
+static const char *
+read_old_energy(const char *at, struct radio_line *line)
+{
+	at = real(behind(at, "[energy "), &line->energy);
+	if (at && *at == ' ')
+		while (*at != ']' && *at != '\n')
+			at++;
+	at = behind(at, "]");
+	line->has |= at ? HAS(R_ENERGY) : 0;
+	return at;
+}
+
+/*
+ * "[seq ack] hops optimal", and the end of the line. A line that has this form, but with numbers
+ * beyond their columns, is not one whose header is told as text: *too_large is set.
+ */
+static const char *
+read_old_transport(const char *at, struct radio_line *line, int *too_large)
+{
+	const char *number, *ack = 0, *end;
+	int64_t acked;
+
+	while (*at == ' ' || *at == '\t')
+		at++;
+	if (!(number = behind(at, "[")) || !(at = any_whole(number)))
+		return 0;
+	if (*at == ' ') {
+		ack = at + 1;
+		at = any_whole(ack);
+	}
+	at = behind(at, "] ");
+	end = end_of_line(any_whole(behind(any_whole(at), " ")));
+	if (end && long_whole(number, &line->seq) && (!ack || long_whole(ack, &acked)) &&
+	    whole(at, &line->hops)) {
+		line->has |= HAS(R_SEQ) | HAS(R_HOPS);
+		return end;
+	}
+	*too_large = end != 0;
+	return 0;
+}
+
+/* "------- [node:port node:port ttl next] ...", or of ARP, and the end of the line. */
+static const char *
+read_old_packet(const char *at, struct radio_line *line)
+{
+	const char *end;
+	int32_t ttl, ends[4];
+	int too_large = 0;
+
+	at = behind(blanks(tag(at, "-------")), "[");
+	if (at && *at == 'R') {
+		const char *arp = behind(at, "REQUEST ");
+
+		at = whole(arp ? arp : behind(at, "REPLY "), &ends[0]);
+		at = whole(behind(at, "/"), &ends[1]);
+		at = whole(behind(at, " "), &ends[2]);
+		at = whole(behind(at, "/"), &ends[3]);
+		return end_of_line(behind(at, "]"));
+	}
+	at = whole(at, &line->src_node);
+	at = whole(behind(at, ":"), &line->src_port);
+	at = whole(behind(at, " "), &line->dst_node);
+	at = whole(behind(at, ":"), &line->dst_port);
+	at = whole(behind(at, " "), &ttl);
+	at = behind(whole(behind(at, " "), &line->next_hop), "]");
+	if (!at)
+		return 0;
+	line->has |= HAS(R_SRC_NODE) | HAS(R_SRC_PORT) | HAS(R_DST_NODE) | HAS(R_DST_PORT) |
+		     HAS(R_NEXT_HOP);
+	end = read_old_transport(at, line, &too_large);
+	return end || too_large ? end : end_of_rest(at, 1);
+}
+
+static const char *
+read_old_line(const char *at, struct radio_chunk *chunk, struct radio_line *line)
+{
+	const char *next;
+
+	line->form = OLD_WIRELESS;
+	line->event = radio_event(*at);
+	if (line->event < 0 || *at == 'd')
+		return 0;
+	at = moment(blanks(at + 1), &line->time);
+	at = behind(whole(tag(at, "_"), &line->node), "_");
+	at = read_layer(blanks(at), &line->layer);
+	at = word(blanks(at), &chunk->reasons, &line->reason);
+	at = long_whole(blanks(at), &line->uid);
+	at = word(blanks(at), &chunk->types, &line->type);
+	at = whole(blanks(at), &line->bytes);
+	if (!at || line->bytes < 0)
+		return 0;
+	line->has = HAS(R_NODE) | HAS(R_LAYER) | HAS(R_REASON) | HAS(R_UID) | HAS(R_TYPE) |
+		    HAS(R_BYTES);
+	next = blanks(at);
+	if (next && *next == '[' && !behind(next, "[energy") && !(at = read_old_mac(next)))
+		return 0;
+	for (next = at; *next == ' ' || *next == '\t'; next++)
+		;
+	if (*next == '[' && !(at = read_old_energy(next, line)))
+		return 0;
+	next = end_of_line(at);
+	return next ? next : read_old_packet(at, line);
+}
+
+/* "-Pn cbr -Pi seq -Pf hops -Po optimal" or of TCP, as read_old_transport(). */
+static const char *
+read_new_transport(const char *at, struct radio_line *line, int *too_large)
+{
+	const char *number, *ack, *hops, *next, *end;
+	int64_t acked;
+
+	at = tag(at, "-Pn ");
+	next = behind(at, "tcp");
+	at = behind(next ? next : behind(at, "cbr"), " -P");
+	if (!at || (*at != 's' && *at != 'i') || !(number = behind(at + 1, " ")))
+		return 0;
+	at = any_whole(number);
+	if ((ack = behind(at, " -Pa ")))
+		at = any_whole(ack);
+	hops = behind(at, " -Pf ");
+	end = end_of_line(any_whole(behind(any_whole(hops), " -Po ")));
+	if (end && long_whole(number, &line->seq) && (!ack || long_whole(ack, &acked)) &&
+	    whole(hops, &line->hops)) {
+		line->has |= HAS(R_SEQ) | HAS(R_HOPS);
+		return end;
+	}
+	*too_large = end != 0;
+	return 0;
+}
+
+/* "-Is node.port -Id node.port -It type -Il bytes -If flow -Ii uid -Iv ttl ...", and the end. */
+static const char *
+read_new_packet(const char *at, struct radio_chunk *chunk, struct radio_line *line)
+{
+	const char *end;
+	int32_t ttl;
+	int too_large = 0;
+
+	at = whole(tag(at, "-Is "), &line->src_node);
+	at = whole(behind(at, "."), &line->src_port);
+	at = whole(tag(at, "-Id "), &line->dst_node);
+	at = whole(behind(at, "."), &line->dst_port);
+	at = word(tag(at, "-It "), &chunk->types, &line->type);
+	at = whole(tag(at, "-Il "), &line->bytes);
+	at = whole(tag(at, "-If "), &line->flow);
+	at = long_whole(tag(at, "-Ii "), &line->uid);
+	at = whole(tag(at, "-Iv "), &ttl);
+	if (!at || line->bytes < 0)
+		return 0;
+	line->has |= HAS(R_SRC_NODE) | HAS(R_SRC_PORT) | HAS(R_DST_NODE) | HAS(R_DST_PORT) |
+		     HAS(R_TYPE) | HAS(R_BYTES) | HAS(R_FLOW) | HAS(R_UID);
+	if ((end = end_of_line(at)) || (end = read_new_transport(at, line, &too_large)) || too_large)
+		return end;
+	return end_of_rest(tag(at, "-P") ? tag(at, "-P") : tag(at, "-type"), 0);
+}
+
+static const char *
+read_new_line(const char *at, struct radio_chunk *chunk, struct radio_line *line)
+{
+	static const char *const places[] = { "-Nx ", "-Ny ", "-Nz " };
+	const char *next;
+	double place;
+	int32_t of_next;
+
+	line->form = NEW_WIRELESS;
+	line->event = radio_event(*at);
+	if (line->event < 0 || *at == 'D' || *at == 'x')
+		return 0;
+	at = moment(tag(at + 1, "-t "), &line->time);
+	at = whole(tag(at, "-Hs "), &of_next);
+	at = whole(tag(at, "-Hd "), &line->next_hop);
+	at = whole(tag(at, "-Ni "), &line->node);
+	for (int i = 0; i < 3; i++)
+		at = real(tag(at, places[i]), &place);
+	at = real(tag(at, "-Ne "), &line->energy);
+	for (at = tag(at, "-Nl "); at && *at == ' '; at++)
+		;
+	at = read_layer(at, &line->layer);
+	at = word(tag(at, "-Nw "), &chunk->reasons, &line->reason);
+	if (!at)
+		return 0;
+	line->has = HAS(R_NODE) | HAS(R_NEXT_HOP) | HAS(R_ENERGY) | HAS(R_LAYER) | HAS(R_REASON);
+	if ((next = tag(at, "-Ma "))) {
+		at = plain_hex(tag(plain_hex(next), "-Md "));
+		at = plain_hex(tag(plain_hex(tag(at, "-Ms ")), "-Mt "));
+		if (!at)
+			return 0;
+	}
+	if ((next = end_of_line(at)))
+		return next;
+	if ((next = tag(at, "-P arp ")))
+		return end_of_rest(next, 0);
+	return read_new_packet(at, chunk, line);
+}
+
+static const char *
+read_energy_line(const char *at, struct radio_line *line)
+{
+	line->form = NODE_ENERGY;
+	line->event = 11;
+	at = moment(blanks(tag(behind(at, "N"), "-t")), &line->time);
+	at = whole(blanks(tag(at, "-n")), &line->node);
+	at = real(blanks(tag(at, "-e")), &line->energy);
+	line->has = HAS(R_NODE) | HAS(R_ENERGY);
+	return end_of_line(at);
+}
+
+/* Reads a line; returns the place of its newline, or 0 where it has none of these forms. */
+static const char *
+read_radio_line(const char *at, struct radio_chunk *chunk, struct radio_line *line)
+{
+	const char *end;
+
+	line->has = 0;
+	if (*at == 'N')
+		end = read_energy_line(at, line);
+	else if (at[1] == ' ' && at[2] == '-' && at[3] == 't')
+		end = read_new_line(at, chunk, line);
+	else
+		end = read_old_line(at, chunk, line);
+	if (!end)
+		return 0;
+	line->has |= HAS(R_TIME) | HAS(R_EVENT) | HAS(R_FORM);
+	if (line->has & HAS(R_REASON) && chunk->reasons.length[line->reason] == 3 &&
+	    memcmp(chunk->reasons.text[line->reason], "---", 3) == 0)
+		line->has &= ~HAS(R_REASON);
+	return end;
+}
+
+#define STORE_IF(column, type, value) \
+	do { \
+		if (data[column]) \
+			((type *)data[column])[row] = (type)(line->has & HAS(column) ? (value) : 0); \
+	} while (0)
+
+static void
+store_radio_line(void **data, int64_t row, const struct radio_line *line)
+{
+	STORE_IF(R_TIME, double, line->time);
+	STORE_IF(R_EVENT, uint8_t, line->event);
+	STORE_IF(R_TYPE, uint16_t, line->type);
+	STORE_IF(R_BYTES, int32_t, line->bytes);
+	STORE_IF(R_FLOW, int32_t, line->flow);
+	STORE_IF(R_SRC_NODE, int32_t, line->src_node);
+	STORE_IF(R_SRC_PORT, int32_t, line->src_port);
+	STORE_IF(R_DST_NODE, int32_t, line->dst_node);
+	STORE_IF(R_DST_PORT, int32_t, line->dst_port);
+	STORE_IF(R_SEQ, int64_t, line->seq);
+	STORE_IF(R_UID, int64_t, line->uid);
+	STORE_IF(R_LAYER, uint8_t, line->layer);
+	STORE_IF(R_NODE, int32_t, line->node);
+	STORE_IF(R_REASON, uint16_t, line->reason);
+	STORE_IF(R_NEXT_HOP, int32_t, line->next_hop);
+	STORE_IF(R_HOPS, int32_t, line->hops);
+	STORE_IF(R_ENERGY, double, line->energy);
+	STORE_IF(R_FORM, uint8_t, line->form);
+}
+
+/* The bitmap of a column, and how many rows lack it; 0 without memory. */
+static uint8_t *
+bitmap_of(const uint32_t *has, int64_t rows, int column, int64_t *nulls)
+{
+	uint8_t *bits = calloc((size_t)rows / 8 + 1, 1);
+
+	*nulls = 0;
+	for (int64_t row = 0; bits && row < rows; row++) {
+		uint32_t told = has[row] >> column & 1;
+
+		bits[row / 8] |= (uint8_t)(told << (row % 8));
+		*nulls += !told;
+	}
+	return bits;
+}
+
+static int
+own_radio_columns(struct radio_chunk *chunk, void **data, const uint32_t *has)
+{
+	for (int i = 0; i < R_COLUMNS; i++) {
+		int64_t nulls = 0;
+		uint8_t *bits;
+
+		if (!data[i])
+			continue;
+		if (!(bits = bitmap_of(has, chunk->rows, i, &nulls)))
+			return 0;
+		if (!own_column(&chunk->columns[i], data[i], bits, chunk->rows, nulls)) {
+			free(bits);
+			return 0;
+		}
+		data[i] = 0;
+	}
+	return 1;
+}
+
+static int
+read_radio_lines(const char *text, const char *end, struct radio_chunk *chunk, void **data,
+		 uint32_t *has)
+{
+	struct wired_chunk left = { 0 };	/* so that leave_line() serves both */
+	struct radio_line line;
+	const char *at = text, *next;
+
+	while (at < end) {
+		if ((next = read_radio_line(at, chunk, &line))) {
+			has[chunk->rows] = line.has;
+			store_radio_line(data, chunk->rows++, &line);
+			chunk->forms[line.form]++;
+			next++;
+		} else {
+			left.rows = chunk->rows;
+			next = leave_line(&left, text, at, end);
+		}
+		chunk->others = left.others;
+		chunk->other_line = left.other_line;
+		chunk->other_start = left.other_start;
+		if (!next)
+			return 0;
+		at = next;
+	}
+	return 1;
+}
+
+/* Frees what the caller did not take over. */
+void
+bdpbench_release_wireless(struct radio_chunk *chunk)
+{
+	for (int i = 0; i < R_COLUMNS; i++)
+		if (chunk->columns[i].release)
+			chunk->columns[i].release(&chunk->columns[i]);
+	free(chunk->other_line);
+	free(chunk->other_start);
+	chunk->other_line = chunk->other_start = 0;
+}
+
+/*
+ * Parses a chunk of whole lines as bdpbench_parse_wired() does. Bit i of wanted asks for column i.
+ * Returns 1, or 0 when memory is short.
+ */
+int
+bdpbench_parse_wireless(const char *text, int64_t length, uint32_t wanted, struct radio_chunk *chunk)
+{
+	int64_t capacity = length / SHORTEST_RADIO_LINE + 1;
+	uint32_t *has = malloc((size_t)capacity * sizeof(*has));
+	void *data[R_COLUMNS] = { 0 };
+	int done = has != 0;
+
+	memset(chunk, 0, sizeof(*chunk));
+	for (int i = 0; i < R_COLUMNS && done; i++)
+		if (wanted >> i & 1 && !(data[i] = malloc((size_t)(capacity * R_WIDTH[i]))))
+			done = 0;
+	done = done && read_radio_lines(text, text + length, chunk, data, has) &&
+	       own_radio_columns(chunk, data, has);
+	free(has);
+	for (int i = 0; i < R_COLUMNS; i++)
+		free(data[i]);
+	if (!done)
+		bdpbench_release_wireless(chunk);
 	return done;
 }

@@ -43,6 +43,8 @@ def test_a_plan_and_a_record_lose_their_folders() -> None:
     plan: Plan = {  # type: ignore[typeddict-item]
         "study": "mine",
         "folder": relative(STUDY),
+        "protocols": {"Mine": {"folder": relative(Path("/home/someone/protocol"))}, "Reno": {}},
+        "queue_folders": {"Short": relative(Path("/home/someone/queue"))},
         "runs": [
             _run(relative(STUDY / "tcl" / "own.tcl", tcl_dir()), None),
             _run("network.tcl", relative(Path("/home/someone/originals"))),
@@ -50,6 +52,8 @@ def test_a_plan_and_a_record_lose_their_folders() -> None:
     }
     kept = Portable("mine", STUDY).plan(plan)
     assert "home" not in json.dumps(kept)
+    assert kept["protocols"]["Mine"] == {"folder": "config/studies/mine/protocols/Mine"}
+    assert kept["queue_folders"] == {"Short": "config/studies/mine/queues/Short"}
     scripts = [(run["script"], run["scripts"]) for run in kept["runs"]]
     assert scripts == [
         ("../config/studies/mine/tcl/own.tcl", None),

@@ -54,10 +54,10 @@ def bdp_packets(bottleneck_mbps: float, rtt_ms: float, packet_bytes: int) -> flo
 def several(count: int, noun: str) -> str:
     """A count and its noun.
 
-    >>> several(1, "run"), several(2, "core")
-    ('1 run', '2 cores')
+    >>> several(1, "run"), several(2000, "core")
+    ('1 run', '2,000 cores')
     """
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+    return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
 
 
 def slug(text: str) -> str:

@@ -93,15 +93,15 @@ def test_every_kind_of_line_is_measured_or_counted(folder: Path, analyze: Analyz
     lines = analyze("mixed.tr").lines
     assert lines[0] == "mixed.tr: variable, wired trace, 2,014 lines"
     assert lines[2:-1] == analyze("my.tr").lines[2:]
-    assert lines[-1] == "2,000 lines tell variables, which --kind variables measures"
+    assert lines[-1] == "2,000 lines of variables, which --kind variables measures"
     lines = analyze("mixed.tr", "--kind", "variables").lines
     values = ("2,000", "0", "0.01999", "0", "999.5", "1,999", "1,999")
     assert lines[3].split() == ["0-0-1-0", "cwnd_", *values]
-    assert lines[-1] == "14 lines tell packets, which --kind packets measures"
+    assert lines[-1] == "14 lines of packets, which --kind packets measures"
     (folder / "moving.tr").write_text(movement + TRACE)
     lines = analyze("moving.tr").lines
     assert lines[2:-1] == analyze("my.tr").lines[2:]
-    assert lines[-1].startswith("300 lines tell other events, such as movement,")
+    assert lines[-1].startswith("300 lines of other events, such as movement,")
     (folder / "moving.tr").write_text(movement)
     assert "moving.tr: the trace has no packet event" in analyze("moving.tr").err
 
@@ -250,13 +250,27 @@ def test_traces_of_cwnd_side_by_side(folder: Path, analyze: Analyze) -> None:
 def test_the_packet_traces_of_a_folder_are_compared(folder: Path, analyze: Analyze) -> None:
     runs = folder / "runs"
     runs.mkdir()
-    for name, text in (("b.tr", TRACE), ("a.tr", TRACE), ("c.tr", "0 1\n1 2\n"), ("d.txt", "no\n")):
+    late = "0.0 1\n" * 300 + TRACE  # packets behind lines of another kind, as in a file by itself
+    texts = {"b.tr": late, "a.tr": TRACE, "c.tr": "0 1\n1 2\n", "d.txt": "no\n"}
+    for name, text in texts.items():
         (runs / name).write_text(text)
+    (runs / "more").mkdir()
     lines = analyze("runs").lines
     assert lines[0] == "a: runs/a.tr, wired trace, 14 lines"
-    assert lines[2] == "b: runs/b.tr, wired trace, 14 lines"
-    assert lines[-1] == "left out: runs/c.tr (of series), runs/d.txt (no trace of ns-2)"
-    assert analyze("runs", "--kind", "series").lines[0] == "runs/c.tr: two columns trace"
+    assert lines[2] == "b: runs/b.tr, two columns, wired trace, 314 lines"
+    assert lines[-3].startswith("left out: runs/more: a folder")
+    assert lines[-2].startswith("left out: runs/d.txt: not a trace of ns-2: ")
+    assert lines[-1] == "left out: runs/c.tr: 2 lines of series"
+    lines = analyze("runs", "--kind", "series").lines
+    assert lines[:2] == [
+        "b: runs/b.tr: two columns, wired trace",
+        "c: runs/c.tr: two columns trace",
+    ]
+    assert lines[-1] == "left out: runs/a.tr: 14 lines of packets"
+    said = analyze("runs", "--kind", "queues").err
+    assert "runs: none of 4 files has a line of queues" in said
+    (runs / "a.tr").write_text(TRACE.splitlines()[0] + "\nno\n")
+    assert "runs/a.tr:2" in analyze("runs").err
 
 
 def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:
@@ -285,9 +299,12 @@ def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:
         (["my.tr", "my.tr"], "my.tr: the file is given twice"),
         (["cwnd.tr", "--flow", "1"], "--flow: chooses among packets, and the trace has none"),
         (["cwnd.tr", "--bin", "1"], "--bin: chooses among packets, and the trace has none"),
-        (["my.tr", "cwnd.tr"], "cwnd.tr: the trace has no packet event in the window"),
-        (["empty"], "empty: none of its 0 files is a trace of ns-2"),
-        (["my.tr", "my.tr", "--label", "a"], "1 labels for 2 traces"),
+        (["my.tr", "cwnd.tr"], "cwnd.tr: the trace has no packets, and my.tr has some"),
+        (["empty"], "empty: the folder has no file"),
+        (["my.tr", "--kind", "queues"], "my.tr: the trace has no line of queues"),
+        (["my.tr", "cwnd.tr", "--kind", "series", "-o", "a.json"], "my.tr: the trace has no line"),
+        (["cwnd.tr", "--window", "5:6"], "cwnd.tr: no sample is in the window"),
+        (["my.tr", "my.tr", "--label", "a"], "1 label for 2 traces"),
         (["my.tr", "my.tr", "--label", "a", "--label", "a"], "two traces have the label 'a'"),
         (["my.tr", "--label", "a"], "a single trace cannot be compared"),
         (["my.tr", "my.tr", "--parts", "--label", "a"], "parts of one trace have no labels"),

@@ -19,7 +19,7 @@ from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.series import Packed, embed_json, pack, thinned_shares, unpack
 from bdpbench.pages.specs import Chart, Spec, Threshold, TimeContent
 from bdpbench.pages.text import assets_dir, format_number
-from bdpbench.units import addresses_of, axis_title, slug
+from bdpbench.units import addresses_of, axis_title, several, slug
 
 Shares: TypeAlias = Callable[[pl.Series], pl.DataFrame]
 """Samples → their values in ascending order, and the % of the samples up to each."""
@@ -309,6 +309,7 @@ def _shared(definitions: Sequence[Definition]) -> dict[str, object]:
         "definition_ids": {each["metric"]: each["id"] for each in definitions},
         "metric_name": metric_name,
         "number": format_number,
+        "several": several,
         **embedded(),
     }
 

@@ -16,7 +16,7 @@ from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.series import Packed, embed_json, pack
 from bdpbench.pages.specs import Chart, Spec, TimeContent
 from bdpbench.pages.text import format_number
-from bdpbench.units import slug
+from bdpbench.units import several, slug
 
 _UNITS = {
     **dict.fromkeys(("cwnd_", "ssthresh_", "pkts", "maxseq_", "ack_", "dupacks_"), "packets"),
@@ -84,6 +84,7 @@ def build_samples_page(page: SamplesPage, out: Path) -> None:
         "chart_data": embed_json(store),
         "series": embed_json(series),
         "html_name": slug(" ".join(page.labels or page.names))[:60] or "samples",
+        "several": several,
         "version": __version__,
         **embedded(),
     }

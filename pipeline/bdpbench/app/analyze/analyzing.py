@@ -21,7 +21,7 @@ from bdpbench.app.analyze.files import (
     write_analysis,
     write_comparison,
 )
-from bdpbench.app.analyze.samples import SAMPLED, SampledTrace, analyze_samples
+from bdpbench.app.analyze.samples import SAMPLED, SampledTrace, analyze_samples, measured
 from bdpbench.app.analyze.text import (
     account_lines,
     comparison_lines,
@@ -37,8 +37,10 @@ from bdpbench.metrics.packets import (
     Window,
     measure_packets,
 )
+from bdpbench.metrics.samples import SampleMeter
 from bdpbench.trace import Trace, open_trace
 from bdpbench.trace.schema import TABLES
+from bdpbench.units import several
 
 _READ_AHEAD = 2  # batches; the meter itself collects as many as it reduces at once
 
@@ -60,7 +62,8 @@ class AnalysisRequest:
         lenient: skip unrecognised lines.
         kind: the lines to measure, of those that a trace has: packets, variables, queues or series;
             None for packets, if it has any.
-        left_out: files of folders that are no traces, or of another kind.
+        of_folders: those of the files that a folder contains, and were not named themselves.
+        left_out: files of folders that are not measured, each with the reason.
         span: the window.
         link_subjects: subjects of the selected links.
         capacity_mbps: (from_node, to_node) → Mbit/s.
@@ -83,19 +86,20 @@ class AnalysisRequest:
     capacities: Sequence[str] = ()
     lenient: bool = False
     kind: str | None = None
-    left_out: Sequence[str] = field(init=False)
+    of_folders: frozenset[str] = field(init=False)
+    left_out: list[str] = field(init=False, default_factory=list)
     span: Window = field(init=False)
     link_subjects: Sequence[str] = field(init=False)
     capacity_mbps: Mapping[tuple[int, int], float] = field(init=False)
 
     def __post_init__(self) -> None:
-        found = [_files_of(each, self.kind) for each in self.traces]
-        self.traces = [file for files, _ in found for file in files]
-        self.left_out = [file for _, others in found for file in others]
+        found = {each: _files_of(each, self.left_out) for each in self.traces}
+        named = [each for each in self.traces if found[each] == [each]]
+        self.traces = [file for each in self.traces for file in found[each]]
+        self.of_folders = frozenset(self.traces) - set(named)
         self._check_files()
-        if len(self.traces) > 1 and not self.parts and not self.labels:
-            self.labels = _labels_of(self.traces)
-        self._check_labels()
+        if not self.of_folders:
+            self.label(self.traces)
         for metric in self.metrics:
             _check_metric(metric)
         if self.bin_s is not None and not (self.bin_s >= 1e-3 and math.isfinite(self.bin_s)):
@@ -122,13 +126,18 @@ class AnalysisRequest:
         if not folder.is_dir():
             raise BdpbenchError("no such folder", where=f"--output: {folder}")
 
-    def _check_labels(self) -> None:
+    def label(self, traces: Sequence[str]) -> None:
+        """Check the labels of the traces that are measured, or make them of their names."""
+        self.traces = traces
+        if len(traces) > 1 and not self.parts and not self.labels:
+            self.labels = _labels_of(traces)
         wrong, hint = "", ""
         if self.labels and self.parts:
             wrong = "parts of one trace have no labels"
             hint = "give --parts to join the files, or --label for each to compare them"
         elif self.labels and len(self.labels) != len(self.traces):
-            counts = f"{len(self.labels)} labels for {len(self.traces)} traces"
+            traces = several(len(self.traces), "trace")
+            counts = f"{several(len(self.labels), 'label')} for {traces}"
             wrong = f"{counts}: expected one for each"
         elif len(self.labels) == 1:
             wrong = "a single trace cannot be compared"
@@ -141,35 +150,19 @@ class AnalysisRequest:
             raise BdpbenchError(wrong, where="--label", hint=hint)
 
 
-def _files_of(name: str, kind: str | None) -> tuple[list[str], list[str]]:
-    """The file, or the traces of one kind in a folder, sorted by name, and its other files."""
+def _files_of(name: str, left_out: list[str]) -> list[str]:
+    """The file, or the files of a folder, sorted by name; folders in it are left out."""
     folder = Path(name)
     if name == "-" or not folder.is_dir():
-        return [name], []
-    tables = {
-        str(each): _table_of(str(each)) for each in sorted(folder.iterdir()) if each.is_file()
-    }
-    wanted = kind or min(
-        (each for each in tables.values() if each), key=list(TABLES).index, default=""
-    )
-    traces = [file for file, table in tables.items() if wanted and table == wanted]
-    if not traces:
-        said = f"none of its {len(tables)} files is a trace of {kind or 'ns-2'}"
-        raise BdpbenchError(said, where=name, hint="give a file, to see why it is not")
-    others = [
-        f"{file} ({f'of {table}' if table else 'no trace of ns-2'})"
-        for file, table in tables.items()
-        if file not in traces
+        return [name]
+    found = sorted(folder.iterdir())
+    left_out += [
+        f"{each}: a folder, of which none of the files is read" for each in found if each.is_dir()
     ]
-    return traces, others
-
-
-def _table_of(file: str) -> str:
-    """What the first lines of a file are about; "" if they are not of a trace."""
-    try:
-        return open_trace(file).table
-    except BdpbenchError:
-        return ""
+    files = [str(each) for each in found if not each.is_dir()]
+    if not files:
+        raise BdpbenchError("the folder has no file", where=name, hint="give a file, or its folder")
+    return files
 
 
 def _labels_of(files: Sequence[str]) -> list[str]:
@@ -250,34 +243,29 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
 
     Raises:
         BdpbenchError: for a file that cannot be read, is not a trace, or contains nothing in the
-            window; for a flow, link or node that the trace does not have.
+            window, or nothing of the kind that is asked for; for a flow, link or node that the
+            trace does not have.
     """
     yield from map(visible, _analyze(request))
-    if request.left_out:
-        yield visible(f"left out: {', '.join(request.left_out)}")
+    yield from (visible(f"left out: {each}") for each in request.left_out)
 
 
 def _analyze(request: AnalysisRequest) -> Iterator[str]:
-    files = [[each] for each in request.traces] if request.labels else [list(request.traces)]
-    names = [
-        ", ".join("standard input" if path == "-" else path for path in each) for each in files
-    ]
-    opened = [open_trace(each, lenient=request.lenient, kind=request.kind) for each in files]
-    if {trace.table for trace in opened} <= set(SAMPLED):
+    read = _chosen(_read_all(request), request)
+    samples = [each for each in read if isinstance(each.meter, SampleMeter)]
+    if samples:
+        _refuse_options_of_packets(request)
+        for each in samples:
+            each.check_samples(request.kind)
         labels = request.labels or [""]
         sampled = [
-            SampledTrace(trace, visible(name), label, request.span)
-            for trace, name, label in zip(opened, names, labels, strict=True)
+            SampledTrace(each.trace, each.meter, visible(each.name), label, request.span)
+            for each, label in zip(read, labels, strict=True)
+            if isinstance(each.meter, SampleMeter)
         ]
-        meters = [each.measured() for each in sampled]
-        if request.kind or not any("packets" in each.account.tables for each in opened):
-            _refuse_options_of_packets(request)
-            yield from analyze_samples(sampled, meters, request.output)
-            return
-        for trace, name in zip(opened, names, strict=True):
-            _check_rereadable(trace, name)
-    opened = [trace.of("packets") if trace.table != "packets" else trace for trace in opened]
-    analyses = _measure(opened, names, request)
+        yield from analyze_samples(sampled, request.output)
+        return
+    analyses = _measured(read, request)
     if request.labels:
         yield from _compare(Comparison(request.labels, analyses), request)
     else:
@@ -288,6 +276,134 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
         yield from account_lines(analysis.account, "packets")
     if request.output is not None:
         yield f"{request.output}  {request.output.stat().st_size / 1e6:.2f} MB"
+
+
+# ---------------------------------------------------------------- reading
+
+
+@dataclass
+class _Read:
+    """A trace that has been read.
+
+    Attributes:
+        name: name of its sources.
+        trace: the trace, whose account tells what it holds.
+        meter: the sums of its packets, or of its samples.
+        error: why it could not be read to its end, or None.
+    """
+
+    name: str
+    trace: Trace
+    meter: PacketMeter | SampleMeter
+    error: BdpbenchError | None = None
+
+    @property
+    def kind(self) -> str:
+        """What was measured, or would have been; "" if there was none of it."""
+        is_there = self.error is not None or self.trace.table in self.trace.account.tables
+        return self.trace.table if is_there else ""
+
+    @property
+    def lines(self) -> str:
+        """What its lines tell, in words."""
+        counts = self.trace.account.tables.items()
+        return ", ".join(f"{several(lines, 'line')} of {table}" for table, lines in counts)
+
+    def check_samples(self, kind: str | None) -> None:
+        """Refuse a trace without samples of the kind, or in the window."""
+        if kind and self.kind != kind:
+            said = f"the trace has no line of {kind}"
+            raise BdpbenchError(said, where=self.name, hint=f"it has {self.lines}")
+        account = self.trace.account
+        if isinstance(self.meter, SampleMeter) and self.meter.summary.is_empty():
+            hint = f"it lasts from {account.first_s} s to {account.last_s} s"
+            raise BdpbenchError("no sample is in the window", where=self.name, hint=hint)
+
+
+def _read_all(request: AnalysisRequest) -> list[_Read]:
+    """All traces, each read once; files of folders that are not traces are noted as left out."""
+    groups = [list(request.traces)] if request.parts else [[each] for each in request.traces]
+    read = []
+    for files in groups:
+        name = ", ".join("standard input" if path == "-" else path for path in files)
+        try:
+            trace = open_trace(files, lenient=request.lenient, kind=request.kind)
+        except BdpbenchError as error:
+            if not request.of_folders.issuperset(files):
+                raise
+            request.left_out.append(f"{name}: {error.message}")
+        else:
+            read.append(_read(trace, name, request))
+            if read[-1].error and not request.of_folders.issuperset(files):
+                raise read[-1].error
+    return read
+
+
+def _read(trace: Trace, name: str, request: AnalysisRequest) -> _Read:
+    """Read a trace to its end: as samples if its beginning has some, and if no packets follow."""
+    if trace.table in SAMPLED:
+        read = _Read(name, trace, SampleMeter())
+        try:
+            read.meter = measured(trace, request.span)
+        except BdpbenchError as error:
+            read.error = error
+        if request.kind or "packets" not in trace.account.tables:
+            return read
+        _check_rereadable(trace, name)
+    trace = trace if trace.table == "packets" else trace.of("packets")
+    meter = PacketMeter(request.span, bin_s=request.bin_s, capacities=request.capacity_mbps)
+    read = _Read(name, trace, meter)
+    try:
+        _feed(meter, trace)
+    except BdpbenchError as error:
+        read.error = error
+    return read
+
+
+def _chosen(read: Sequence[_Read], request: AnalysisRequest) -> Sequence[_Read]:
+    """The traces to measure together: of folders those of one kind, and others are left out."""
+    if not request.of_folders:
+        _check_kinds(read)
+        return read
+    kinds = [each.kind for each in read if each.kind]
+    wanted = request.kind or min(kinds, key=list(TABLES).index, default="")
+    chosen = [
+        each
+        for each in read
+        if (wanted and each.kind == wanted) or each.name not in request.of_folders
+    ]
+    files = len(request.of_folders)
+    others = [
+        f"{each.name}: {each.error.message if each.error else each.lines}"
+        for each in read
+        if each not in chosen
+    ]
+    if not chosen:
+        what = f"a line of {request.kind}" if request.kind else "lines that are measured"
+        raise BdpbenchError(
+            f"none of {several(files, 'file')} has {what}",
+            where=", ".join(dict.fromkeys(str(Path(each).parent) for each in request.of_folders)),
+            hint="; ".join(request.left_out + others),
+        )
+    request.left_out += others
+    for each in chosen:
+        if each.error:
+            raise each.error
+    request.label([each.name for each in chosen])
+    _check_kinds(chosen)
+    return chosen
+
+
+def _check_kinds(read: Sequence[_Read]) -> None:
+    """Refuse to compare packets with samples."""
+    packets = [each for each in read if isinstance(each.meter, PacketMeter)]
+    for each in read if packets else ():
+        if each not in packets:
+            raise BdpbenchError(
+                f"the trace has no packets, and {packets[0].name} has some",
+                where=each.name,
+                hint=f"it has {each.lines}; --kind names what to compare",
+            )
 
 
 def _check_rereadable(trace: Trace, name: str) -> None:
@@ -328,36 +444,30 @@ def _compare(comparison: Comparison, request: AnalysisRequest) -> Iterator[str]:
 # ---------------------------------------------------------------- measuring packet traces
 
 
-def _measure(
-    traces: Sequence[Trace], names: Sequence[str], request: AnalysisRequest
-) -> list[Analysis]:
-    """Measure packet traces, with bins of equal width."""
-    meters = [_fed_meter(trace, request) for trace in traces]
-    bin_s = max(meter.readable_width_s for meter in meters)
-    sums = [
-        _result(meter, trace, name, bin_s)
-        for meter, trace, name in zip(meters, traces, names, strict=True)
-    ]
+def _measured(read: Sequence[_Read], request: AnalysisRequest) -> list[Analysis]:
+    """What is known of packet traces, with bins of equal width."""
+    meters = [(each.meter, each) for each in read if isinstance(each.meter, PacketMeter)]
+    bin_s = max(meter.readable_width_s for meter, _ in meters)
+    sums = [_result(meter, each.trace, each.name, bin_s) for meter, each in meters]
     _check_selected(sums, request)
     return [
         Analysis(
-            visible(name),
-            trace.account.forms_told,
-            each,
-            _selected_metrics(each, request),
-            trace.account,
+            visible(each.name),
+            each.trace.account.forms_told,
+            own,
+            _selected_metrics(own, request),
+            each.trace.account,
             whole=not request.span.is_bounded,
         )
-        for trace, each, name in zip(traces, sums, names, strict=True)
+        for each, own in zip(read, sums, strict=True)
     ]
 
 
-def _fed_meter(trace: Trace, request: AnalysisRequest) -> PacketMeter:
-    """A meter of all batches of a trace, of which further ones are read while it works.
+def _feed(meter: PacketMeter, trace: Trace) -> None:
+    """Sum all batches of a trace, of which further ones are read while the meter works.
 
     How many are read after the window depends on the trace, not on the speed of either.
     """
-    meter = PacketMeter(request.span, bin_s=request.bin_s, capacities=request.capacity_mbps)
 
     def update_with(batch: pl.DataFrame) -> bool:
         meter.update(batch)
@@ -372,7 +482,6 @@ def _fed_meter(trace: Trace, request: AnalysisRequest) -> PacketMeter:
         for update in updates:
             update.result()
     meter.finish()
-    return meter
 
 
 def _result(meter: PacketMeter, trace: Trace, name: str, bin_s: float) -> PacketSums:
@@ -384,7 +493,7 @@ def _result(meter: PacketMeter, trace: Trace, name: str, bin_s: float) -> Packet
         known = first_s is not None and last_s is not None
         lasts = f"it lasts from {first_s:g} s to {last_s:g} s" if known else ""
         lines = trace.account.tables
-        holds = ", ".join(f"{count:,} lines of {table}" for table, count in lines.items())
+        holds = ", ".join(f"{several(count, 'line')} of {table}" for table, count in lines.items())
         hint = lasts if "packets" in lines else f"it has {holds}"
         raise BdpbenchError(error.message, where=name, hint=error.hint or hint) from None
 

@@ -40,16 +40,18 @@ SAMPLED = tuple(_COLUMNS)
 
 @dataclass(frozen=True)
 class SampledTrace:
-    """A trace of samples.
+    """A trace of samples that has been measured.
 
     Attributes:
         trace: the trace.
+        meter: the sums of its samples.
         name: name of its source.
         label: what its subjects are called after, beside other traces; "" for a single one.
         window: the samples that count.
     """
 
     trace: Trace
+    meter: SampleMeter
     name: str
     label: str
     window: Window
@@ -57,38 +59,50 @@ class SampledTrace:
     @property
     def rows(self) -> pl.LazyFrame:
         """subject, name, time_s, value of all samples in the window."""
-        columns = _COLUMNS[self.trace.table]
-        return self._samples(self.trace.frame, columns)
+        samples = _samples(self.trace.frame, self.trace.table, self.window)
+        return samples.with_columns(self._subject())
 
-    def _samples(self, rows: pl.LazyFrame, columns: _Columns) -> pl.LazyFrame:
-        long = long_samples(
-            rows.filter(self.window.holds()), columns.subject, columns.name, columns.values
-        )
+    @property
+    def summary(self) -> pl.DataFrame:
+        """The meter's summary."""
+        return self.meter.summary.with_columns(self._subject())
+
+    @property
+    def points(self) -> pl.DataFrame:
+        """The meter's points to draw."""
+        return self.meter.points.with_columns(self._subject())
+
+    def _subject(self) -> pl.Expr:
         if not self.label:
-            return long
-        of_trace = pl.format("{}: {}", pl.lit(self.label), "subject").str.strip_suffix(": ")
-        return long.with_columns(subject=of_trace)
-
-    def measured(self) -> SampleMeter:
-        """The sums of its samples, read once."""
-        columns, meter = _COLUMNS[self.trace.table], SampleMeter()
-        wanted = [*columns.subject, *([columns.name] if columns.name else []), *columns.values]
-        for batch in self.trace.batches(["time_s", *wanted]):
-            meter.add(self._samples(batch.lazy(), columns).collect())
-        return meter
+            return pl.col("subject")
+        labelled = pl.format("{}: {}", pl.lit(self.label), "subject")
+        return labelled.str.strip_suffix(": ").alias("subject")
 
 
-def analyze_samples(
-    traces: Sequence[SampledTrace], meters: Sequence[SampleMeter], output: Path | None
-) -> Iterator[str]:
+def measured(trace: Trace, window: Window) -> SampleMeter:
+    """The sums of the samples of a trace, which is read to its end."""
+    columns, meter = _COLUMNS[trace.table], SampleMeter()
+    wanted = [*columns.subject, *([columns.name] if columns.name else []), *columns.values]
+    for batch in trace.batches(["time_s", *wanted]):
+        meter.add(_samples(batch.lazy(), trace.table, window).collect())
+    return meter
+
+
+def _samples(rows: pl.LazyFrame, table: str, window: Window) -> pl.LazyFrame:
+    columns = _COLUMNS[table]
+    in_window = rows.filter(window.holds())
+    return long_samples(in_window, columns.subject, columns.name, columns.values)
+
+
+def analyze_samples(traces: Sequence[SampledTrace], output: Path | None) -> Iterator[str]:
     """What to print of measured traces of samples; writes the output file if requested.
 
     Raises:
         BdpbenchError: when the file cannot be written, or would take a second reading of a pipe.
     """
-    summary = pl.concat([each.summary for each in meters])
+    summary = pl.concat([each.summary for each in traces])
     if output is not None:
-        _write(traces, meters, summary, output)
+        _write(traces, summary, output)
     for each in traces:
         label = f"{each.label}: " if each.label else ""
         yield f"{label}{each.name}: {each.trace.account.forms_told} trace"
@@ -102,15 +116,10 @@ def analyze_samples(
         yield f"{output}  {output.stat().st_size / 1e6:.2f} MB"
 
 
-def _write(
-    traces: Sequence[SampledTrace],
-    meters: Sequence[SampleMeter],
-    summary: pl.DataFrame,
-    path: Path,
-) -> None:
+def _write(traces: Sequence[SampledTrace], summary: pl.DataFrame, path: Path) -> None:
     """Write all samples as a table, the summary and the drawn points as JSON, or a page."""
     suffix = path.suffix.lower()
-    points = pl.concat([each.points for each in meters])
+    points = pl.concat([each.points for each in traces])
     with writing(path):
         if suffix == ".html":
             _write_page(traces, summary, points, path)

@@ -9,7 +9,7 @@ import polars as pl
 
 from bdpbench.app.analyze.files import KEY, Analysis, Comparison
 from bdpbench.trace import LineAccount
-from bdpbench.units import addresses_of
+from bdpbench.units import addresses_of, several
 
 _MOST_ROWS = 20
 _MOST_COMPARED = 60
@@ -120,11 +120,11 @@ _OF_ALL_FLOWS = {
 }
 
 _OTHERS = {
-    "packets": "tell packets, which --kind packets measures",
-    "variables": "tell variables, which --kind variables measures",
-    "queues": "tell lengths of queues, which --kind queues measures",
-    "events": "tell other events, such as movement, or annotate the trace: they are not measured",
-    "series": "are two columns of numbers, which --kind series measures",
+    "packets": "of packets, which --kind packets measures",
+    "variables": "of variables, which --kind variables measures",
+    "queues": "of lengths of queues, which --kind queues measures",
+    "events": "of other events, such as movement, or of remarks, which are not measured",
+    "series": "of two columns of numbers, which --kind series measures",
 }
 
 _SAMPLES = ("subject", "name", "samples", "first_s", "last_s", "least", "mean", "largest", "last")
@@ -137,7 +137,7 @@ _Values = Mapping[str, Mapping[str, "float | None"]]
 def totals_lines(analysis: Analysis) -> Iterator[str]:
     """Flows, links and fairness of a packet trace."""
     sums = analysis.sums
-    yield f"{analysis.name}: {analysis.trace_format} trace, {analysis.account.lines:,} lines"
+    yield f"{analysis.name}: {_format_of(analysis)}"
     yield _span_of(analysis)
     values = _values_of(analysis.metrics)
     yield ""
@@ -149,7 +149,8 @@ def totals_lines(analysis: Analysis) -> Iterator[str]:
         yield ""
         yield from _loss_lines(sums.losses)
     if sums.forgotten:
-        yield f"{sums.forgotten:,} packets were sent whose fate the trace does not show"
+        packets = several(sums.forgotten, "packet")
+        yield f"the trace does not show what became of {packets}"
 
 
 def what_happened(analysis: Analysis) -> str:
@@ -164,8 +165,8 @@ def what_happened(analysis: Analysis) -> str:
     parts = []
     if rates:
         total = sum(rates.values())
-        who = "1 flow" if len(rates) == 1 else f"{len(rates):,} flows"
-        parts.append(f"{who} received {_number(total)} Mbit/s in {analysis.sums.seconds:.6g} s")
+        flows, seconds = several(len(rates), "flow"), analysis.sums.seconds
+        parts.append(f"{flows} received {_number(total)} Mbit/s in {seconds:.6g} s")
         lost = of_all.get("total_packet_loss_rate")
         parts += [] if lost is None else [f"{_number(100 * lost)} % of the packets were lost"]
     starved = [subject for subject, rate in rates.items() if rate == 0]
@@ -184,10 +185,15 @@ def what_happened(analysis: Analysis) -> str:
         )
     spent, dead_s = of_all.get("total_spent_energy"), of_all.get("network_lifetime")
     if spent is not None:
-        left = (
-            "all have some left" if dead_s is None else f"the first had none left at {dead_s:g} s"
-        )
-        parts.append(f"{analysis.sums.energy.height:,} nodes spent {_number(spent)} J, {left}")
+        nodes = analysis.sums.energy.height
+        left = "none of it was used up" if nodes == 1 else "all have some left"
+        if dead_s is not None:
+            left = (
+                f"used up at {dead_s:g} s"
+                if nodes == 1
+                else f"the first had none left at {dead_s:g} s"
+            )
+        parts.append(f"{several(nodes, 'node')} spent {_number(spent)} J, {left}")
     return f"{'; '.join(parts) or 'No flow of data was measured'}."
 
 
@@ -197,6 +203,11 @@ def _values_of(metrics: pl.DataFrame) -> _Values:
     for metric, subject, value in metrics.select(*KEY, "value").iter_rows():
         values.setdefault(subject, {})[metric] = value
     return values
+
+
+def _format_of(analysis: Analysis) -> str:
+    """The format of a trace, and its length."""
+    return f"{analysis.trace_format} trace, {several(analysis.account.lines, 'line')}"
 
 
 def _span_of(analysis: Analysis) -> str:
@@ -221,12 +232,12 @@ def _table(
     ]
     if not subjects:
         return
-    shown, more, about = subjects[:_MOST_ROWS], f"more {kind}s", {}
+    shown, more, about = subjects[:_MOST_ROWS], f"more {kind}", {}
     if kind == "flow":
         # The largest are shown; unknown values count as zero.
         by_size = sorted(subjects, key=lambda each: -(values[each].get("throughput") or 0.0))
         largest = set(by_size[:_MOST_ROWS])
-        shown, more = [each for each in subjects if each in largest], "smaller flows"
+        shown, more = [each for each in subjects if each in largest], "smaller flow"
         about = _ends_of(analysis.sums.flows)
     heads = ("type", "from>to") if about else ()
     rows = [(kind, *heads, *columns)]
@@ -236,7 +247,7 @@ def _table(
     yield ""
     yield from _aligned(rows, left=1 + len(heads))
     if len(subjects) > len(shown):
-        yield f"and {len(subjects) - len(shown):,} {more} (-o FILE writes all)"
+        yield f"and {several(len(subjects) - len(shown), more)} (-o FILE writes all)"
     if kind == "link":
         yield from _shared_lines(analysis.sums.links, subjects)
 
@@ -305,34 +316,30 @@ def _rows_of(frame: pl.DataFrame) -> Iterator[str]:
     shown = rows[:_MOST_COMPARED]
     yield from _aligned([tuple(frame.columns), *shown], left=2)
     if len(rows) > len(shown):
-        yield f"and {len(rows) - len(shown):,} more rows (-o FILE.json writes all)"
+        yield f"and {several(len(rows) - len(shown), 'more row')} (-o FILE.json writes all)"
 
 
 def account_lines(account: LineAccount, table: str) -> Iterator[str]:
     """The lines that are not of the table that was measured, and what is wrong with others."""
     if account.headings:
-        yield f"{_lines(account.headings)} of comments or titles before the trace"
+        yield f"{several(account.headings, 'line')} of comments or titles before the trace"
     for other, count in account.tables.items():
         if other != table:
-            yield f"{_lines(count)} {_OTHERS[other]}"
+            yield f"{several(count, 'line')} {_OTHERS[other]}"
     if account.skipped:
-        yield f"{account.skipped:,} of {account.lines:,} lines skipped, the first:"
+        yield f"{account.skipped:,} of {several(account.lines, 'line')} skipped, the first:"
         for each in account.first_skipped[:3]:
             yield f"  {each.source}:{each.line}: {each.reason}"
     if account.backwards:
-        yield f"time runs backwards in {_lines(account.backwards)}"
+        yield f"time runs backwards in {several(account.backwards, 'line')}"
     if not account.complete:
-        yield f"read up to the end of the window: {account.lines:,} lines"
-
-
-def _lines(count: int) -> str:
-    return "1 line" if count == 1 else f"{count:,} lines"
+        yield f"read up to the end of the window: {several(account.lines, 'line')}"
 
 
 def comparison_lines(comparison: Comparison, *, all_rows: bool) -> Iterator[str]:
     """The traces, and a table of their metrics: all, or those of the summary."""
     for label, each in zip(comparison.labels, comparison.analyses, strict=True):
-        yield f"{label}: {each.name}, {each.trace_format} trace, {each.account.lines:,} lines"
+        yield f"{label}: {each.name}, {_format_of(each)}"
         yield f"  {_span_of(each)}"
     yield ""
     rows = comparison.rows
@@ -349,7 +356,7 @@ def comparison_lines(comparison: Comparison, *, all_rows: bool) -> Iterator[str]
     head = ("metric", "of", "unit", *comparison.labels, *changes)
     yield from _aligned([head, *(_compared_cells(each) for each in shown)], left=3)
     if len(by_row) > len(shown):
-        yield f"and {len(by_row) - len(shown):,} more rows (-o FILE writes all)"
+        yield f"and {several(len(by_row) - len(shown), 'more row')} (-o FILE writes all)"
 
 
 def _compared_cells(rows: pl.DataFrame) -> tuple[str, ...]:

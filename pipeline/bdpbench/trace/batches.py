@@ -6,13 +6,14 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import polars as pl
 
+from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
-from bdpbench.trace.line_forms import LINE_FORMS, TABLE_OF_FORM
+from bdpbench.trace.line_forms import TABLE_OF_FORM
 from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import CHUNK_BYTES, Chunk, Source
@@ -116,9 +117,9 @@ class LineAccount:
 
 
 _MAX_THREADS = 4
+_MANY = 10
 _READ_AHEAD = 1  # chunks per thread, so that no thread waits while the reader does
 _CUT = "the last line was cut off: the file ends without a newline"
-_HALF_UNITS = {form.name: form.half_unit_s for form in LINE_FORMS}
 _ROUNDING = 1e-12  # rounding of sums of half units, far below the smallest of them
 
 
@@ -142,7 +143,7 @@ class _Batch:
 
     source: str
     lines: int
-    frame: pl.DataFrame
+    rows: pl.DataFrame | PackedRows
     forms: dict[str, int] = field(default_factory=dict)
     bad: list[tuple[int, str]] = field(default_factory=list)
     first: _Moment | None = None
@@ -161,6 +162,7 @@ class Reading:
         table: the table whose rows are wanted; rows of other tables are counted and dropped.
         columns: its wanted columns, in order.
         lenient: whether unrecognised lines are skipped and times may run backwards.
+        is_packed: whether rows that C has parsed are left as it leaves them, where all lines are.
         parser: the parsers in C, or None to read all lines by their patterns.
         row_filter: which rows are wanted; None for all.
         chunk_bytes: size of the chunks that become batches, bytes.
@@ -172,11 +174,12 @@ class Reading:
     parser: native.LineParser | None
     row_filter: RowFilter | None = None
     chunk_bytes: int = CHUNK_BYTES
+    is_packed: bool = False
 
 
 def read_batches(
     sources: Sequence[Source], reading: Reading, account: LineAccount
-) -> Iterator[pl.DataFrame]:
+) -> Iterator[pl.DataFrame | PackedRows]:
     """The rows of the sources, one after the other, in batches; updates the account on the way.
 
     Raises:
@@ -189,8 +192,8 @@ def read_batches(
         accountant.begin()
         for batch in _parsed_in_order(source, reading, account):
             accountant.add(batch)
-            if not batch.frame.is_empty():
-                yield batch.frame
+            if isinstance(batch.rows, PackedRows) or not batch.rows.is_empty():
+                yield batch.rows
         accountant.end(source.name)
     account.complete = True
 
@@ -294,7 +297,8 @@ def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
     batch = _parse_lines(chunk, length, reading, hint)
     chunk.done()
     if reading.row_filter is not None and not batch.is_filtered:
-        batch.frame = reading.row_filter.rows(batch.frame)
+        assert isinstance(batch.rows, pl.DataFrame)  # noqa: S101 - filtered rows are not packed
+        batch.rows = reading.row_filter.rows(batch.rows)
     if cut is not None:
         batch.cut = cut
         batch.lines += 1
@@ -305,37 +309,52 @@ def _parse_lines(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str
     if reading.parser is None:
         return _text_batch(chunk, length, reading, hint)
     wanted = {"time_s", *reading.columns} if reading.table == "packets" else {"time_s"}
+    radio = reading.table == "packets" and reading.parser.reads_of_wireless(reading.columns)
+    if radio and "wired" not in hint and not set(native.WIRELESS_FORMS).isdisjoint(hint):
+        found = reading.parser.parse_wireless(chunk.buffer, length, wanted)
+        if found.rows > _MANY * found.others:  # else some may be wired
+            return _wireless_batch(chunk, found, reading, hint)
     kinds = reading.row_filter.kinds if reading.row_filter and reading.table == "packets" else None
     wired = reading.parser.parse(chunk.buffer, length, wanted, kinds)
     if wired.rows == 0:
-        if reading.table == "packets" and reading.parser.reads_of_wireless(reading.columns):
-            return _wireless_batch(chunk, length, reading, hint)
-        return _text_batch(chunk, length, reading, hint)
-    if wired.other_lines:
+        found = reading.parser.parse_wireless(chunk.buffer, length, wanted) if radio else wired
+        if not found.rows:
+            return _text_batch(chunk, length, reading, hint)
+        return _wireless_batch(chunk, found, reading, hint)
+    if wired.others:
         if kinds is not None:  # all rows are needed to restore the order of lines
             wired = reading.parser.parse(chunk.buffer, length, wanted)
         return _mixed_batch(chunk, wired, reading, hint)
-    return _wired_batch(chunk, wired, reading, is_decided=kinds is not None)
+    return _whole_batch(chunk, wired, reading, is_decided=kinds is not None)
 
 
-def _wired_batch(
-    chunk: Chunk, wired: native.WiredLines, reading: Reading, *, is_decided: bool
+def _whole_batch(
+    chunk: Chunk, found: native.Lines, reading: Reading, *, is_decided: bool
 ) -> _Batch:
-    """All lines are wired: the parser has read everything."""
-    half = _HALF_UNITS["wired"]
-    is_filtered = is_decided and wired.undecided == 0
-    if reading.table == "packets" and reading.row_filter and not is_filtered:
-        reading.row_filter.learn(wired.frame)
-    return _Batch(
-        chunk.source,
-        wired.rows,
-        _full(wired.frame, reading) if reading.table == "packets" else _empty(reading),
-        {"wired": wired.rows},
-        first=_Moment(wired.first_s, half),
-        last=_Moment(wired.last_s, half),
-        backwards=wired.backwards,
-        is_filtered=is_filtered,
-    )
+    """The parser has read all lines."""
+    is_filtered = is_decided and found.undecided == 0
+    rows: pl.DataFrame | PackedRows = _packed(found, reading)
+    if reading.table != "packets":
+        rows = _empty(reading)
+    elif not reading.is_packed:
+        rows = _full(found.packed.frame(), reading)
+    learning = None if is_filtered or "wired" not in found.forms else reading.row_filter
+    if learning and isinstance(rows, pl.DataFrame) and reading.table == "packets":
+        learning.learn(rows)
+    batch = _Batch(chunk.source, found.rows, rows, dict(found.forms), is_filtered=is_filtered)
+    return _at_times(batch, found.times)
+
+
+def _packed(found: native.Lines, reading: Reading) -> PackedRows:
+    """The rows as they are, whose frame has all wanted columns."""
+    return replace(found.packed, frame=lambda: _full(found.packed.frame(), reading))
+
+
+def _at_times(batch: _Batch, times: native.Times) -> _Batch:
+    batch.first = _Moment(times.first_s, times.first_unit_s)
+    batch.last = _Moment(times.last_s, times.last_unit_s)
+    batch.backwards = times.backwards
+    return batch
 
 
 def _text_batch(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]) -> _Batch:
@@ -356,56 +375,58 @@ def _text_batch(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]
 
 
 def _mixed_batch(
-    chunk: Chunk, wired: native.WiredLines, reading: Reading, hint: Sequence[str]
+    chunk: Chunk, wired: native.Lines, reading: Reading, hint: Sequence[str]
 ) -> _Batch:
     """The lines that the parser left are read by their patterns and put back in their places."""
-    total, parsed, of_wired = _others(
-        chunk, wired.rows, wired.other_lines, wired.other_starts, hint
-    )
-    placed = wired.frame.insert_column(0, of_wired)
-    forms = dict(parsed.forms)
-    forms["wired"] = forms.get("wired", 0) + wired.rows
-    times = placed.select(LINE, "time_s", half_unit_s=pl.lit(_HALF_UNITS["wired"]))
-    if not parsed.times.is_empty():
-        times = pl.concat([times, parsed.times]).sort(LINE)
-    frame = _merged(placed, parsed, reading)
-    return _with_times(_Batch(chunk.source, total, frame, forms, parsed.bad), times)
-
-
-def _wireless_batch(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]) -> _Batch:
-    """Lines of wireless nodes are read by the parser, and all others by their patterns."""
-    assert reading.parser is not None  # noqa: S101 - the caller has asked it
-    found = reading.parser.parse_wireless(chunk.buffer, length, {"time_s", *reading.columns})
-    if not found.forms:
-        return _text_batch(chunk, length, reading, hint)
-    units = pl.Series([_HALF_UNITS[form] for form in native.WIRELESS_FORMS])
-    rows = found.frame.with_columns(half_unit_s=units[found.frame["form"]])
-    if not found.other_lines:
-        total, parsed = rows.height, ParsedText()
-        placed = rows.with_columns(pl.int_range(total).alias(LINE))
-    else:
-        total, parsed, of_rows = _others(
-            chunk, rows.height, found.other_lines, found.other_starts, hint
-        )
-        placed = rows.with_columns(of_rows)
+    parsed = _others(chunk, wired, hint)
+    units = pl.lit(native.HALF_UNITS_S["wired"]).alias("half_unit_s")
+    placed = _placed(wired).with_columns(units)
     times = placed.select(LINE, "time_s", "half_unit_s")
     if not parsed.times.is_empty():
         times = pl.concat([times, parsed.times]).sort(LINE)
-    frame = _merged(placed, parsed, reading)
+    return _with_times(_merged_batch(chunk, wired, placed, parsed, reading), times)
+
+
+def _wireless_batch(
+    chunk: Chunk, found: native.Lines, reading: Reading, hint: Sequence[str]
+) -> _Batch:
+    """The same of wireless lines."""
+    if not found.others:
+        return _whole_batch(chunk, found, reading, is_decided=False)
+    assert reading.parser is not None  # noqa: S101 - it has found them
+    parsed = _others(chunk, found, hint)
+    times = reading.parser.times_among(found, parsed.times)
+    stays = reading.is_packed and "packets" not in parsed.frames
+    rows = _packed(found, reading) if stays else _placed(found)
+    return _at_times(_merged_batch(chunk, found, rows, parsed, reading), times)
+
+
+def _merged_batch(
+    chunk: Chunk,
+    found: native.Lines,
+    rows: pl.DataFrame | PackedRows,
+    parsed: ParsedText,
+    reading: Reading,
+) -> _Batch:
+    """What the parser has found, and the other lines among it."""
+    if isinstance(rows, pl.DataFrame):
+        rows = _merged(rows, parsed, reading)
     forms = Counter(parsed.forms) + Counter(found.forms)
-    return _with_times(_Batch(chunk.source, total, frame, dict(forms), parsed.bad), times)
+    return _Batch(chunk.source, found.rows + found.others, rows, dict(forms), parsed.bad)
 
 
-def _others(
-    chunk: Chunk, rows: int, others: Sequence[int], starts: Sequence[int], hint: Sequence[str]
-) -> tuple[int, ParsedText, pl.Series]:
-    """Number of all lines, what the lines left by a parser became, and the places of its rows."""
+def _others(chunk: Chunk, found: native.Lines, hint: Sequence[str]) -> ParsedText:
+    """What the lines left by a parser became."""
     buffer = chunk.buffer
-    texts = [bytes(buffer[start : buffer.index(b"\n", start)]) for start in starts]
-    total = rows + len(others)
-    places = pl.int_range(total, eager=True).alias(LINE)
-    places = places.filter(~places.is_in(pl.Series(others, dtype=pl.Int64).implode()))
-    return total, parse_text(texts, others, hint), places
+    texts = [bytes(buffer[at : buffer.index(b"\n", at)]) for at in found.other_starts]
+    return parse_text(texts, found.other_lines, hint)
+
+
+def _placed(found: native.Lines) -> pl.DataFrame:
+    """The rows of a parser, with LINE."""
+    places = pl.int_range(found.rows + found.others, eager=True).alias(LINE)
+    others = pl.Series(found.other_lines, dtype=pl.Int64).implode()
+    return found.packed.frame().with_columns(places.filter(~places.is_in(others)))
 
 
 def _merged(placed: pl.DataFrame, parsed: ParsedText, reading: Reading) -> pl.DataFrame:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
+from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
 from bdpbench.trace.batches import LineAccount, Reading, Skipped, read_batches
@@ -71,6 +72,16 @@ class Trace:
         """
         return self._batches(columns, predicate, CHUNK_BYTES)
 
+    def packed_batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame | PackedRows]:
+        """The rows of packets as ``batches``; those that C has parsed as it leaves them.
+
+        Raises:
+            BdpbenchError: as for ``batches``.
+        """
+        self.account = LineAccount()
+        reading = replace(self._reading, columns=list(columns), is_packed=True)
+        return read_batches(self._sources, reading, self.account)
+
     def _batches(
         self, columns: Sequence[str] | None, predicate: pl.Expr | None, chunk_bytes: int
     ) -> Iterator[pl.DataFrame]:
@@ -83,7 +94,8 @@ class Trace:
         reading = replace(
             self._reading, columns=names, row_filter=row_filter, chunk_bytes=chunk_bytes
         )
-        return read_batches(self._sources, reading, self.account)
+        batches = read_batches(self._sources, reading, self.account)
+        return (batch for batch in batches if isinstance(batch, pl.DataFrame))  # none is packed
 
     @property
     def frame(self) -> pl.LazyFrame:

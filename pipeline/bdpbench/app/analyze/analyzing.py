@@ -28,6 +28,7 @@ from bdpbench.app.analyze.text import (
     metric_lines,
     totals_lines,
 )
+from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics.packets import (
     COLUMNS,
@@ -469,13 +470,13 @@ def _feed(meter: PacketMeter, trace: Trace) -> None:
     How many are read after the window depends on the trace, not on the speed of either.
     """
 
-    def update_with(batch: pl.DataFrame) -> bool:
+    def update_with(batch: pl.DataFrame | PackedRows) -> bool:
         meter.update(batch)
         return meter.is_done
 
     updates: deque[Future[bool]] = deque()
     with ThreadPoolExecutor(1) as worker:
-        for batch in trace.batches(COLUMNS):
+        for batch in trace.packed_batches(COLUMNS):
             updates.append(worker.submit(update_with, batch))
             if len(updates) > _READ_AHEAD and updates.popleft().result():
                 break

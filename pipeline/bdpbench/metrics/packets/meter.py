@@ -5,7 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -13,16 +13,18 @@ from typing import Protocol
 import polars as pl
 import polars.selectors as cs
 
-from bdpbench.compiled import ArrowArray, chars, load_library, series_of, stream_of
+from bdpbench.compiled import ArrowArray, PackedRows, chars, load_library, series_of, stream_of
 from bdpbench.metrics.packets.row_by_row import RowByRow
 from bdpbench.metrics.packets.rows import (
     ENDS,
+    NO_TYPE,
     NUMBERS,
     UNKNOWN,
     WIRED_REASONS,
     Codes,
     Layer,
     event_codes,
+    words_of,
 )
 
 _SOURCE = Path(__file__).with_name("packet_sums.c")
@@ -160,12 +162,32 @@ class Meter:
         Raises:
             MemoryError: when the state cannot be allocated; the sums are then lost.
         """
-        rows, events = self._codes.numbers_of(batch), event_codes(batch["event"])
+        rows, events = self._codes.numbers_of(batch), event_codes(words_of(batch["event"]))
         taken = 0
         while taken < rows.height:
             taken += self._sums.add(rows.slice(taken), events, self._codes.kinds)
             if taken < rows.height:
                 self._codes.learn_types(batch["type"])
+
+    def look(self, rows: PackedRows, end_s: float) -> Look | None:
+        """What packed rows before ``end_s`` are like; None if they cannot be added as they are."""
+        return self._sums.look(rows, end_s) if isinstance(self._sums, _InC) else None
+
+    def add_packed(self, rows: PackedRows, end_s: float) -> None:
+        """Add packed rows before ``end_s``, in the order of the trace.
+
+        Raises:
+            MemoryError: as ``add``.
+        """
+        assert isinstance(self._sums, _InC)  # noqa: S101 - look() has told
+        types, reasons = self._codes.of_types(rows.types), self._codes.of_reasons(rows.reasons)
+        self._codes.of_layers(rows.layers)
+        self._sums.add_packed(rows, end_s, types, reasons, self._codes.kinds)
+
+    def flows_so_far(self) -> pl.DataFrame:
+        """The streams with a flow id (ENDS), in the order of their first rows."""
+        streams = pl.DataFrame([self._sums.table("streams")[name].cast(_I32) for name in ENDS])
+        return streams.filter(pl.col("flow") != UNKNOWN)
 
     def found(self) -> Found:
         """The sums of all rows; no row follows.
@@ -210,6 +232,45 @@ class Meter:
         )
 
 
+class Look(ctypes.Structure):
+    """What packed rows are like, of those before an end; ``struct look`` of packet_sums.c.
+
+    first_s, last_s: their first and last time, s, NaN without any. has_ended: whether others are at
+    the end or later. has_gaps: whether any has no flow id or no ends; lacks_flow: whether any has
+    ends, but no flow id; has_flow: whether any has one. top_source, top_on_link: the largest
+    source, and that of rows on links, or -1.
+    """
+
+    first_s: float
+    last_s: float
+    has_ended: int
+    has_gaps: int
+    lacks_flow: int
+    has_flow: int
+    top_source: int
+    top_on_link: int
+    _fields_ = (
+        *((name, ctypes.c_double) for name in ("first_s", "last_s")),
+        *((name, ctypes.c_int64) for name in ("has_ended", "has_gaps", "lacks_flow")),
+        *((name, ctypes.c_int64) for name in ("has_flow", "top_source", "top_on_link")),
+    )
+
+
+class _Packed(ctypes.Structure):
+    _fields_ = (
+        ("rows", ctypes.c_int64),
+        ("columns", ctypes.c_void_p * len(NUMBERS)),
+        ("type_codes", ctypes.c_void_p),
+        ("reason_codes", ctypes.c_void_p),
+        ("end_s", ctypes.c_double),
+    )
+
+
+def _packed(rows: PackedRows, end_s: float) -> _Packed:
+    addresses = (rows.columns.get(name) for name in NUMBERS)
+    return _Packed(rows.rows, (ctypes.c_void_p * len(NUMBERS))(*addresses), end_s=end_s)
+
+
 class _InPython:
     """Rows, summed one by one in Python."""
 
@@ -248,6 +309,33 @@ class _InC:
         if taken < 0:
             raise MemoryError("no memory for the sums of a trace")
         return taken
+
+    def look(self, rows: PackedRows, end_s: float) -> Look:
+        """What packed rows before ``end_s`` are like."""
+        packed, look = _packed(rows, end_s), Look()
+        self._library.bdpbench_look(ctypes.addressof(packed), ctypes.addressof(look))
+        return look
+
+    def add_packed(
+        self,
+        rows: PackedRows,
+        end_s: float,
+        types: Sequence[int],
+        reasons: Sequence[int],
+        kinds: bytearray,
+    ) -> None:
+        """Add packed rows before ``end_s``, whose words have these codes."""
+        packed = _packed(rows, end_s)
+        type_codes = (ctypes.c_uint32 * (len(types) or 1))(*types or (NO_TYPE,))
+        reason_codes = (ctypes.c_int32 * (len(reasons) or 1))(*reasons or (UNKNOWN,))
+        packed.type_codes = ctypes.addressof(type_codes)
+        packed.reason_codes = ctypes.addressof(reason_codes)
+        kind_of = chars(len(kinds)).from_buffer(kinds) if kinds else None
+        if not self._library.bdpbench_add_packed(
+            self._meter, ctypes.addressof(packed), event_codes(rows.events), kind_of
+        ):
+            raise MemoryError("no memory for the sums of a trace")
+        del kind_of
 
     def finish(self) -> tuple[int, ...]:
         """The numbers of the whole trace; no row follows."""
@@ -338,6 +426,8 @@ def _library() -> ctypes.CDLL | None:
     for name, result, given in (
         ("new_meter", pointer, [ctypes.c_double, ctypes.c_double]),
         ("add_rows", count, [pointer, pointer, pointer, ctypes.c_char_p, pointer, count]),
+        ("add_packed", ctypes.c_int, [pointer, pointer, ctypes.c_char_p, pointer]),
+        ("look", None, [pointer, pointer]),
         ("finish_meter", ctypes.c_int, [pointer]),
         ("numbers", None, [pointer, pointer]),
         ("column", ctypes.c_int, [pointer, ctypes.c_int, ctypes.c_int, pointer]),

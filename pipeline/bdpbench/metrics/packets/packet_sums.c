@@ -1696,6 +1696,25 @@ struct batch {
 	int64_t types;
 };
 
+/* Rows as a parser leaves them: words are numbers of two bytes, which codes are given for. */
+struct packed {
+	int64_t rows;
+	const void *columns[COLUMNS];	/* 0 for one that no row has */
+	const uint32_t *type_codes;
+	const int32_t *reason_codes;
+	double end_s;			/* rows from here on do not count */
+};
+
+/* What packed rows are like, of those that count. */
+struct look {
+	double first_s, last_s;		/* NAN without a row */
+	int64_t has_ended;		/* whether any is at the end or later */
+	int64_t has_gaps;		/* whether any has no flow id, or no ends */
+	int64_t lacks_flow;		/* whether any has ends, and no flow id */
+	int64_t has_flow;
+	int64_t top_source, top_on_link;	/* largest source, and of those on links; or -1 */
+};
+
 #define VALUE(batch, column, type, row) \
 	(((const type *)(batch)->columns[column])[(batch)->offsets[column] + (row)])
 #define OPTIONAL(batch, column, type, row, absent) \
@@ -1735,6 +1754,43 @@ load_row(const struct batch *batch, int64_t at, struct row *row)
 	row->next_hop = OPTIONAL(batch, NEXT_HOP, int32_t, at, UNKNOWN);
 	row->hops = OPTIONAL(batch, HOPS, int32_t, at, UNKNOWN);
 	row->energy_j = OPTIONAL(batch, ENERGY, double, at, -1);
+}
+
+#define PACKED(type, column, absent) \
+	(packed->columns[column] ? ((const type *)packed->columns[column])[at] : (absent))
+
+static inline void
+load_packed_row(const struct packed *packed, const uint8_t *event_of, const uint8_t *type_of,
+		int64_t at, struct row *row)
+{
+	uint8_t type;
+
+	row->time_s = PACKED(double, TIME, 0);
+	row->event = (enum event)event_of[PACKED(uint8_t, EVENT, 0)];
+	row->from = PACKED(int32_t, FROM, UNKNOWN);
+	row->to = PACKED(int32_t, TO, UNKNOWN);
+	row->type_code = packed->type_codes[PACKED(uint16_t, TYPE, 0)];
+	type = row->type_code == NO_TYPE ? DATA : type_of[row->type_code];
+	row->type = (enum type)(type & (ROUTING - 1));
+	row->is_routing = type & ROUTING;
+	row->bytes = PACKED(int32_t, BYTES, 0);
+	row->flow = PACKED(int32_t, FLOW, UNKNOWN);
+	row->src_node = row->source = PACKED(int32_t, SRC_NODE, UNKNOWN);
+	row->src_port = PACKED(int32_t, SRC_PORT, UNKNOWN);
+	row->dst_node = row->receiver = PACKED(int32_t, DST_NODE, UNKNOWN);
+	row->dst_port = PACKED(int32_t, DST_PORT, UNKNOWN);
+	row->seq = PACKED(int64_t, SEQ, NONE);
+	row->uid = PACKED(int64_t, UID, -1);
+	row->header_bytes = PACKED(int32_t, HEADER_BYTES, 0);
+	row->is_coarse = 0;
+	row->layer = PACKED(uint8_t, LAYER, WIRED);
+	if (row->layer == WIRED && row->event != READING)
+		return;
+	row->node = PACKED(int32_t, NODE, UNKNOWN);
+	row->reason = packed->reason_codes[PACKED(uint16_t, REASON, 0)];
+	row->next_hop = PACKED(int32_t, NEXT_HOP, UNKNOWN);
+	row->hops = PACKED(int32_t, HOPS, UNKNOWN);
+	row->energy_j = PACKED(double, ENERGY, -1);
 }
 
 static enum taken
@@ -1881,6 +1937,49 @@ bdpbench_add_rows(struct meter *meter, struct ArrowArrayStream *stream, const in
 		array.release(&array);
 		if (each != TAKEN)
 			return each == LEFT ? taken : -1;
+	}
+}
+
+/* Adds packed rows, all of whose types are known; returns 0 when memory is short. */
+int
+bdpbench_add_packed(struct meter *meter, const struct packed *packed, const uint8_t *event_of,
+		    const uint8_t *type_of)
+{
+	struct row row = { .stream = -1, .link = -1 };
+
+	for (int64_t at = 0; at < packed->rows; at++) {
+		load_packed_row(packed, event_of, type_of, at, &row);
+		if (row.time_s < packed->end_s && take(meter, &row) == NO_MEMORY)
+			return 0;
+	}
+	return 1;
+}
+
+void
+bdpbench_look(const struct packed *packed, struct look *look)
+{
+	*look = (struct look){ NAN, NAN, 0, 0, 0, 0, -1, -1 };
+	for (int64_t at = 0; at < packed->rows; at++) {
+		double time_s = PACKED(double, TIME, 0);
+		int32_t source = PACKED(int32_t, SRC_NODE, UNKNOWN);
+		int has_flow = PACKED(int32_t, FLOW, UNKNOWN) != UNKNOWN;
+
+		if (!(time_s < packed->end_s)) {
+			look->has_ended = 1;
+			continue;
+		}
+		if (isnan(look->first_s))
+			look->first_s = time_s;
+		look->last_s = time_s;
+		look->has_flow |= has_flow;
+		look->has_gaps |= !has_flow || source == UNKNOWN;
+		if (source == UNKNOWN)
+			continue;
+		look->lacks_flow |= !has_flow;
+		if (source > look->top_source)
+			look->top_source = source;
+		if (source > look->top_on_link && PACKED(int32_t, FROM, UNKNOWN) != UNKNOWN)
+			look->top_on_link = source;
 	}
 }
 

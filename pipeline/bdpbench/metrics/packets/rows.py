@@ -20,7 +20,7 @@ from __future__ import annotations
 import enum
 import math
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -131,7 +131,7 @@ BIN_ROUNDING = 1e-7
 
 # Address 0.1.0 with ns-2's default of 11 bits for the last level. In a flat topology with more
 # nodes than this number, an address equals the node's number, as the first lines show.
-_FIRST_HIERARCHICAL = 1 << 11
+FIRST_HIERARCHICAL = 1 << 11
 _ENDS_AND_LINK = (*ENDS, "from_node", "to_node")
 _WIRELESS = ("layer", "node", "reason", "next_hop", "hops", "energy_j")
 _OPTIONAL = ("from_lat", *_WIRELESS)
@@ -179,6 +179,17 @@ class Rows:
         self._flows = pl.DataFrame(schema=dict.fromkeys(ENDS, pl.Int32))
         self._hosts = pl.DataFrame(schema={"address": pl.Int32, "host": pl.Int32})
 
+    @property
+    def are_known(self) -> tuple[bool, bool]:
+        """Whether any flow id has been learned, and any host."""
+        return not self._flows.is_empty(), not self._hosts.is_empty()
+
+    def learn_flows(self, streams: pl.DataFrame) -> None:
+        """Learn the flow ids (ENDS) of rows that were summed without this class."""
+        self._flows = pl.concat([self._flows, streams]).unique(
+            list(ENDS[1:]), keep="first", maintain_order=True
+        )
+
     @staticmethod
     def are_plain(batch: pl.DataFrame) -> bool:
         """Whether a batch needs no others: its rows tell flows and hosts."""
@@ -216,8 +227,7 @@ class Rows:
         if batch["flow"].null_count() == 0 and self._flows.is_empty():
             return batch
         ends = list(ENDS[1:])
-        seen = batch.filter(pl.col("flow").is_not_null()).select(ENDS)
-        self._flows = pl.concat([self._flows, seen]).unique(ends, keep="first", maintain_order=True)
+        self.learn_flows(batch.filter(pl.col("flow").is_not_null()).select(ENDS))
         if batch["flow"].null_count() == 0:
             return batch
         known = self._flows.rename({"flow": "known_flow"})
@@ -261,7 +271,7 @@ def is_hierarchical(addresses: pl.Series) -> bool:
     (False, True)
     """
     top = addresses.max()
-    return isinstance(top, int) and top >= _FIRST_HIERARCHICAL
+    return isinstance(top, int) and top >= FIRST_HIERARCHICAL
 
 
 def goes_to_group() -> pl.Expr:
@@ -282,6 +292,9 @@ class Codes:
         self.kinds = bytearray()
         self.types: dict[int, str | None] = {NO_TYPE: None}
         self.reasons: dict[int, str | None] = {UNKNOWN: None}
+        self._alive: list[pl.Series] = []  # a code is given again once no column has its word
+        self._type_codes: dict[str, int] = {}
+        self._reason_codes: dict[str, int] = {}
         self._layers = {"link": int(Layer.LINK), "AGT": int(Layer.AGENT), "RTR": int(Layer.ROUTER)}
 
     @property
@@ -305,7 +318,7 @@ class Codes:
         if name == "from_lat":
             return column.is_not_null()
         if name == "layer":
-            codes = [self._layers.setdefault(each, len(self._layers)) for each in _words(column)]
+            codes = self.of_layers(words_of(column))
             return (
                 pl.Series(codes, dtype=pl.UInt8)
                 .gather(column.to_physical())
@@ -314,13 +327,41 @@ class Codes:
         if name == "type":
             column, absent = column.to_physical(), NO_TYPE
         elif name == "reason":
-            self.reasons |= _names(column)
+            self._learn_reasons(column)
             column = column.to_physical().cast(pl.Int32)
         return column.fill_null(absent) if column.null_count() else column
+
+    def of_layers(self, words: Sequence[str]) -> list[int]:
+        """The codes of layers, which are learned."""
+        return [self._layers.setdefault(each, len(self._layers)) for each in words]
+
+    def of_types(self, words: Sequence[str]) -> list[int]:
+        """The codes of types of packets, which are learned; an empty word is none."""
+        new = [each for each in words if each and each not in self._type_codes]
+        if new:
+            column = pl.Series(new, dtype=pl.Categorical())
+            self.learn_types(column)
+            self._type_codes |= dict(zip(new, column.to_physical(), strict=True))
+        return [self._type_codes[each] if each else NO_TYPE for each in words]
+
+    def of_reasons(self, words: Sequence[str]) -> list[int]:
+        """The codes of reasons, which are learned; an empty word is none."""
+        new = [each for each in words if each and each not in self._reason_codes]
+        if new:
+            column = pl.Series(new, dtype=pl.Categorical())
+            self._learn_reasons(column)
+            self._reason_codes |= dict(zip(new, column.to_physical(), strict=True))
+        return [self._reason_codes[each] if each else UNKNOWN for each in words]
+
+    def _learn_reasons(self, column: pl.Series) -> None:
+        new = {code: name for code, name in _names(column).items() if code not in self.reasons}
+        self.reasons |= new
+        self._alive += [column.unique()] if new else []
 
     def learn_types(self, column: pl.Series) -> None:
         """Learn the types of packets in a column."""
         new = {code: name for code, name in _names(column).items() if code not in self.types}
+        self._alive += [column.unique()] if new else []
         self.types |= new
         self.kinds.extend(bytes(max(0, max(new, default=-1) + 1 - len(self.kinds))))
         for code, name in new.items():
@@ -328,13 +369,13 @@ class Codes:
             self.kinds[code] = kind | ROUTING * (name in ROUTING_TYPES)
 
 
-def event_codes(column: pl.Series) -> bytes:
-    """For each code of a column of events, what it is."""
-    codes = [_EVENT_OF.get(each, Event.OTHER) for each in _words(column)]
+def event_codes(events: Sequence[str]) -> bytes:
+    """For each index of events, what it is."""
+    codes = [_EVENT_OF.get(each, Event.OTHER) for each in events]
     return bytes(codes).ljust(256, bytes([Event.OTHER]))
 
 
-def _words(column: pl.Series) -> tuple[str, ...]:
+def words_of(column: pl.Series) -> tuple[str, ...]:
     """The words of a column of an enumeration, by their codes."""
     assert isinstance(column.dtype, pl.Enum)  # noqa: S101 - trace/schema.py
     return tuple(column.dtype.categories)

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import polars as pl
 
+from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.packets.meter import Found, Meter
-from bdpbench.metrics.packets.rows import LATEST_S, Rows, Window, readable_width_s, width_ms
+from bdpbench.metrics.packets.meter import Found, Look, Meter
+from bdpbench.metrics.packets.rows import (
+    FIRST_HIERARCHICAL,
+    LATEST_S,
+    Rows,
+    Window,
+    readable_width_s,
+    width_ms,
+)
 from bdpbench.metrics.packets.totals import PacketSums, Totals
 
 MOST_GIVEN_BINS = 1_000_000
@@ -21,7 +29,7 @@ _ROWS_AT_ONCE = 500_000
 
 
 def sum_packets(
-    batches: Iterable[pl.DataFrame],
+    batches: Iterable[pl.DataFrame | PackedRows],
     window: Window | None = None,
     *,
     bin_s: float | None = None,
@@ -31,7 +39,7 @@ def sum_packets(
     """Reduce a packet trace in one pass; memory holds the packets in flight, and the series.
 
     Args:
-        batches: frames of the columns ``COLUMNS``, in the order of the trace.
+        batches: frames of the columns ``COLUMNS``, or packed rows, in the order of the trace.
         window: time to measure; None for all. Events at its end or later are ignored; those before
             its start only determine which packets are in flight and the lengths of queues.
         bin_s: width of the bins of the series, s; None for one that divides the trace into at most
@@ -51,6 +59,10 @@ def sum_packets(
     return meter.result()
 
 
+def _rows_of(batch: pl.DataFrame | PackedRows) -> int:
+    return batch.height if isinstance(batch, pl.DataFrame) else batch.rows
+
+
 @dataclass
 class PacketMeter:
     """``sum_packets`` for callers that receive batches one by one."""
@@ -68,34 +80,54 @@ class PacketMeter:
         self._meter = Meter(self._window.start_s, self.bin_s, compiled=self.compiled)
         self._rows = Rows()
         self._first_s = self._last_s = math.nan
-        self._waiting: list[pl.DataFrame] = []
+        self._waiting: list[pl.DataFrame | PackedRows] = []
+        self._looks: list[Look | None] = []
+        self._has_flows = False  # whether packed rows have flow ids that were not learned
         self._found: Found | None = None
 
-    def update(self, batch: pl.DataFrame) -> None:
+    def update(self, batch: pl.DataFrame | PackedRows) -> None:
         """Add the lines of a batch.
 
         Raises:
             BdpbenchError: for more bins of a given width than a series may have, and for a time
                 that no event can have.
         """
-        if math.isfinite(self._window.end_s):
+        look = None
+        if isinstance(batch, PackedRows):
+            look = self._meter.look(batch, self._window.end_s)
+            batch = batch if look else batch.frame()
+        if isinstance(batch, pl.DataFrame):
             self.is_done = bool((batch["time_s"] >= self._window.end_s).any())
-            batch = batch.filter(pl.col("time_s") < self._window.end_s)
-        if batch.is_empty():
-            return
-        self._note_times(batch)
+            batch = batch.filter(pl.col("time_s") < self._window.end_s) if self.is_done else batch
+            if batch.is_empty():
+                return
+            self._check_times(batch["time_s"])
+            self._note_times(float(batch["time_s"][0]), float(batch["time_s"][-1]))
+        elif look:
+            self.is_done = bool(look.has_ended)
+            if math.isnan(look.first_s):
+                return
+            self._note_times(look.first_s, look.last_s)
         self._waiting.append(batch)
-        rows = sum(each.height for each in self._waiting)
-        if rows >= _ROWS_AT_ONCE or (rows == batch.height and self._rows.are_plain(batch)):
+        self._looks.append(look)
+        rows = sum(_rows_of(each) for each in self._waiting)
+        if rows >= _ROWS_AT_ONCE or (len(self._waiting) == 1 and self._are_plain(batch, look)):
             self._add_waiting()
 
-    def _note_times(self, batch: pl.DataFrame) -> None:
-        times_s = batch["time_s"]
+    def _are_plain(self, batch: pl.DataFrame | PackedRows, look: Look | None) -> bool:
+        """Whether a batch needs no others: its rows tell flows and hosts."""
+        if isinstance(batch, pl.DataFrame):
+            return self._rows.are_plain(batch)
+        return look is not None and not look.lacks_flow and look.top_source < FIRST_HIERARCHICAL
+
+    def _check_times(self, times_s: pl.Series) -> None:
         if not times_s.is_between(-LATEST_S, LATEST_S).all() or times_s.is_nan().any():
             raise BdpbenchError(f"the trace has a time beyond {LATEST_S:g} s")
+
+    def _note_times(self, first_s: float, last_s: float) -> None:
         if math.isnan(self._first_s):
-            self._first_s = float(times_s[0])
-        self._last_s = float(times_s[-1])
+            self._first_s = first_s
+        self._last_s = last_s
         start_s = max(self._first_s, self._window.start_s)
         if self.bin_s is not None and self._last_s - start_s > MOST_GIVEN_BINS * self.bin_s:
             raise BdpbenchError(
@@ -105,14 +137,42 @@ class PacketMeter:
             )
 
     def _add_waiting(self) -> None:
-        if self._waiting:
-            waiting, self._waiting = self._waiting, []
-            whole = waiting[0] if len(waiting) == 1 else pl.concat(waiting, how="diagonal")
-            self._meter.add(self._rows.prepared(whole))
+        waiting, self._waiting = self._waiting, []
+        looks, self._looks = self._looks, []
+        packed = [each for each in waiting if isinstance(each, PackedRows)]
+        if len(packed) == len(waiting) and not self._teaches([each for each in looks if each]):
+            for rows in packed:
+                self._meter.add_packed(rows, self._window.end_s)
+            return
+        if self._has_flows:
+            self._rows.learn_flows(self._meter.flows_so_far())
+            self._has_flows = False
+        frames = [self._frame_of(each) for each in waiting]
+        whole = frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal")
+        self._meter.add(self._rows.prepared(whole))
+
+    def _teaches(self, looks: Sequence[Look]) -> bool:
+        """Whether packed rows learn flow ids or hosts from one another, or from those before."""
+        knows_flows, knows_hosts = self._rows.are_known
+        learns_flows = knows_flows or any(each.has_gaps for each in looks)
+        knows_flows |= self._has_flows or any(each.has_flow for each in looks)
+        lacks_flow = any(each.lacks_flow for each in looks)
+        top_on_link = max((each.top_on_link for each in looks), default=-1)
+        if knows_hosts or top_on_link >= FIRST_HIERARCHICAL or (knows_flows and lacks_flow):
+            return True
+        self._has_flows |= learns_flows and any(each.has_flow for each in looks)
+        return False
+
+    def _frame_of(self, rows: pl.DataFrame | PackedRows) -> pl.DataFrame:
+        if isinstance(rows, pl.DataFrame):
+            return rows
+        frame = rows.frame()
+        return frame.filter(pl.col("time_s") < self._window.end_s)
 
     def finish(self) -> None:
         """Sum the rows that have been collected: no batch follows."""
-        self._add_waiting()
+        if self._waiting:
+            self._add_waiting()
         if self._found is None:
             self._found = self._meter.found()
 

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import ctypes
 import functools
-from collections.abc import Collection, Mapping, Sequence
+import weakref
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
-from bdpbench.compiled import ArrowArray, chars, load_library, series_of
+from bdpbench.compiled import ArrowArray, PackedRows, chars, load_library, series_of
+from bdpbench.trace.line_forms import LINE_FORMS
 from bdpbench.trace.schema import EVENT, EVENTS, LAYER, LAYERS, PACKETS
 
 COLUMNS = tuple(PACKETS)[:18]
@@ -42,6 +44,13 @@ _WIRELESS_COLUMNS = (
 WIRELESS_FORMS = ("old wireless", "new wireless", "node energy")
 """Forms of the lines that are parsed, by their numbers in the column ``form``."""
 
+HALF_UNITS_S = {form.name: form.half_unit_s for form in LINE_FORMS}
+"""Name of a form → half a unit of the last digit of its times, s."""
+
+_WIRELESS_UNITS = (ctypes.c_double * len(WIRELESS_FORMS))(
+    *(HALF_UNITS_S[form] for form in WIRELESS_FORMS)
+)
+
 _NEVER_WIRELESS = frozenset(
     (
         *("from_node", "to_node", "tcp_flags", "header_bytes", "sack_bytes"),
@@ -59,9 +68,11 @@ class _Words(ctypes.Structure):
         ("mask", ctypes.c_uint64 * _MAX_WORDS),
     )
 
+    def words(self) -> list[str]:
+        return [self.text[i][:].rstrip(b"\0").decode("ascii") for i in range(self.count)]
+
     def series(self) -> pl.Series:
-        words = [self.text[i][:].rstrip(b"\0").decode("ascii") for i in range(self.count)]
-        return pl.Series(words, dtype=pl.String).cast(pl.Categorical())
+        return pl.Series(self.words(), dtype=pl.String).cast(pl.Categorical())
 
 
 class _WiredChunk(ctypes.Structure):
@@ -86,9 +97,22 @@ class _WirelessChunk(ctypes.Structure):
         ("others", ctypes.c_int64),
         ("other_line", ctypes.POINTER(ctypes.c_int64)),
         ("other_start", ctypes.POINTER(ctypes.c_int64)),
+        *((name, ctypes.c_int64) for name in ("backwards", "backwards_line")),
+        *((name, ctypes.c_double) for name in ("first_time", "last_time")),
+        *((name, ctypes.c_double) for name in ("backwards_time", "backwards_after")),
+        *((name, ctypes.c_double) for name in ("first_unit", "last_unit")),
+        ("data", ctypes.c_void_p * len(_WIRELESS_COLUMNS)),
+        ("has", ctypes.c_void_p),
         ("types", _Words),
         ("reasons", _Words),
         ("columns", ArrowArray * len(_WIRELESS_COLUMNS)),
+    )
+
+
+class _Timed(ctypes.Structure):
+    _fields_ = (
+        ("count", ctypes.c_int64),
+        *((name, ctypes.c_void_p) for name in ("lines", "times", "units")),
     )
 
 
@@ -134,43 +158,50 @@ class Backwards:
 
 
 @dataclass(frozen=True)
-class WiredLines:
-    """The result of parsing a chunk.
+class Times:
+    """Times of the lines of a chunk: the first and last, and half a unit of their last digits, s.
 
-    Attributes:
-        frame: the wanted columns of the parsed lines, in order, without the rows of unwanted kinds.
-        rows: number of parsed lines.
-        undecided: rows of the frame whose kind is not yet known to be wanted or not.
-        other_lines, other_starts: indices and offsets of the lines that it did not parse.
-        first_s, last_s: times of the first and the last parsed line, s.
-        backwards: where time runs backwards among them, or None.
+    ``backwards`` says where time runs backwards among them, or is None.
     """
 
-    frame: pl.DataFrame
-    rows: int
-    undecided: int
-    other_lines: list[int]
-    other_starts: list[int]
     first_s: float
+    first_unit_s: float
     last_s: float
+    last_unit_s: float
     backwards: Backwards | None
 
 
 @dataclass(frozen=True)
-class WirelessLines:
-    """The result of parsing a chunk of wireless lines.
+class Lines:
+    """The result of parsing a chunk.
 
     Attributes:
-        frame: the wanted columns of the parsed lines, in order, and ``form`` (u8), the number of
-            their form in ``WIRELESS_FORMS``.
+        packed: the wanted columns of the parsed lines, in order, without the rows of unwanted
+            kinds; of wireless lines also ``form`` (u8), the number in ``WIRELESS_FORMS``.
+        rows: number of parsed lines.
+        undecided: stored rows whose kind is not yet known to be wanted or not.
         forms: name of a form → number of its lines.
-        other_lines, other_starts: indices and offsets of the lines that it did not parse.
+        others: number of the lines that it did not parse.
+        times: the times of these lines.
     """
 
-    frame: pl.DataFrame
-    forms: dict[str, int]
-    other_lines: list[int]
-    other_starts: list[int]
+    packed: PackedRows
+    rows: int
+    undecided: int
+    forms: Mapping[str, int]
+    others: int
+    times: Times
+    _chunk: _WiredChunk | _WirelessChunk
+
+    @property
+    def other_lines(self) -> list[int]:
+        """Indices of the lines that it did not parse."""
+        return list(self._chunk.other_line[: self.others])
+
+    @property
+    def other_starts(self) -> list[int]:
+        """Offsets of these lines."""
+        return list(self._chunk.other_start[: self.others])
 
 
 class LineParser:
@@ -200,10 +231,15 @@ class LineParser:
         self._release_wireless = library.bdpbench_release_wireless
         self._release_wireless.argtypes = [ctypes.c_void_p]
         self._release_wireless.restype = None
+        self._find_times = library.bdpbench_wireless_times
+        self._find_times.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+        self._find_times.restype = None
+        self._own_wireless = library.bdpbench_own_wireless
+        self._own_wireless.argtypes = [ctypes.c_void_p]
 
     def parse(
         self, buffer: bytearray, length: int, wanted: Collection[str], kinds: Kinds | None = None
-    ) -> WiredLines:
+    ) -> Lines:
         """Parse the lines in the first ``length`` bytes, the last of which is a newline.
 
         Args:
@@ -223,45 +259,118 @@ class LineParser:
         )
         if not self._parse(ctypes.addressof(text), length, mask, *told, ctypes.addressof(chunk)):
             raise MemoryError("no memory for the columns of a chunk")
-        try:
-            return _taken(chunk, wanted)
-        finally:
-            self._release(ctypes.addressof(chunk))
+        names, unit_s = [name for name in COLUMNS if name in wanted], HALF_UNITS_S["wired"]
+        places = {name: COLUMNS.index(name) for name in names}
+        if not chunk.extended:
+            places = {name: at for name, at in places.items() if name not in _EXTENDED}
+        packed = PackedRows(
+            chunk.stored,
+            {name: _values_of(chunk.columns[at]) for name, at in places.items()},
+            EVENTS,
+            LAYERS,
+            chunk.types.words(),
+            (),
+            lambda: pl.DataFrame([_series(chunk, COLUMNS.index(name), name) for name in names]),
+        )
+        weakref.finalize(packed, self._release, ctypes.byref(chunk))
+        return Lines(
+            packed,
+            chunk.rows,
+            chunk.undecided,
+            {"wired": chunk.rows} if chunk.rows else {},
+            chunk.others,
+            Times(chunk.first_time, unit_s, chunk.last_time, unit_s, _backwards_of(chunk)),
+            chunk,
+        )
 
     @staticmethod
     def reads_of_wireless(columns: Collection[str]) -> bool:
         """Whether these columns are among those that wireless lines are parsed for here."""
         return set(columns) <= {*_WIRELESS_COLUMNS, *_NEVER_WIRELESS}
 
-    def parse_wireless(
-        self, buffer: bytearray, length: int, wanted: Collection[str]
-    ) -> WirelessLines:
+    def parse_wireless(self, buffer: bytearray, length: int, wanted: Collection[str]) -> Lines:
         """Parse lines of wireless nodes, as ``parse`` does those of links.
 
         Raises:
             MemoryError: when the columns cannot be allocated.
         """
         chunk = _WirelessChunk()
-        names = {"form", *wanted}
-        mask = sum(1 << index for index, name in enumerate(_WIRELESS_COLUMNS) if name in names)
+        places = {
+            name: at
+            for at, name in enumerate(_WIRELESS_COLUMNS)
+            if name in wanted or name == "form"
+        }
+        mask = sum(1 << at for at in places.values())
         text = chars(len(buffer)).from_buffer(buffer)
         if not self._parse_wireless(ctypes.addressof(text), length, mask, ctypes.addressof(chunk)):
             raise MemoryError("no memory for the columns of a chunk")
-        try:
-            columns = [
-                _wireless_series(chunk, index, name)
-                for index, name in enumerate(_WIRELESS_COLUMNS)
-                if name in names
-            ]
-            forms = dict(zip(WIRELESS_FORMS, chunk.forms, strict=True))
-            return WirelessLines(
-                pl.DataFrame(columns),
-                {name: count for name, count in forms.items() if count},
-                chunk.other_line[: chunk.others],
-                chunk.other_start[: chunk.others],
-            )
-        finally:
-            self._release_wireless(ctypes.addressof(chunk))
+
+        def frame() -> pl.DataFrame:
+            if not self._own_wireless(ctypes.addressof(chunk)):
+                raise MemoryError("no memory for the columns of a chunk")
+            return pl.DataFrame([_wireless_series(chunk, at, name) for name, at in places.items()])
+
+        packed = PackedRows(
+            chunk.rows,
+            {name: chunk.data[at] for name, at in places.items()},
+            EVENTS,
+            LAYERS,
+            chunk.types.words(),
+            chunk.reasons.words(),
+            frame,
+        )
+        weakref.finalize(packed, self._release_wireless, ctypes.byref(chunk))
+        forms = zip(WIRELESS_FORMS, chunk.forms, strict=True)
+        return Lines(
+            packed,
+            chunk.rows,
+            0,
+            {name: count for name, count in forms if count},
+            chunk.others,
+            self._times_of(chunk, (), (), ()),
+            chunk,
+        )
+
+    def times_among(self, found: Lines, others: pl.DataFrame) -> Times:
+        """The times of wireless lines together with those of others, read before their frame is.
+
+        Args:
+            found: the wireless lines.
+            others: index in the chunk, time, s, and half a unit of its last digit, s, of lines
+                among those that were not parsed, in order.
+        """
+        assert isinstance(found._chunk, _WirelessChunk)  # noqa: S101 - no others are so read
+        columns = others.iter_columns() if others.width else ((), (), ())
+        return self._times_of(found._chunk, *columns)
+
+    def _times_of(
+        self,
+        chunk: _WirelessChunk,
+        lines: Iterable[int],
+        times_s: Iterable[float],
+        units_s: Iterable[float],
+    ) -> Times:
+        numbers, times, units = list(lines), list(times_s), list(units_s)
+        count = len(numbers)
+        whole = (ctypes.c_int64 * count)(*numbers)
+        real = (ctypes.c_double * (2 * count))(*times, *units)
+        at = ctypes.addressof(real)
+        timed = _Timed(count, ctypes.addressof(whole), at, at + 8 * count)
+        self._find_times(ctypes.addressof(chunk), _WIRELESS_UNITS, ctypes.addressof(timed))
+        first, last = (chunk.first_time, chunk.first_unit), (chunk.last_time, chunk.last_unit)
+        return Times(*first, *last, _backwards_of(chunk))
+
+
+def _values_of(array: ArrowArray) -> int:
+    """Address of the values of an array."""
+    return int(ctypes.cast(array.buffers, ctypes.POINTER(ctypes.c_void_p))[1])
+
+
+def _backwards_of(chunk: _WiredChunk | _WirelessChunk) -> Backwards | None:
+    if not chunk.backwards:
+        return None
+    times_s = chunk.backwards_time, chunk.backwards_after
+    return Backwards(chunk.backwards, chunk.backwards_line, *times_s)
 
 
 def _wireless_series(chunk: _WirelessChunk, index: int, name: str) -> pl.Series:
@@ -271,7 +380,7 @@ def _wireless_series(chunk: _WirelessChunk, index: int, name: str) -> pl.Series:
     if name == "event":
         return _events()[series].alias(name)
     if name == "layer":
-        return pl.Series(LAYERS, dtype=LAYER).gather(series).alias(name)
+        return pl.Series([None, *LAYERS], dtype=LAYER).gather(series).alias(name)
     if name in ("type", "reason"):
         words: pl.Series = (chunk.types if name == "type" else chunk.reasons).series()
         return words.gather(series.cast(pl.UInt32)).alias(name)
@@ -283,27 +392,6 @@ def load() -> LineParser | None:
     """The parsers; None if they can be neither found nor compiled."""
     library = load_library(_SOURCE)
     return None if library is None else LineParser(library)
-
-
-def _taken(chunk: _WiredChunk, wanted: Collection[str]) -> WiredLines:
-    series = [_series(chunk, index, name) for index, name in enumerate(COLUMNS) if name in wanted]
-    backwards = (
-        Backwards(
-            chunk.backwards, chunk.backwards_line, chunk.backwards_time, chunk.backwards_after
-        )
-        if chunk.backwards
-        else None
-    )
-    return WiredLines(
-        pl.DataFrame(series),
-        chunk.rows,
-        chunk.undecided,
-        chunk.other_line[: chunk.others],
-        chunk.other_start[: chunk.others],
-        chunk.first_time,
-        chunk.last_time,
-        backwards,
-    )
 
 
 def _series(chunk: _WiredChunk, index: int, name: str) -> pl.Series:

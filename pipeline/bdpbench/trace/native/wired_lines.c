@@ -14,6 +14,7 @@
  * and counted as all others are, and not stored.
  */
 
+#include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -1154,14 +1155,19 @@ static const int R_WIDTH[R_COLUMNS] = { 8, 1, 2, 4, 4, 4, 4, 4, 4, 8, 8, 1, 4, 2
 
 enum radio_form { OLD_WIRELESS, NEW_WIRELESS, NODE_ENERGY, R_FORMS };
 
-/* What a chunk became; as struct wired_chunk. */
+/* What a chunk became; as struct wired_chunk. The first word is that of lines without one. */
 struct radio_chunk {
 	int64_t rows;
 	int64_t forms[R_FORMS];		/* lines of each form */
 	int64_t others;
 	int64_t *other_line, *other_start;
+	int64_t backwards, backwards_line;
+	double first_time, last_time, backwards_time, backwards_after;
+	double first_unit, last_unit;	/* half a unit of the last digit of these times, s */
+	void *data[R_COLUMNS];		/* values; where a line has none, what stands for that */
+	uint32_t *has;			/* of each row, as in struct radio_line */
 	struct words types, reasons;
-	struct ArrowArray columns[R_COLUMNS];
+	struct ArrowArray columns[R_COLUMNS];	/* once they are asked for */
 };
 
 /* A line; bit i of has is set where it tells column i. */
@@ -1547,33 +1553,89 @@ read_radio_line(const char *at, struct radio_chunk *chunk, struct radio_line *li
 	return end;
 }
 
-#define STORE_IF(column, type, value) \
+#define STORE_IF(column, type, value, absent) \
 	do { \
 		if (data[column]) \
-			((type *)data[column])[row] = (type)(line->has & HAS(column) ? (value) : 0); \
+			((type *)data[column])[row] = (type)(line->has & HAS(column) ? (value) : (absent)); \
 	} while (0)
 
-static void
-store_radio_line(void **data, int64_t row, const struct radio_line *line)
+static inline void
+store_radio_line(void *const *data, int64_t row, const struct radio_line *line)
 {
-	STORE_IF(R_TIME, double, line->time);
-	STORE_IF(R_EVENT, uint8_t, line->event);
-	STORE_IF(R_TYPE, uint16_t, line->type);
-	STORE_IF(R_BYTES, int32_t, line->bytes);
-	STORE_IF(R_FLOW, int32_t, line->flow);
-	STORE_IF(R_SRC_NODE, int32_t, line->src_node);
-	STORE_IF(R_SRC_PORT, int32_t, line->src_port);
-	STORE_IF(R_DST_NODE, int32_t, line->dst_node);
-	STORE_IF(R_DST_PORT, int32_t, line->dst_port);
-	STORE_IF(R_SEQ, int64_t, line->seq);
-	STORE_IF(R_UID, int64_t, line->uid);
-	STORE_IF(R_LAYER, uint8_t, line->layer);
-	STORE_IF(R_NODE, int32_t, line->node);
-	STORE_IF(R_REASON, uint16_t, line->reason);
-	STORE_IF(R_NEXT_HOP, int32_t, line->next_hop);
-	STORE_IF(R_HOPS, int32_t, line->hops);
-	STORE_IF(R_ENERGY, double, line->energy);
-	STORE_IF(R_FORM, uint8_t, line->form);
+	STORE_IF(R_TIME, double, line->time, 0);
+	STORE_IF(R_EVENT, uint8_t, line->event, 0);
+	STORE_IF(R_TYPE, uint16_t, line->type, 0);
+	STORE_IF(R_BYTES, int32_t, line->bytes, 0);
+	STORE_IF(R_FLOW, int32_t, line->flow, INT32_MAX);
+	STORE_IF(R_SRC_NODE, int32_t, line->src_node, INT32_MAX);
+	STORE_IF(R_SRC_PORT, int32_t, line->src_port, INT32_MAX);
+	STORE_IF(R_DST_NODE, int32_t, line->dst_node, INT32_MAX);
+	STORE_IF(R_DST_PORT, int32_t, line->dst_port, INT32_MAX);
+	STORE_IF(R_SEQ, int64_t, line->seq, INT64_MIN);
+	STORE_IF(R_UID, int64_t, line->uid, -1);
+	STORE_IF(R_LAYER, uint8_t, line->layer + 1, 0);
+	STORE_IF(R_NODE, int32_t, line->node, INT32_MAX);
+	STORE_IF(R_REASON, uint16_t, line->reason, 0);
+	STORE_IF(R_NEXT_HOP, int32_t, line->next_hop, INT32_MAX);
+	STORE_IF(R_HOPS, int32_t, line->hops, INT32_MAX);
+	STORE_IF(R_ENERGY, double, line->energy, -1);
+	STORE_IF(R_FORM, uint8_t, line->form, 0);
+}
+
+/* Lines that the caller has read: their indices, times and half a unit of their last digits, s. */
+struct timed {
+	int64_t count;
+	const int64_t *lines;
+	const double *times, *units;
+};
+
+#define ROUNDING 1e-12	/* s; as in batches.py */
+
+static void
+note_radio_time(struct radio_chunk *chunk, int64_t line, double time, double unit)
+{
+	double slack = 0;
+
+	if (isnan(chunk->last_time)) {
+		chunk->first_time = time;
+		chunk->first_unit = unit;
+	} else if (time < chunk->last_time) {
+		if (unit != chunk->last_unit)
+			slack = unit + chunk->last_unit + ROUNDING;
+		if (time < chunk->last_time - slack && chunk->backwards++ == 0) {
+			chunk->backwards_line = line;
+			chunk->backwards_time = time;
+			chunk->backwards_after = chunk->last_time;
+		}
+	}
+	chunk->last_time = time;
+	chunk->last_unit = unit;
+}
+
+/*
+ * Finds the first and last time of a chunk, and where time runs backwards, with the other lines in
+ * their places. Times of rows are known to half_unit of their forms, s.
+ */
+void
+bdpbench_wireless_times(struct radio_chunk *chunk, const double *half_unit, const struct timed *others)
+{
+	const double *times = chunk->data[R_TIME];
+	const uint8_t *forms = chunk->data[R_FORM];
+	int64_t line = 0, left = 0, timed = 0;
+
+	chunk->last_time = NAN;
+	chunk->backwards = 0;
+	for (int64_t row = 0; row <= chunk->rows; row++, line++) {
+		for (; left < chunk->others && chunk->other_line[left] == line; left++, line++) {
+			if (timed < others->count && others->lines[timed] == line) {
+				note_radio_time(chunk, line, others->times[timed],
+						others->units[timed]);
+				timed++;
+			}
+		}
+		if (row < chunk->rows)
+			note_radio_time(chunk, line, times[row], half_unit[forms[row]]);
+	}
 }
 
 /* The bitmap of a column, and how many rows lack it; 0 without memory. */
@@ -1592,29 +1654,29 @@ bitmap_of(const uint32_t *has, int64_t rows, int column, int64_t *nulls)
 	return bits;
 }
 
-static int
-own_radio_columns(struct radio_chunk *chunk, void **data, const uint32_t *has)
+/* Makes arrays of the columns; returns 0 without memory. */
+int
+bdpbench_own_wireless(struct radio_chunk *chunk)
 {
 	for (int i = 0; i < R_COLUMNS; i++) {
 		int64_t nulls = 0;
 		uint8_t *bits;
 
-		if (!data[i])
+		if (!chunk->data[i])
 			continue;
-		if (!(bits = bitmap_of(has, chunk->rows, i, &nulls)))
+		if (!(bits = bitmap_of(chunk->has, chunk->rows, i, &nulls)))
 			return 0;
-		if (!own_column(&chunk->columns[i], data[i], bits, chunk->rows, nulls)) {
+		if (!own_column(&chunk->columns[i], chunk->data[i], bits, chunk->rows, nulls)) {
 			free(bits);
 			return 0;
 		}
-		data[i] = 0;
+		chunk->data[i] = 0;
 	}
 	return 1;
 }
 
 static int
-read_radio_lines(const char *text, const char *end, struct radio_chunk *chunk, void **data,
-		 uint32_t *has)
+read_radio_lines(const char *text, const char *end, struct radio_chunk *chunk)
 {
 	struct wired_chunk left = { 0 };	/* so that leave_line() serves both */
 	struct radio_line line;
@@ -1622,19 +1684,19 @@ read_radio_lines(const char *text, const char *end, struct radio_chunk *chunk, v
 
 	while (at < end) {
 		if ((next = read_radio_line(at, chunk, &line))) {
-			has[chunk->rows] = line.has;
-			store_radio_line(data, chunk->rows++, &line);
+			chunk->has[chunk->rows] = line.has;
+			store_radio_line(chunk->data, chunk->rows++, &line);
 			chunk->forms[line.form]++;
 			next++;
 		} else {
 			left.rows = chunk->rows;
 			next = leave_line(&left, text, at, end);
+			chunk->others = left.others;
+			chunk->other_line = left.other_line;
+			chunk->other_start = left.other_start;
+			if (!next)
+				return 0;
 		}
-		chunk->others = left.others;
-		chunk->other_line = left.other_line;
-		chunk->other_start = left.other_start;
-		if (!next)
-			return 0;
 		at = next;
 	}
 	return 1;
@@ -1644,12 +1706,25 @@ read_radio_lines(const char *text, const char *end, struct radio_chunk *chunk, v
 void
 bdpbench_release_wireless(struct radio_chunk *chunk)
 {
-	for (int i = 0; i < R_COLUMNS; i++)
+	for (int i = 0; i < R_COLUMNS; i++) {
 		if (chunk->columns[i].release)
 			chunk->columns[i].release(&chunk->columns[i]);
+		free(chunk->data[i]);
+		chunk->data[i] = 0;
+	}
+	free(chunk->has);
 	free(chunk->other_line);
 	free(chunk->other_start);
+	chunk->has = 0;
 	chunk->other_line = chunk->other_start = 0;
+}
+
+/* A word that no text is. */
+static void
+add_absent_word(struct words *words)
+{
+	words->count = 1;
+	words->key[0] = 1;
 }
 
 /*
@@ -1660,19 +1735,17 @@ int
 bdpbench_parse_wireless(const char *text, int64_t length, uint32_t wanted, struct radio_chunk *chunk)
 {
 	int64_t capacity = length / SHORTEST_RADIO_LINE + 1;
-	uint32_t *has = malloc((size_t)capacity * sizeof(*has));
-	void *data[R_COLUMNS] = { 0 };
-	int done = has != 0;
+	int done;
 
 	memset(chunk, 0, sizeof(*chunk));
+	add_absent_word(&chunk->types);
+	add_absent_word(&chunk->reasons);
+	chunk->has = malloc((size_t)capacity * sizeof(*chunk->has));
+	done = chunk->has != 0;
 	for (int i = 0; i < R_COLUMNS && done; i++)
-		if (wanted >> i & 1 && !(data[i] = malloc((size_t)(capacity * R_WIDTH[i]))))
+		if (wanted >> i & 1 && !(chunk->data[i] = malloc((size_t)(capacity * R_WIDTH[i]))))
 			done = 0;
-	done = done && read_radio_lines(text, text + length, chunk, data, has) &&
-	       own_radio_columns(chunk, data, has);
-	free(has);
-	for (int i = 0; i < R_COLUMNS; i++)
-		free(data[i]);
+	done = done && read_radio_lines(text, text + length, chunk);
 	if (!done)
 		bdpbench_release_wireless(chunk);
 	return done;

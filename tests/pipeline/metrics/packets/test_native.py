@@ -270,9 +270,28 @@ REAL = [
 
 @pytest.mark.parametrize("script", REAL, ids="-".join)
 def test_traces_of_the_real_ns2_come_to_the_same(traces: Traces, script: tuple[str, ...]) -> None:
-    batches = list(open_trace(traces(*script) / "all.tr", kind="packets").batches(COLUMNS))
+    trace = open_trace(traces(*script) / "all.tr", kind="packets")
+    batches = list(trace.batches(COLUMNS))
     _both(batches)
     _both(batches, Window(1, 3))
+    _equal(sum_packets(trace.packed_batches(COLUMNS)), sum_packets(batches))
+
+
+def test_packed_rows_before_others_teach_them_the_same(traces: Traces, tmp_path: Path) -> None:
+    """Kinds of lines that follow one another in batches of their own, and packed rows in Python."""
+    paths = [tmp_path / f"{number}.tr" for number in range(4)]
+    scripts = [("mixed", "new"), ("wireless", "DSR", "old"), ("mixed", "old"), ("wired",)]
+    for path, script in zip(paths, scripts, strict=True):
+        path.write_bytes((traces(*script) / "all.tr").read_bytes())
+    for order in (paths, paths[::-1], [paths[3], *paths[:3]]):
+        trace = open_trace(order, lenient=True, kind="packets")
+        frames = list(trace.batches(COLUMNS))
+        _equal(sum_packets(trace.packed_batches(COLUMNS)), sum_packets(frames))
+    wired, window = open_trace(paths[3]), Window(1, 3)
+    frames = list(wired.batches(COLUMNS))
+    _equal(sum_packets(wired.packed_batches(COLUMNS), window), sum_packets(frames, window))
+    found = sum_packets(wired.packed_batches(COLUMNS), compiled=False)
+    _equal(found, sum_packets(frames))
 
 
 def test_without_a_compiler_python_sums_all(

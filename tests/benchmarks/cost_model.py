@@ -2,8 +2,7 @@
 
 `PYTHONPATH=pipeline python tests/benchmarks/cost_model.py [RESULTS...] [--build ID]` prints
 predicted / measured CPU time for each scenario of each study, and the constants to put into
-`pipeline/bdpbench/studies/cost.py`. With `--speed FILE`, the JSON of ns2_speed.py, it also prints
-the constants of the variant stock.
+`pipeline/bdpbench/studies/cost.py`.
 """
 
 from __future__ import annotations
@@ -76,15 +75,13 @@ def main() -> None:
     if not runs:
         sys.exit(f"no finished run of build {options.build}; there are: {_builds(options.results)}")
     print(f"{len(runs)} runs of build {options.build}\n\nwith the constants of cost.py:")
-    print_table(runs, COSTS["fast"])
+    print_table(runs, COSTS)
     fitted = fit(runs)
     print("\nfitted:")
     print_table(runs, fitted)
     print_short_buffers(runs)
     print("\nto put into cost.py:")
-    print(f'    "fast": {_source(fitted)},')
-    if options.speed is not None:
-        print(f'    "stock": {_source(stock_costs(fitted, options.speed))},')
+    print(f"COSTS = {_source(fitted)}")
 
 
 def _options() -> argparse.Namespace:
@@ -92,7 +89,6 @@ def _options() -> argparse.Namespace:
     default = [results_dir(load_config().results)]
     parser.add_argument("results", nargs="*", type=Path, default=default)
     parser.add_argument("--build", default=current_build_id(), help="ns-2 build of the runs")
-    parser.add_argument("--speed", type=Path, help="JSON of ns2_speed.py")
     return parser.parse_args()
 
 
@@ -147,7 +143,7 @@ def fit(runs: Sequence[Finished]) -> Costs:
     traced = [run for run in runs if run.work.lines]
     slow = [run for run in runs if run not in traced and run.passed < SLOW * run.work.samples]
     others = [run for run in runs if run not in slow and run not in traced]
-    costs = COSTS["fast"]
+    costs = COSTS
     for _ in range(ROUNDS):
         costs = replace(costs, packet_s=_median(others, costs, "packet_s", costs.packet_s))
         costs = replace(costs, sample_s=_median(slow, costs, "sample_s", costs.sample_s))
@@ -176,23 +172,6 @@ def _median(runs: Sequence[Finished], costs: Costs, name: str, present: float) -
         if half <= 0:
             return max(value, 0.0)
     return present
-
-
-def stock_costs(fast: Costs, speed: Path) -> Costs:
-    """The constants of stock: those of fast times the ratios measured by ns2_speed.py."""
-    cases = json.loads(speed.read_text())["cases"]
-
-    def median_s(case: str, variant: str) -> float:
-        return statistics.median(sample["cpu_s"] for sample in cases[case][variant]["samples"])
-
-    def lines_s(variant: str) -> float:
-        return median_s("queues", variant) - median_s("single", variant)
-
-    return replace(
-        fast,
-        packet_s=fast.packet_s * median_s("single", "stock") / median_s("single", "fast"),
-        line_s=fast.line_s * lines_s("stock") / lines_s("fast"),
-    )
 
 
 def _source(costs: Costs) -> str:

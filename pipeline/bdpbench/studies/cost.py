@@ -72,14 +72,7 @@ class Costs:
     sample_s: float
 
 
-COSTS = {
-    "fast": Costs(
-        startup_s=0.11, flow_s=0.027, packet_s=8.9e-07, line_s=3.37e-07, sample_s=1.93e-05
-    ),
-    "stock": Costs(
-        startup_s=0.11, flow_s=0.027, packet_s=1.84e-06, line_s=3.89e-06, sample_s=1.93e-05
-    ),
-}
+COSTS = Costs(startup_s=0.11, flow_s=0.027, packet_s=8.9e-07, line_s=3.37e-07, sample_s=1.93e-05)
 
 # Packets in flight outgrow the processor's caches, the more so those of many flows, which are
 # scattered in memory: with one flow a packet took 1.1 µs with 1,100 in flight and 1.5 µs with
@@ -146,8 +139,8 @@ class Work:
         scattered = _FAR + _FAR_OF_TEN * math.log10(max(1, self.flows))
         return 1 + scattered * math.log1p(self.under_way_pkts / _NEAR_PKTS)
 
-    def cpu_s(self, costs: Costs) -> float:
-        """CPU time, s."""
+    def cpu_s(self, costs: Costs = COSTS) -> float:
+        """Predicted CPU time on the reference machine, s."""
         return (
             costs.startup_s
             + self.flows * costs.flow_s
@@ -155,16 +148,6 @@ class Work:
             + self.lines * costs.line_s
             + self.samples * costs.sample_s
         )
-
-
-def estimate_cpu_s(
-    parameters: Parameters,
-    flows: Sequence[Sender],
-    outputs: Sequence[Output],
-    variant: str = "fast",
-) -> float:
-    """Predicted CPU time of a run on the reference machine, s; ``variant`` is "fast" or "stock"."""
-    return expected_work(parameters, flows, outputs).cpu_s(COSTS[variant])
 
 
 def expected_work(
@@ -221,7 +204,7 @@ class NetworkLoad:
             under_way_pkts=work.under_way_pkts + self.queued_pkts,
         )
         web_s = self.web_setup_s + self.connections * _CONNECTION_S
-        return found.cpu_s(COSTS["fast"]) + _NODE_PAIR_S * self.nodes**2 + web_s
+        return found.cpu_s() + _NODE_PAIR_S * self.nodes**2 + web_s
 
 
 def _under_way_pkts(parameters: Parameters) -> float:

@@ -15,7 +15,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.checks import script_path
-from bdpbench.studies.cost import NetworkLoad, cwnd_at, estimate_cpu_s, expected_work
+from bdpbench.studies.cost import NetworkLoad, cwnd_at, expected_work
 from bdpbench.studies.flows import (
     NetworkFlow,
     flow_arguments,
@@ -168,7 +168,7 @@ def _resolved(values: Values) -> Resolved:
         flows,
         senders,
         {},
-        lambda parameters: estimate_cpu_s(parameters, flows, outputs),
+        lambda parameters: expected_work(parameters, flows, outputs).cpu_s(),
     )
 
 

@@ -10,7 +10,6 @@ from bdpbench.studies.cost import (
     COSTS,
     Work,
     batch_memory_mb,
-    estimate_cpu_s,
     expected_work,
     utilization,
 )
@@ -92,12 +91,10 @@ def test_two_protocols_use_the_geometric_mean() -> None:
     assert both**2 == pytest.approx(alone[0] * alone[1])
 
 
-def test_the_time_is_the_sum_of_its_parts_and_stock_takes_longer() -> None:
-    costs = COSTS["fast"]
+def test_the_time_is_the_sum_of_its_parts() -> None:
     traced: Parameters = {**PATH, "trace": "packets"}
-    expected = costs.startup_s + 1e5 * costs.packet_s + 6e5 * costs.line_s + 2e4 * costs.sample_s
-    assert estimate_cpu_s(traced, [], OUTPUTS) == pytest.approx(expected)
-    assert estimate_cpu_s(traced, [], OUTPUTS, "stock") > estimate_cpu_s(traced, [], OUTPUTS)
+    expected = COSTS.startup_s + 1e5 * COSTS.packet_s + 6e5 * COSTS.line_s + 2e4 * COSTS.sample_s
+    assert expected_work(traced, [], OUTPUTS).cpu_s() == pytest.approx(expected)
 
 
 def test_packets_that_outgrow_the_caches_take_longer() -> None:

@@ -8,7 +8,6 @@ import pytest
 
 from bdpbench.studies.cost import COSTS
 
-COSTS_OF = COSTS["fast"]
 # 840 Mbit/s are 100,000 packets of 1,050 bytes per second, or 1.04 % more of 1,040 bytes.
 WIDE: dict[str, Any] = {
     "bottleneck_mbps": 840,
@@ -31,7 +30,7 @@ def test_random_losses_leave_what_a_law_can_do_with_them(planned: Any) -> None:
     # RFC 3649: 0.12 / 1e-4^0.835 are 263 per round trip.
     for protocol, pkts_per_s in (("Sack", 6_100), ("Cubic", 13_130)):
         lossy_s = _cpu_s(planned, flows=[{}], loss_rate=1e-4, protocol=protocol)
-        setup_s = COSTS_OF.startup_s + COSTS_OF.flow_s + 2000 * COSTS_OF.sample_s
+        setup_s = COSTS.startup_s + COSTS.flow_s + 2000 * COSTS.sample_s
         assert lossy_s - setup_s == pytest.approx(100 * pkts_per_s * 1.3e-6, rel=0.25)
         assert _cpu_s(planned, flows=[{}], protocol=protocol) > 5 * lossy_s
 
@@ -47,7 +46,7 @@ def test_each_flow_takes_time_to_make(planned: Any) -> None:
     one, forty = ([{"size_pkts": 1, "count": count, "recorded": False}] for count in (1, 40))
     more_s = _cpu_s(planned, flows=forty) - _cpu_s(planned, flows=one)
     # 81 more nodes, with a route from each to each other at 8.6 µs.
-    assert more_s == pytest.approx(39 * COSTS_OF.flow_s + 8.6e-6 * 82**2, abs=0.02)
+    assert more_s == pytest.approx(39 * COSTS.flow_s + 8.6e-6 * 82**2, abs=0.02)
 
 
 def test_a_link_carries_eight_bits_a_byte(planned: Any) -> None:

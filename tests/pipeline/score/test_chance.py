@@ -88,6 +88,12 @@ def _judged(
         ({"kind": "within", "value": HS, "lower": 80, "upper": 90}, True, 2 / 90),
         ({"kind": "within", "value": HS, "lower": 60, "upper": 80}, False, -8 / 88),
         ({"kind": "within", "value": HS, "lower": 0, "upper": 90, "absolute": True}, True, 2 / 90),
+        # No value is above 100 %, so that this end is never near.
+        (
+            {"kind": "within", "value": HS, "lower": 70, "upper": 100, "absolute": True},
+            True,
+            18 / 88,
+        ),
         ({**SWEEP, "direction": "increasing"}, True, 4 / 99),
         ({**SWEEP, "direction": "decreasing"}, False, -7 / 95),
         ({**SWEEP, "direction": "decreasing", "margin": 8}, False, -11 / 99),

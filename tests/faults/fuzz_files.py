@@ -49,6 +49,7 @@ from bdpbench.score.atlas import atlas_of
 from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
 from bdpbench.score.provenance import load_history, resolved
 from bdpbench.simulation import protocol_tests, queue_tests
+from bdpbench.simulation.hand_tests import Checks, read_tests
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared
 from bdpbench.studies.behaviour import Identities
@@ -430,7 +431,8 @@ class Fuzzer:
         def read() -> object:
             if own.parent.parent.name == "queues":
                 queue = QueueFolder(own.parent)
-                return queue.file if name == "queue.yaml" else queue_tests.read_checks(queue)[1]
+                checks = Checks[queue_tests.Check]
+                return queue.file if name == "queue.yaml" else read_tests(queue, checks)[1]
             law = ProtocolFolder(own.parent)
             return law.file if name == "protocol.yaml" else protocol_tests.read_checks(law)[1]
 

@@ -128,7 +128,7 @@ def shaped(data: object, kind: type[Document], path: Path, what: str) -> Documen
     wrong = _check(cast("Any", kind))(data)
     if wrong is not None:
         raise BdpbenchError(
-            f"is damaged: {_told(wrong)}; expected {what}",
+            f"is damaged: {_mismatch(wrong)}; expected {what}",
             where=str(path),
             hint="remove it and run again",
         )
@@ -224,7 +224,7 @@ def _parts_check(container: type, of_part: _Check) -> _Check:
     return check
 
 
-def _told(wrong: _Wrong) -> str:
+def _mismatch(wrong: _Wrong) -> str:
     place = ".".join(reversed(wrong.place))
     if wrong.missing:
         return f"{place} is missing"

@@ -54,7 +54,7 @@ def _from_last_start(run: RunView) -> Window:
     return (max((each for each in starts if each is not None), default=0.0), run.duration_s)
 
 
-def _starts_are_told(run: RunView) -> bool:
+def _starts_are_known(run: RunView) -> bool:
     flows = run.flows("throughput")
     return _has_flows(run) and all(flow.fact("start") is not None for flow in flows)
 
@@ -92,7 +92,7 @@ def min_max_throughput_ratio(run: RunView) -> float | None:
     f"{EVEN}, section V and Figure 5",
     tables=("throughput", "facts"),
     window=_from_last_start,
-    when=_starts_are_told,
+    when=_starts_are_known,
 )
 def min_max_ratio_from_last_start(run: RunView) -> float | None:
     """Mean throughput of the slowest flow over that of the fastest, from the start of the flow that

@@ -210,16 +210,16 @@ class RunView(View):
             data = self.table(table).filter(pl.col("kind") == "data")
             return [self.flow(int(each.removeprefix("flow:"))) for each in data["subject"]]
         if table == FACTS:
-            return [self.flow(int(each)) for each in self._told_of("flow")]
+            return [self.flow(int(each)) for each in self._reported("flow")]
         return [self.flow(index) for index in self.series(table)]
 
     def links(self, table: str) -> list[LinkView]:
         """The links that a table has rows for, by name."""
         if table == FACTS:
-            return [self.link(name) for name in self._told_of("link")]
+            return [self.link(name) for name in self._reported("link")]
         return [self.link(name) for name in self.series(table)]
 
-    def _told_of(self, kind: str) -> list[str]:
+    def _reported(self, kind: str) -> list[str]:
         """The subjects of a kind in the script's report, each once."""
         subjects = dict.fromkeys(subject for subject, _ in self.facts)
         return [each.partition(":")[2] for each in subjects if each.startswith(f"{kind}:")]

@@ -18,7 +18,7 @@ from pydantic import Field, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
-from bdpbench.studies.plan import ROUNDED_BUFFERS
+from bdpbench.studies.links import ROUNDED_BUFFERS
 from bdpbench.studies.study import Study
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 

@@ -12,12 +12,12 @@ import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
-from pydantic import RootModel, model_validator
+from pydantic import Field, RootModel, model_validator
 
 from bdpbench.contracts.files import sha256_of, write_text_atomically
-from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
+from bdpbench.contracts.yaml_files import Location, Strict, VariableName, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import libraries_dir
 from bdpbench.simulation.libraries import compile_code
@@ -26,7 +26,20 @@ from bdpbench.studies.component_folders import ComponentFolder
 TEST_NAME = "test.yaml"
 _TIMEOUT_S = 60.0
 
-CheckT = TypeVar("CheckT")
+
+class HandTest(Strict):
+    """What all tests have.
+
+    Attributes:
+        name: what is tested.
+        parameters: values of the folder's parameters that differ from their defaults.
+    """
+
+    name: Annotated[str, Field(min_length=1)]
+    parameters: dict[VariableName, float] = Field(default_factory=dict)
+
+
+CheckT = TypeVar("CheckT", bound=HandTest)
 TestsT = TypeVar("TestsT")
 
 
@@ -58,14 +71,25 @@ def check_once(
         write_text_atomically(passed, "")
 
 
-def check_parameters(
-    source: YamlFile, place: Location, given: Mapping[str, float], folder: ComponentFolder
-) -> None:
-    """Refuse values of parameters that a folder does not have, or outside their range.
+def read_tests(
+    folder: ComponentFolder, content: type[Checks[CheckT]]
+) -> tuple[YamlFile, list[CheckT]]:
+    """The tests of a folder, and the file that has their lines.
 
     Raises:
-        BdpbenchError: naming file and line.
+        BdpbenchError: naming file and line of an unknown name or a wrong value.
     """
+    source = YamlFile(folder.path / TEST_NAME)
+    tests = source.validate(content).root
+    for index, each in enumerate(tests):
+        _check_parameters(source, (index, "parameters"), each.parameters, folder)
+    return source, tests
+
+
+def _check_parameters(
+    source: YamlFile, place: Location, given: Mapping[str, float], folder: ComponentFolder
+) -> None:
+    """Refuse values of parameters that a folder does not have, or outside their range."""
     variables = folder.file.variables
     for name, value in given.items():
         parameter = variables.get(name)

@@ -29,7 +29,7 @@ _HINT = (
 _TIMEOUT_S = 20.0
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.MULTILINE)
 _NS2_HEADER = re.compile(r"(\.\./)*ns-linux-\w+\.h")
-_TOLD = re.compile(r"(\w+ \w+ -?\d+\n)*\d+ [01]\n")
+_ANSWER = re.compile(r"(\w+ \w+ -?\d+\n)*\d+ [01]\n")
 _NUMBERS = {"int", "uint", "long", "ulong", "short", "ushort", "byte", "bool"}
 
 
@@ -149,14 +149,14 @@ def _looked_into(folder: ProtocolFolder, library: Path) -> _Found:
     """What a library has, which is written beside it."""
     kept = library.with_suffix(".module")
     if not kept.is_file():
-        write_text_atomically(kept, _told(folder, library))
+        write_text_atomically(kept, _answer(folder, library))
     *lines, last = kept.read_text(encoding="utf-8").splitlines()
     registered, is_complete = map(int, last.split())
     words = (line.split() for line in lines)
     return _Found(registered, bool(is_complete), {name: (kind, int(n)) for name, kind, n in words})
 
 
-def _told(folder: ProtocolFolder, library: Path) -> str:
+def _answer(folder: ProtocolFolder, library: Path) -> str:
     module = _module(folder)
     # Programs in the system's folder for temporary files may not be executed.
     with tempfile.TemporaryDirectory(dir=library.parent.resolve()) as scratch:
@@ -176,7 +176,7 @@ def _told(folder: ProtocolFolder, library: Path) -> str:
         except subprocess.TimeoutExpired:
             said = f"its module_init does not end within {_TIMEOUT_S:g} s"
             raise BdpbenchError(said, where=str(module)) from None
-    if done.returncode != 0 or not _TOLD.fullmatch(done.stdout):
+    if done.returncode != 0 or not _ANSWER.fullmatch(done.stdout):
         reason = done.stderr.strip() or f"its module_init ends with status {done.returncode}"
         raise BdpbenchError(f"cannot be loaded: {reason}", where=str(module), hint=_HINT)
     return done.stdout

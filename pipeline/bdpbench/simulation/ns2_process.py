@@ -152,9 +152,9 @@ def _start(command: Command, scratch: Path) -> tuple[_Ns2, IO[bytes]]:
 def _follow(told: IO[bytes], log: IO[bytes], progress: Path) -> None:
     """Copy ns-2's output to the log, except for the lines that report the simulated time."""
     for line in told:
-        time_told = _SIMTIME.match(line)
-        if time_told:
-            progress.write_bytes(b"%s %s\n" % time_told.groups())
+        progress_line = _SIMTIME.match(line)
+        if progress_line:
+            progress.write_bytes(b"%s %s\n" % progress_line.groups())
         else:
             log.write(line)
 

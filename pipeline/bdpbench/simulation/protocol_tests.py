@@ -9,14 +9,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from bdpbench.contracts.yaml_files import Location, Strict, VariableName, YamlFile, suggest
+from bdpbench.contracts.yaml_files import Location, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.hand_tests import (
     TEST_NAME,
     Checks,
+    HandTest,
     answers,
     check_once,
-    check_parameters,
+    read_tests,
     sets,
 )
 from bdpbench.studies.protocol_folders import ProtocolFolder
@@ -53,20 +54,16 @@ _LIMITS: Mapping[LimitName, float] = {
 Event = Annotated[dict[str, dict[str, float | bool]], Field(min_length=1, max_length=1)]
 
 
-class Check(Strict):
+class Check(HandTest):
     """One test: what a sender begins with, what it hears, and what its limits are then.
 
     Attributes:
-        name: what is tested.
-        parameters: values of the protocol's parameters that differ from their defaults.
         begins: limits at the start; cwnd is 1, ssthresh infinite and pacing 0 if absent.
         hears: events in order, each with the fields of its structures that are not 0.
         then: limits after the last event.
         tolerance: how far they may be off, as a share.
     """
 
-    name: Annotated[str, Field(min_length=1)]
-    parameters: dict[VariableName, float] = Field(default_factory=dict)
     begins: dict[LimitName, float] = Field(default_factory=dict)
     hears: list[Event]
     then: dict[LimitName, float] = Field(min_length=1)
@@ -107,15 +104,8 @@ def read_checks(folder: ProtocolFolder) -> tuple[YamlFile, list[Check]]:
     Raises:
         BdpbenchError: naming file and line of an unknown name or a wrong value.
     """
-    source = YamlFile(folder.path / TEST_NAME)
-    checks = source.validate(Checks[Check]).root
-    _check_names(source, checks, folder)
-    return source, checks
-
-
-def _check_names(source: YamlFile, checks: list[Check], folder: ProtocolFolder) -> None:
+    source, checks = read_tests(folder, Checks[Check])
     for index, check in enumerate(checks):
-        check_parameters(source, (index, "parameters"), check.parameters, folder)
         for place, event in enumerate(check.hears):
             for name, fields in event.items():
                 where: Location = (index, "hears", place, name)
@@ -127,6 +117,7 @@ def _check_names(source: YamlFile, checks: list[Check], folder: ProtocolFolder) 
                         raise source.error(
                             (*where, field), "unknown field", hint=suggest(field, known)
                         )
+    return source, checks
 
 
 def _lines(folder: ProtocolFolder, check: Check) -> Iterator[str]:

@@ -9,13 +9,13 @@ from typing import Annotated
 
 from pydantic import Field, model_validator
 
-from bdpbench.contracts.yaml_files import Strict, VariableName, YamlFile
+from bdpbench.contracts.yaml_files import Strict, YamlFile
 from bdpbench.simulation.hand_tests import (
-    TEST_NAME,
     Checks,
+    HandTest,
     answers,
     check_once,
-    check_parameters,
+    read_tests,
     sets,
 )
 from bdpbench.studies.queue_folders import QueueFolder
@@ -87,20 +87,16 @@ class Outcome(Strict):
         return self
 
 
-class Check(Strict):
+class Check(HandTest):
     """One test: an empty queue, what happens to it, and what has become of the packets.
 
     Attributes:
-        name: what is tested.
-        parameters: values of the queue's parameters that differ from their defaults.
         limit_pkts: packets that there is room for.
         hears: events; they happen in the order of their times, or of the list if these are equal.
         then: what has become of the packets, which are numbered from 1 as they arrive.
         tolerance: how far times may be off, s.
     """
 
-    name: Annotated[str, Field(min_length=1)]
-    parameters: dict[VariableName, float] = Field(default_factory=dict)
     limit_pkts: int = Field(_ROOM_PKTS, ge=1, le=MOST_COUNT)
     hears: list[Event] = Field(min_length=1)
     then: Outcome
@@ -125,20 +121,11 @@ def check_queue(folder: QueueFolder) -> None:
         BdpbenchError: naming file and line of a wrong test, of one whose outcome differs, or of the
             event at which a packet is lost.
     """
-    check_once(folder, lambda: read_checks(folder), lambda tests: _check(folder, *tests))
-
-
-def read_checks(folder: QueueFolder) -> tuple[YamlFile, list[Check]]:
-    """The tests of a queue, and the file that has their lines.
-
-    Raises:
-        BdpbenchError: naming file and line of an unknown name or a wrong value.
-    """
-    source = YamlFile(folder.path / TEST_NAME)
-    checks = source.validate(Checks[Check]).root
-    for index, check in enumerate(checks):
-        check_parameters(source, (index, "parameters"), check.parameters, folder)
-    return source, checks
+    check_once(
+        folder,
+        lambda: read_tests(folder, Checks[Check]),
+        lambda tests: _check(folder, *tests),
+    )
 
 
 def _check(folder: QueueFolder, source: YamlFile, checks: list[Check]) -> None:
@@ -148,7 +135,7 @@ def _check(folder: QueueFolder, source: YamlFile, checks: list[Check]) -> None:
         for check, events in zip(checks, happening, strict=True)
         for line in _lines(folder, check, events)
     ]
-    told = _told(answers(folder, "check_queue.h", lines))
+    told = _outcomes(answers(folder, "check_queue.h", lines))
     for index, (check, events, found) in enumerate(zip(checks, happening, told, strict=True)):
         if found.wrong is not None:
             event, what = found.wrong
@@ -195,7 +182,7 @@ def _lines(folder: QueueFolder, check: Check, events: Sequence[_Happening]) -> I
     yield "show"
 
 
-def _told(lines: Sequence[str]) -> list[_Found]:
+def _outcomes(lines: Sequence[str]) -> list[_Found]:
     """What a driver says, test by test."""
     found: list[_Found] = []
     for line in lines:

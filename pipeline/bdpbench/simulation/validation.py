@@ -24,11 +24,11 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
 from bdpbench.contracts.documents import read_json, write_json_atomically
 from bdpbench.contracts.paths import home_dir, repository_root
-from bdpbench.contracts.yaml_files import YamlFile, suggest
+from bdpbench.contracts.yaml_files import Strict, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation import validation_recorder
 from bdpbench.simulation.build import build_environment, build_script
@@ -371,13 +371,11 @@ def _outputs(record: Record) -> dict[str, str]:
 # ---------------------------------------------------------------- the judgement
 
 
-class _KnownDifference(BaseModel):
+class _KnownDifference(Strict):
     """Tests of one subset that differ from the shipped reference output for one reason."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
-
     subset: str = Field(min_length=1)
-    tests: tuple[str, ...] = Field(min_length=1)
+    tests: list[str] = Field(min_length=1)
     reason: str = Field(min_length=1)
 
 

@@ -334,11 +334,15 @@ def _check_senders(declared: Declared, files: _Files) -> None:
 
 
 def _require(
-    member: Member, location: Location, name: str, known: Iterable[str], what: str
+    declared: Member | DeclaredRelation,
+    location: Location,
+    name: str,
+    known: Iterable[str],
+    what: str,
 ) -> None:
     unknown = known_or_suggest(name, list(known), what)
     if unknown:
-        raise member.error(location, *unknown)
+        raise declared.error(location, *unknown)
 
 
 def _check_relations(declared: Declared) -> None:
@@ -349,18 +353,10 @@ def _check_relations(declared: Declared) -> None:
         if relation.id in seen:
             raise each.error(("id",), "stands twice")
         seen.add(relation.id)
-        _require_known(each, ("topic",), relation.topic, declared.topics, "topic")
+        _require(each, ("topic",), relation.topic, declared.topics, "topic")
         for index, name in enumerate(relation.protocols):
-            _require_known(each, ("protocols", index), name, declared.protocols, "protocol")
+            _require(each, ("protocols", index), name, declared.protocols, "protocol")
         for place, position in enumerate(relation.positions):
             for index, key in enumerate(position.rests_on):
                 at = ("positions", place, "rests_on", index)
-                _require_known(each, at, key.split("/")[0], declared.members, "study")
-
-
-def _require_known(
-    declared: DeclaredRelation, location: Location, name: str, known: Iterable[str], what: str
-) -> None:
-    unknown = known_or_suggest(name, list(known), what)
-    if unknown:
-        raise declared.error(location, *unknown)
+                _require(each, at, key.split("/")[0], declared.members, "study")

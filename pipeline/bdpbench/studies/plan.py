@@ -21,14 +21,12 @@ from bdpbench.contracts.plan import (
 )
 from bdpbench.contracts.yaml_files import meant, suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.links import ROUNDED_BUFFERS
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.studies.values import Values
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS, ParameterDeclaration
 from bdpbench.units import unit_of
-
-ROUNDED_BUFFERS = ("buffer_ms", "buffer_bdp")
-"""Parameters that are rounded to whole packets, so several values may give the same buffer."""
 
 
 @dataclass(frozen=True)
@@ -112,7 +110,7 @@ def note_equal(study: Study, known: PlannedRun, run: PlannedRun) -> None:
 # ---------------------------------------------------------------- labels
 
 # A sweep of the RTT also varies the delays that add up to it, and the buffer follows the BDP.
-_TOLD_BY_RTT = ("buffer_pkts", "bottleneck_delay_ms")
+_FOLLOW_RTT = ("buffer_pkts", "bottleneck_delay_ms")
 
 
 def swept_names(scenario: Scenario) -> list[str]:
@@ -138,7 +136,7 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
         second = parameters["rtt_2_ms"]
         parts.append(f"RTT {format_value(first)}:{format_value(second)} ms")
     parts += [
-        _told(study, name, parameters[name])
+        _words(study, name, parameters[name])
         for name in _shown(study, swept_names(scenario))
         if name in parameters
     ]
@@ -158,11 +156,11 @@ def tell_apart(study: Study, runs: Sequence[PlannedRun]) -> None:
         ]
         for run in group if len(group) > 1 else ():
             own = [name for name in names if name in run["parameters"]]
-            told = [_told_exactly(study, name, run["parameters"][name]) for name in own]
+            told = [_exact_words(study, name, run["parameters"][name]) for name in own]
             run["label"] = ", ".join([run["label"], *told])
 
 
-def _told(study: Study, name: str, value: Scalar) -> str:
+def _words(study: Study, name: str, value: Scalar) -> str:
     """The value of a parameter in a label."""
     declaration = study.vocabulary[name]
     if declaration.type == "queue" and value in study.queues:
@@ -172,15 +170,15 @@ def _told(study: Study, name: str, value: Scalar) -> str:
     return f"{name} {format_value(value)}"
 
 
-def _told_exactly(study: Study, name: str, value: Scalar) -> str:
+def _exact_words(study: Study, name: str, value: Scalar) -> str:
     """The same, followed by the key for a queue or protocol whose label another one shares."""
-    told = _told(study, name, value)
+    told = _words(study, name, value)
     named = study.vocabulary[name].type in ("queue", "protocol")
     return f"{told} ({value})" if named and told != value else told
 
 
 def _shown(study: Study, swept: Sequence[str]) -> list[str]:
-    told = _TOLD_BY_RTT if "rtt_ms" in swept else ()
+    told = _FOLLOW_RTT if "rtt_ms" in swept else ()
     return [
         name
         for name in swept

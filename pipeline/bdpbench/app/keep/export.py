@@ -21,7 +21,7 @@ from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.comparison import comparison_page, moved_row
 
-_TOLD_EVERY = 50
+_PROGRESS_EVERY = 50
 _SHOWN = 40
 _SHOWN_FACTS = 12
 _DIGITS_OF_A_CHECKSUM = 16
@@ -115,7 +115,7 @@ def check_folder(folder: Path) -> None:
 
 
 def _tell(done: int, of: int) -> None:
-    if done % _TOLD_EVERY == 0 or done == of:
+    if done % _PROGRESS_EVERY == 0 or done == of:
         print(f"figures: {done} of {of}", file=sys.stderr, flush=True)
 
 

@@ -132,7 +132,7 @@ def _margin_of(least: float | None, most: float | None, unit: str) -> float:
     A share or an index counts as it is where the other value is 0 or has the other sign, since it
     would otherwise always differ by all of itself. A value that is never reached is infinitely far.
 
-    >>> _margin_of(3.0, 4.0, "s"), _margin_of(-0.01, 0.0, "1"), _margin_of(None, 4.0, "s")
+    >>> _margin_of(3.0, 4.0, "1"), _margin_of(-0.01, 0.0, "1"), _margin_of(None, 4.0, "s")
     (0.25, 0.01, -inf)
     """
     if least is None or most is None:

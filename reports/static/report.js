@@ -174,8 +174,14 @@
       if (chart.kind === "throughput" && t.length > 1) {
         samples.unshift({ ...samples[0], t: Math.max(0, 2 * t[0] - t[1]) });
       }
-      return samples;
+      return chart.gap ? samples.flatMap((each, i) => broken(each, samples[i - 1], chart.gap)) : samples;
     });
+  }
+
+  // A sample, behind one without a value where more time than this lies between it and the last.
+  function broken(sample, before, gap) {
+    const isNear = !before || sample.t - before.t <= gap;
+    return isNear ? [sample] : [{ ...sample, t: (sample.t + before.t) / 2, v: null }, sample];
   }
 
   // [time, packets] of what was dropped, of charts that show it.

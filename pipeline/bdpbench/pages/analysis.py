@@ -123,8 +123,9 @@ class Kind:
     """One kind of chart, whose words are ``traces`` of ``reports/captions.yaml``.
 
     ``table`` and ``column`` contain its values. ``ranks`` are metrics; the first that any subject
-    has decides which subjects get a line. ``gaps`` is the value of a bin without a row, None for a
-    gap. ``shares`` draws the distribution of the values over the bins instead of their course.
+    has decides which subjects get a line. ``gaps`` is the value of a bin without a row, None for
+    none; ``breaks`` says whether the line breaks there. ``shares`` draws the distribution of the
+    values over the bins instead of their course.
     """
 
     key: str
@@ -134,10 +135,14 @@ class Kind:
     ranks: tuple[str, ...]
     gaps: float | None = None
     shares: bool = False
+    breaks: bool = False
 
 
 KINDS = (
     Kind("throughput", "flow_series", "mbps", "Mbit/s", ("throughput",), 0.0),
+    Kind("delay", "flow_series", "delay_ms", "ms", ("one_way_delay",), breaks=True),
+    Kind("drops", "loss_series", "drops_per_s", "packets/s", ("drops",), 0.0),
+    Kind("mean_queue", "link_series", "queue_pkts", "packets", ("mean_queue_length",)),
     Kind(
         "utilization",
         "link_series",
@@ -146,11 +151,8 @@ KINDS = (
         ("link_utilization", "link_throughput"),
         0.0,
     ),
-    Kind("mean_queue", "link_series", "queue_pkts", "packets", ("mean_queue_length",)),
-    Kind("delay", "flow_series", "delay_ms", "ms", ("one_way_delay",)),
-    Kind("rtt", "flow_series", "rtt_ms", "ms", ("rtt",)),
-    Kind("delivered", "flow_series", "delivered_pct", "%", ("throughput",)),
-    Kind("drops", "loss_series", "drops_per_s", "packets/s", ("drops",), 0.0),
+    Kind("rtt", "flow_series", "rtt_ms", "ms", ("rtt",), breaks=True),
+    Kind("delivered", "flow_series", "delivered_pct", "%", ("throughput",), breaks=True),
     Kind("energy", "node_series", "energy_j", "J", ("spent_energy",)),
     Kind("alive", "alive_series", "nodes", "nodes", ("total_spent_energy",)),
     Kind("throughput_share", "flow_series", "mbps", "Mbit/s", ("throughput",), 0.0, shares=True),
@@ -494,6 +496,8 @@ def chart_specs(words: Mapping[str, Mapping[str, str]]) -> dict[str, Spec]:
             found[kind.key] = line_spec(
                 "time (s)", quantity, "linear" if kind.gaps is None else "step-before"
             )
+        if kind.breaks:
+            found[kind.key]["layer"][0]["mark"]["strokeCap"] = "round"  # shows lone points
     return found
 
 
@@ -607,6 +611,8 @@ def chart_of(
         content["top"] = 100
         content["unit"] = kind.unit
         content["columns"] = [kind.column, "share_of_bins_pct"]
+    if kind.breaks:
+        content["gap"] = 1.5 * bin_s * bins_a_point(bins)
     over = "" if kind.shares else " over time"
     more = f" Shown are the {MOST_LINES} largest." if len(lines) == MOST_LINES else ""
     title, span = words["title"], f"{format_number(start_s)} to {format_number(end_s)} s"

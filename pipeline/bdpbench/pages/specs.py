@@ -120,6 +120,7 @@ class TimeContent(TypedDict):
 
     ``start`` and ``end`` are the horizontal domain, in s or ``unit``; ``top`` is the upper end of
     the vertical axis, if it does not follow from the values; ``columns`` names both in CSV.
+    A line breaks between samples that are more than ``gap`` (s) apart.
     """
 
     kind: str
@@ -130,6 +131,7 @@ class TimeContent(TypedDict):
     top: NotRequired[float]
     unit: NotRequired[str]
     columns: NotRequired[list[str]]
+    gap: NotRequired[float]
     drops: NotRequired[list[DropsContent]]
 
 

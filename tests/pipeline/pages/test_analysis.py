@@ -77,3 +77,15 @@ def test_a_single_bin_of_drops_is_as_wide_as_it_lasts(tables: dict[str, pl.DataF
     # A step ends at its point, so it takes the end of the bin before to begin.
     assert times == pytest.approx([0.04, 0.05])
     assert rates == pytest.approx([0.0, 100.0])
+
+
+def test_lines_of_means_over_packets_break_at_bins_without_any() -> None:
+    words = {"title": "Delay", "caption": ""}
+    gaps = {
+        kind.key: chart_of(kind, [], words, (0.0, 20.0), 0.01, 2000, {}).content.get("gap")
+        for kind in KINDS
+        if not kind.shares
+    }
+    broken = {key: gap for key, gap in gaps.items() if gap is not None}
+    assert broken == pytest.approx(dict.fromkeys(("delay", "rtt", "delivered"), 0.06))
+    assert list(gaps)[:4] == ["throughput", "delay", "drops", "mean_queue"]

@@ -1,4 +1,4 @@
-// Packets in flight on one link, in order of arrival.
+// Packets in flight on one link, or other events of one kind, in the order of their times.
 #ifndef bdpbench_event_lane_h
 #define bdpbench_event_lane_h
 

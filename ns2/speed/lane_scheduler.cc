@@ -1,10 +1,13 @@
 #include "lane_scheduler.h"
 
+#include <string.h>
+
 namespace {
 
 const int children = 4;		// of a heap node: shallow, and siblings share cache lines
 const int refill_entries = 128;	// taken from the heap at a time
 const int block_entries = 256;	// entries allocated at a time
+const int short_way = 8;	// entries of the list that are moved one by one
 
 class LaneSchedulerClass : public TclClass {
 public:
@@ -78,6 +81,38 @@ void LaneScheduler::adopt(EventLane*& lane)
 	lanes_.push_back(lane);
 }
 
+void LaneScheduler::deliver_copies()
+{
+	const size_t few = 4;	// which are not worth a lane
+	if (copies_.size() < few) {
+		for (size_t i = 0; i < copies_.size(); ++i)
+			LaneScheduler::insert(copies_[i]);
+	} else {
+		size_t i = 0;
+		while (i < flights_.size() && !flights_[i]->empty())
+			++i;
+		if (i == flights_.size()) {
+			EventLane* lane = 0;
+			adopt(lane);
+			flights_.push_back(lane);
+		}
+		// By insertion: nodes are listed by their position, so many are in order.
+		for (size_t j = 1; j < copies_.size(); ++j) {
+			Event* copy = copies_[j];
+			size_t to = j;
+			for (; to > 0 && copies_[to - 1]->time_ > copy->time_; --to)
+				copies_[to] = copies_[to - 1];
+			copies_[to] = copy;
+		}
+		for (size_t j = 0; j < copies_.size(); ++j) {
+			copies_[j]->prev_ = 0;
+			flights_[i]->push_back(copies_[j]);
+		}
+		add(Key(flights_[i]));
+	}
+	copies_.clear();
+}
+
 void LaneScheduler::sort(EventLane* lane)
 {
 	add(Key(lane));
@@ -86,9 +121,29 @@ void LaneScheduler::sort(EventLane* lane)
 inline void LaneScheduler::add_near(const Key& key)
 {
 	int i = near_size_++;
-	for (; i > 0 && near_[i - 1].before(key); --i)
+	const int stop = i > short_way ? i - short_way : 0;
+	for (; i > stop && near_[i - 1].before(key); --i)
 		near_[i] = near_[i - 1];
+	if (i == stop && i > 0 && near_[i - 1].before(key)) {
+		int to = near_place(key, i - 1);
+		memmove(static_cast<void*>(&near_[to + 1]), &near_[to], (i - to) * sizeof(Key));
+		i = to;
+	}
 	near_[i] = key;
+}
+
+// The first entry of the list that is before a key, or its end.
+int LaneScheduler::near_place(const Key& key, int end) const
+{
+	int first = 0;
+	while (first < end) {
+		int middle = (first + end) / 2;
+		if (near_[middle].before(key))
+			end = middle;
+		else
+			first = middle + 1;
+	}
+	return first;
 }
 
 // The event of an entry that was just removed.
@@ -189,6 +244,16 @@ void LaneScheduler::cancel(Event* e)
 	e->next_ = e->prev_ = 0;
 }
 
+void LaneScheduler::cancel(Event* e, EventLane* lane)
+{
+	if (e->uid_ > 0 && e->prev_ == 0 && lane && lane->owner == this && cancel_in_lane(lane, e)) {
+		e->uid_ = -e->uid_;
+		e->next_ = 0;
+	} else {
+		cancel(e);
+	}
+}
+
 bool LaneScheduler::cancel_in_lane(EventLane* lane, Event* e)
 {
 	size_t i = 0;
@@ -281,11 +346,11 @@ void LaneScheduler::remove(PendingEntry* entry)
 		remove_far(entry->position);
 		return;
 	}
-	int i = 0;
-	while (near_[i].entry != entry)
-		++i;
-	for (--near_size_; i < near_size_; ++i)
-		near_[i] = near_[i + 1];
+	int i = is_early(entry) ? 0 : near_place(Key(entry->event, entry), near_size_) - 1;
+	if (i < 0 || near_[i].entry != entry)
+		for (i = 0; near_[i].entry != entry; ++i) {}
+	--near_size_;
+	memmove(static_cast<void*>(&near_[i]), &near_[i + 1], (near_size_ - i) * sizeof(Key));
 }
 
 // ---------------------------------------------------------------- heap

@@ -21,6 +21,9 @@
  * the far future, are in a heap; all of them are later than the list's. The list takes so many that
  * few go through the heap: moving a hundred entries along takes less time than one sifted down.
  *
+ * The copies that a radio channel sends to many nodes at once are sorted and take a lane of their own,
+ * which is used again when it is empty.
+ *
  * A reserved event has a time and a uid, but is not dispatched unless somebody needs it: most links
  * find nothing to send when they have sent a packet. Its handler is told so, or the event is
  * inserted after all, by settle(): a queue calls it when a packet comes, and settle_all() is called
@@ -54,6 +57,15 @@ public:
 		stamp(h, e, delay);
 		LaneScheduler::insert(e);
 	}
+	// Schedules a copy of a packet that is sent to many at once. All copies must follow each other,
+	// and then deliver_copies().
+	void deliver_copy(Handler* h, Event* packet, double delay) {
+		stamp(h, packet, delay);
+		copies_.push_back(packet);
+	}
+	void deliver_copies();
+	// cancel() of an event that may be in a lane.
+	void cancel(Event*, EventLane*);
 	bool reserve(Handler*, Event*, double delay);
 	void settle(Event*);
 	void settle_all();
@@ -146,6 +158,7 @@ private:
 
 	__attribute__((noinline)) void add(const Key&);
 	void add_near(const Key&);
+	__attribute__((noinline)) int near_place(const Key&, int end) const;
 	__attribute__((noinline)) bool refill();
 	void remove(PendingEntry*);
 
@@ -170,6 +183,8 @@ private:
 	PendingEntry* free_;		// unused entries, a list
 	std::vector<PendingEntry*> blocks_;	// where entries were allocated
 	std::vector<EventLane*> lanes_;
+	std::vector<Event*> copies_;	// that are being sent
+	std::vector<EventLane*> flights_;	// each with the copies of one packet, or empty
 	std::vector<Event*> reserved_;
 	int keep_routes_;
 	unsigned chance_;

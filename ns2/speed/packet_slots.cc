@@ -65,9 +65,10 @@ Packet* Packet::more()
 {
 	typedef char headers_lie_behind_the_packet[sizeof(Packet) <= header_place ? 1 : -1];
 	static size_t block_bytes = first_block;
+	HeaderLines::lay_out();
 	// ns-2's abort() writes traces out by Tcl, which would call it again if it got no memory at all.
 	static void* reserve = malloc(abort_bytes);
-	const size_t slot_bytes = rounded_up(header_place + hdrlen_, cache_line);
+	const size_t slot_bytes = rounded_up(header_place + HeaderLines::room(hdrlen_), cache_line);
 	size_t bytes = slot_bytes > block_bytes ? slot_bytes : block_bytes;
 	char* block = new_block(bytes);
 	// Where memory is limited, a smaller block may still fit.
@@ -94,4 +95,5 @@ Packet* Packet::more()
 void Packet::forget_free()
 {
 	free_ = 0;
+	HeaderLines::lay_out();
 }

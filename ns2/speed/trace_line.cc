@@ -10,7 +10,7 @@
 namespace {
 
 const int kept_characters = 96;
-unsigned address_form = 1;	// counts changes of the form of addresses
+unsigned form_of_addresses = 1;	// counts changes of the form of addresses
 
 // The words from the packet's type to its destination, a space, and everything they depend on.
 struct PacketWords {
@@ -23,7 +23,7 @@ struct PacketWords {
 		return type == common->ptype_ && size == common->size_ && flow == ip->fid_ &&
 			source == ip->src_.addr_ && source_port == ip->src_.port_ &&
 			destination == ip->dst_.addr_ && destination_port == ip->dst_.port_ &&
-			flags == flags_of(p) && form == address_form;
+			flags == flags_of(p) && form == form_of_addresses;
 	}
 	// All flags that a line shows are among the first eight, each of one byte.
 	static uint64_t flags_of(Packet* p) {
@@ -35,7 +35,7 @@ struct PacketWords {
 	int size, flow, source, source_port, destination, destination_port;
 	unsigned form;
 	uint64_t flags;
-	int length;
+	int length, name_length, flags_at, addresses_at;	// characters
 	char text[kept_characters];
 };
 // Fails to compile if the flags have moved.
@@ -80,6 +80,9 @@ __attribute__((noinline)) bool compose(PacketWords& words, Packet* p)
 		ip->flowid());
 	if (n >= kept_characters)
 		return false;
+	words.addresses_at = n + 1;
+	words.name_length = strlen(name);
+	words.flags_at = snprintf(0, 0, "%s %d ", name, common->size());
 	n += put_address(text + n, kept_characters, ip->saddr(), ip->sport());
 	n += put_address(text + n, kept_characters, ip->daddr(), ip->dport());
 	if (n >= kept_characters)
@@ -95,7 +98,7 @@ __attribute__((noinline)) bool compose(PacketWords& words, Packet* p)
 	words.destination = ip->daddr();
 	words.destination_port = ip->dport();
 	words.flags = PacketWords::flags_of(p);
-	words.form = address_form;
+	words.form = form_of_addresses;
 	return true;
 }
 
@@ -154,6 +157,47 @@ int TraceLine::write(char* text, char event, int from, int to, Packet* p, int se
 	return int(end - text);
 }
 
+int TraceLine::write_nam(char* text, char event, int from, int to, Packet* p, int seqno,
+	const char* message)
+{
+	using namespace decimal;
+	const PacketWords* words = words_of(p);
+	if (words == 0 || event == 0)
+		return 0;
+	char* out = text;
+	*out++ = event;
+	out = put(out, " -t ");
+	out = put_general(out, Scheduler::instance().clock());
+	out = put(out, " -s ");
+	out = put_int(out, from);
+	out = put(out, " -d ");
+	out = put_int(out, to);
+	out = put(out, " -p ");
+	memcpy(out, words->text, words->name_length);
+	out += words->name_length;
+	out = put(out, " -e ");
+	out = put_int(out, words->size);
+	out = put(out, " -c ");
+	out = put_int(out, words->flow);
+	out = put(out, " -i ");
+	out = put_int(out, hdr_cmn::access(p)->uid());
+	out = put(out, " -a ");
+	out = put_int(out, words->flow);
+	out = put(out, " -x {");
+	const int addresses_length = words->length - words->addresses_at;
+	memcpy(out, words->text + words->addresses_at, addresses_length);
+	out += addresses_length;
+	out = put_int(out, seqno);
+	*out++ = ' ';
+	memcpy(out, words->text + words->flags_at, 7);
+	out += 7;
+	*out++ = ' ';
+	out = put_string(out, message);
+	*out++ = '}';
+	*out = 0;
+	return int(out - text);
+}
+
 bool TraceLine::write_to(Tcl_Channel channel, char event, int from, int to, Packet* p, int seqno,
 	TraceNodes& nodes)
 {
@@ -170,5 +214,11 @@ bool TraceLine::write_to(Tcl_Channel channel, char event, int from, int to, Pack
 
 void TraceLine::forget_addresses()
 {
-	++address_form;
+	if (++form_of_addresses == 0)
+		++form_of_addresses;
+}
+
+unsigned TraceLine::address_form()
+{
+	return form_of_addresses;
 }

@@ -31,12 +31,17 @@ public:
 	// a type without a name); text may have changed then.
 	static int write(char* text, char event, int from, int to, Packet*, int seqno,
 		TraceNodes&);
-	// The same, and an end of line, to where the channel's next characters go. False if
+	// As write(), but nam's line with the time as it is and the name of an SRM message.
+	static int write_nam(char* text, char event, int from, int to, Packet*, int seqno,
+		const char* message);
+	// As write(), and an end of line, to where the channel's next characters go. False if
 	// Tcl_Write() has to write them there; nothing has changed then.
 	static bool write_to(Tcl_Channel, char event, int from, int to, Packet*, int seqno,
 		TraceNodes&);
 	// Call this when the form of addresses changes.
 	static void forget_addresses();
+	// Changes with the form of addresses; never 0.
+	static unsigned address_form();
 };
 
 #endif

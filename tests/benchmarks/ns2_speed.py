@@ -146,21 +146,23 @@ def measure(cases: Sequence[Case], binaries: Mapping[str, Path], rounds: int) ->
     for i in range(rounds):
         for case in cases:
             for name, ns in binaries.items():
-                table[case.name][name].samples.append(_run(ns, case))
+                arguments = _arguments(case.name, case.seconds)
+                table[case.name][name].samples.append(run(ns, arguments))
         print(f"round {i + 1} of {rounds}", file=sys.stderr, flush=True)
     return table
 
 
-def _run(ns: Path, case: Case) -> Sample:
+def run(ns: Path, arguments: Sequence[str]) -> Sample:
+    """One run in a folder of its own; ends the program if it fails."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         with (folder / "stdout.txt").open("w") as out, (folder / PROGRESS).open("w") as err:
-            command = [str(ns), *_arguments(case.name, case.seconds)]
+            command = [str(ns), *arguments]
             child = subprocess.Popen(command, cwd=folder, stdout=out, stderr=err)
             _, status, used = os.wait4(child.pid, 0)
             child.returncode = os.waitstatus_to_exitcode(status)
         if child.returncode != 0:
-            sys.exit(f"{ns} failed on {case.name}:\n{(folder / PROGRESS).read_text()}")
+            sys.exit(f"{ns} failed on {arguments}:\n{(folder / PROGRESS).read_text()}")
         return Sample(used.ru_utime + used.ru_stime, used.ru_maxrss, _checksums(folder))
 
 
@@ -220,11 +222,12 @@ def different(table: Table) -> list[str]:
         for case, row in table.items()
         for variant in ("fast", PGO)
         if variant in row
-        for name in _different_outputs(row["stock"], row[variant])
+        for name in different_outputs(row["stock"], row[variant])
     ]
 
 
-def _different_outputs(one: Measured, other: Measured) -> list[str]:
+def different_outputs(one: Measured, other: Measured) -> list[str]:
+    """Names of outputs that differ in any round."""
     expected = one.samples[0].outputs
     found = {
         name
@@ -251,18 +254,19 @@ def _markdown_row(case: Case, row: Mapping[str, Measured]) -> str:
         f"{case.title}, {case.seconds} s",
         f"{statistics.median(stock.times()):.2f} s",
         f"{statistics.median(fast.times()):.2f} s",
-        f"**{_spread(ratios(stock, fast))}**",
+        f"**{spread(ratios(stock, fast))}**",
         f"≥ {case.goal}×",
         _instruction_ratio(stock, fast),
-        f"{_peak_mib(stock):.0f} → {_peak_mib(fast):.0f} MiB",
+        f"{peak_mib(stock):.0f} → {peak_mib(fast):.0f} MiB",
         _debian_cell(row),
     ]
     if PGO in row:
-        cells += [_spread(ratios(fast, row[PGO])), _instruction_ratio(fast, row[PGO])]
+        cells += [spread(ratios(fast, row[PGO])), _instruction_ratio(fast, row[PGO])]
     return "| " + " | ".join(cells) + " |"
 
 
-def _spread(values: Sequence[float]) -> str:
+def spread(values: Sequence[float]) -> str:
+    """Median, smallest and largest ratio."""
     return f"{statistics.median(values):.2f}× ({min(values):.2f} to {max(values):.2f})"
 
 
@@ -272,16 +276,17 @@ def _instruction_ratio(slow: Measured, quick: Measured) -> str:
     return f"{slow.instructions / quick.instructions:.2f}×"
 
 
-def _peak_mib(measured: Measured) -> float:
+def peak_mib(measured: Measured) -> float:
+    """Peak memory of all rounds, MiB."""
     return max(sample.max_rss_kib for sample in measured.samples) / 1024
 
 
 def _debian_cell(row: Mapping[str, Measured]) -> str:
     if "debian" not in row:
         return "-"
-    same = not _different_outputs(row["stock"], row["debian"])
+    same = not different_outputs(row["stock"], row["debian"])
     note = "" if same else ", other bytes"
-    return f"{_spread(ratios(row['debian'], row['fast']))}{note}"
+    return f"{spread(ratios(row['debian'], row['fast']))}{note}"
 
 
 def goals(table: Table) -> list[str]:

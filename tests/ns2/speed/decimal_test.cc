@@ -40,6 +40,33 @@ void check_seconds(double seconds)
 	check_same(text, decimal::put_seconds(text, seconds), expected);
 }
 
+template <int digits>
+void check_fixed(double number)
+{
+	char text[400], expected[400];
+	sprintf(expected, "%.*f", digits, number);
+	check_same(text, decimal::put_fixed<digits>(text, number), expected);
+}
+
+// Any number, with the digits that lines of wireless traces and of nam have.
+void check_number(double number)
+{
+	check_fixed<2>(number);
+	check_fixed<3>(number);
+	check_fixed<6>(number);
+	check_fixed<9>(number);
+	char text[64], expected[64];
+	sprintf(expected, "%.15g", number);
+	check_same(text, decimal::put_general(text, number), expected);
+}
+
+void check_hex(unsigned number)
+{
+	char text[32], expected[32];
+	sprintf(expected, "%x", number);
+	check_same(text, decimal::put_hex(text, number), expected);
+}
+
 void check_around(double seconds)
 {
 	double up = seconds, down = seconds;
@@ -52,6 +79,41 @@ void check_around(double seconds)
 		up = nextafter(up, INFINITY);
 		down = nextafter(down, -INFINITY);
 	}
+}
+
+void check_neighbours(double number)
+{
+	check_number(number);
+	check_number(nextafter(number, INFINITY));
+	check_number(nextafter(number, -INFINITY));
+}
+
+// Powers and halves between numbers of few digits, which are ties if they are exact.
+void test_fixed_boundaries()
+{
+	for (int exponent = -25; exponent <= 22; ++exponent)
+		for (int first = 1; first <= 9; ++first) {
+			check_neighbours(first * pow(10, exponent));
+			check_neighbours(-first * pow(10, exponent));
+			check_neighbours((first + 0.5) * pow(10, exponent));
+		}
+	for (int exponent = -90; exponent <= 80; ++exponent)
+		check_neighbours(ldexp(1, exponent));
+	for (int i = 0; i < 4096; ++i)
+		check_number(i / 1024.0 + ldexp(i % 7, -10));
+	const double special[] = {0, -0.0, NAN, INFINITY, -INFINITY, -1, 1e300, 4294967295.9999999};
+	for (size_t i = 0; i < sizeof special / sizeof special[0]; ++i)
+		check_number(special[i]);
+}
+
+void test_random_numbers()
+{
+	for (int i = 0; i < 100000; ++i) {
+		check_number(ldexp(double(next_random() >> 11), -int(next_random() % 120)));
+		check_number(double(next_random() % 100000000) / 1e5);
+		check_hex(unsigned(next_random() >> (32 + next_random() % 32)));
+	}
+	check_hex(0);
 }
 
 void test_ints()
@@ -113,5 +175,7 @@ int main()
 	test_boundaries();
 	test_random_times();
 	test_sums();
+	test_fixed_boundaries();
+	test_random_numbers();
 	return failures ? 1 : 0;
 }

@@ -19,10 +19,10 @@ from bdpbench.app.progress import (
     View,
     Watch,
     make_view,
-    simulated_time,
 )
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, tell
+from bdpbench.simulation.ns2_process import simulated_time
 
 
 class Clock:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, events_in
 from bdpbench.contracts.scorecard import NUMBER_VERDICTS, NumberVerdict, ScoredNumber
-from bdpbench.simulation.ns2_process import PROGRESS_NAME
+from bdpbench.simulation.ns2_process import PROGRESS_NAME, simulated_time
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -191,15 +191,6 @@ class Watch:
         left_s = [each.run["estimated_cpu_s"] * (1 - each.share) for each in running]
         longest_s = max([*left_s, *self._waiting_s[-1:]], default=0.0)
         return slowness * max((self._total_s - done_s) / self._jobs, longest_s)
-
-
-def simulated_time(progress: Path) -> tuple[float, float] | None:
-    """Simulated time and when the simulation ends, s, as last reported by ns-2; or None."""
-    try:
-        now_s, end_s = (float(word) for word in progress.read_text(encoding="ascii").split())
-    except (OSError, ValueError):
-        return None
-    return (now_s, end_s) if end_s > 0 else None
 
 
 # ----------------------------------------------------------------------------------- views

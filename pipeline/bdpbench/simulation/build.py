@@ -28,7 +28,7 @@ from bdpbench.simulation.processes import dying_with_parent, signals_interrupt
 BINARY_NAME = "ns"
 INFO_NAME = "ns-bdpbench.json"
 PREFIX_VARIABLE = "BDPBENCH_NS2_PREFIX"
-"""Environment variable of a cluster node with builds of its own (``simulation.node_build``)."""
+"""Environment variable of a cluster node with builds of its own (``simulation.backend``)."""
 
 LIBRARIES_VARIABLE = "BDPBENCH_LIBRARIES"
 """Environment variable by which ns-2 finds the libraries of protocols and queues in folders."""

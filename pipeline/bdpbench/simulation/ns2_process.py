@@ -193,7 +193,8 @@ class _Disk:
 
 def _disk_full(names: RunNames, scratch: Path) -> BdpbenchError:
     written = sum(path.stat().st_size for path in (scratch / OUTPUT_FOLDER).iterdir())
-    share = _simulated_share(names.folder / PROGRESS_NAME)
+    now_s, end_s = simulated_time(names.folder / PROGRESS_NAME) or (0.0, 1.0)
+    share = now_s / end_s
     said = f"it had written {size_text(written)}"
     if share > 0:
         needed = written / share + LEAST_FREE_BYTES
@@ -206,13 +207,13 @@ def _disk_full(names: RunNames, scratch: Path) -> BdpbenchError:
     )
 
 
-def _simulated_share(progress: Path) -> float:
-    """Share of the simulated time that has passed, 0 … 1; 0 if ns-2 reported nothing."""
+def simulated_time(progress: Path) -> tuple[float, float] | None:
+    """Simulated time and when the simulation ends, s, as last reported by ns-2; or None."""
     try:
         now_s, end_s = (float(word) for word in progress.read_text(encoding="ascii").split())
     except (OSError, ValueError):
-        return 0.0
-    return now_s / end_s if end_s > 0 else 0.0
+        return None
+    return (now_s, end_s) if end_s > 0 else None
 
 
 def _failure(names: RunNames, scratch: Path, status: int) -> BdpbenchError:

@@ -342,7 +342,7 @@ def _outcome(text: str) -> str:
 
 
 class Record(TypedDict):
-    """A line of the recorder (``recorder.py``): what one call of ns-2 wrote; checksums in hex."""
+    """A line of ``validation_recorder.py``: what one call of ns-2 wrote; checksums in hex."""
 
     arguments: list[str]
     exit_status: int

@@ -145,8 +145,8 @@ def test_a_study_of_a_position_that_was_not_run_is_named(tmp_path: Path) -> None
     )
 
 
-def _atlas(path: Path, *asked: str) -> Any:
-    """Two studies with an entry about each of two protocols, and a relation about one of them."""
+def _agreed(path: Path, *rests_on: str) -> DeclaredRelation:
+    """A file that declares a relation, and the relation: some entries about a protocol agree."""
     path.write_text("relations:\n  - id: r\n")
     relation = Relation(
         id="r",
@@ -154,15 +154,20 @@ def _atlas(path: Path, *asked: str) -> Any:
         protocols=["p"],
         question="?",
         relation="agree",
-        positions=[{"says": "So.", "rests_on": ["a/p", "b/p"]}],  # type: ignore[list-item]
+        positions=[{"says": "So.", "rests_on": list(rests_on)}],  # type: ignore[list-item]
         why="w",
     )
-    source = YamlFile(path)
+    return DeclaredRelation(relation, YamlFile(path), ("relations", 0))
+
+
+def _atlas(path: Path, *asked: str) -> Any:
+    """Two studies with an entry about each of two protocols, and a relation about one of them."""
+    agreed = _agreed(path, "a/p", "b/p")
     declared = Declared(
-        source=source,
+        source=agreed.source,
         protocols={"p": KnownProtocol(name="P", aliases=["PP"]), "q": KnownProtocol(name="Q")},
         topics={key: Topic(title=key, question="?") for key in ("first", "later", "unused")},
-        relations=[DeclaredRelation(relation, source, ("relations", 0))],
+        relations=[agreed],
         members={},
         shares={},
     )
@@ -219,19 +224,8 @@ def test_an_atlas_has_what_is_about_the_protocols_and_what_its_relations_rest_on
 def test_a_relation_of_what_is_not_there_is_refused(
     tmp_path: Path, entries: dict[str, str], message: str, hint: str
 ) -> None:
-    path = tmp_path / "atlas.yaml"
-    path.write_text("relations:\n  - id: r\n")
-    relation = Relation(
-        id="r",
-        topic="t",
-        protocols=["p"],
-        question="?",
-        relation="agree",
-        positions=[{"says": "So.", "rests_on": ["a/1", "b/1"]}],  # type: ignore[list-item]
-        why="w",
-    )
     known = {key: {**_entry(key, "holds"), "protocols": [each]} for key, each in entries.items()}
     with pytest.raises(BdpbenchError) as caught:
-        related(DeclaredRelation(relation, YamlFile(path), ("relations", 0)), known)
+        related(_agreed(tmp_path / "atlas.yaml", "a/1", "b/1"), known)
     assert caught.value.message.endswith(message)
     assert caught.value.hint == hint

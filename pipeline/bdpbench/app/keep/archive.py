@@ -61,7 +61,7 @@ WORKFLOW = f"{SOURCE_FOLDER}/Snakefile"
 
 _DESCRIPTIONS = {
     REPORT_NAME: "The report, which opens offline",
-    METRICS_NAME: "The same table as parquet",
+    METRICS_NAME: "Every metric of every run",
     SCORECARD_NAME: "Every published number and statement with its verdict",
     PLAN_NAME: "The runs of the tier and their parameters",
     KEPT_RUNS_NAME: "Parameters, checksums of outputs, times and memory of every run",

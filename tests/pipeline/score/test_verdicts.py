@@ -255,11 +255,11 @@ def test_blind_and_fitted_numbers_are_counted_apart(plan: Plan, metrics: pl.Data
 def test_skill_compares_the_counts_with_the_best_constant(
     plan: Plan, metrics: pl.DataFrame
 ) -> None:
-    # Measured 88, 88, 95, 95 and 88; a constant of 87 would lie in three bounds, 94 in two.
+    # Measured 88, 88, 95, 95 and 88; a constant of 87 would lie in three bounds, 95 in two.
     numbers = [
         _number(id="a", value=88.0, lower=87.0, upper=89.0),
         _number(id="b", value=87.0, lower=86.0, upper=87.5),
-        _number(id="c", value=95.0, lower=94.0, upper=96.0, select=HS_200),
+        _number(id="c", value=95.0, lower=95.0, upper=96.0, select=HS_200),
         _number(id="d", value=97.0, lower=94.0, upper=98.0, select=HS_200),
         _number(id="e", value=86.0, lower=85.0, upper=87.0),
     ]

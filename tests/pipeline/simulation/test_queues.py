@@ -216,14 +216,20 @@ def test_times_of_a_test_and_woken_are_those_of_the_script(mine: Path) -> None:
     check = {
         "name": "the first one is dropped when the queue is woken",
         "hears": [
-            {"arrives": {"at_s": 1, "packets": 3, "every_s": 0.1}},
+            {"arrives": {"at_s": 1, "packets": 3, "every_s": 0.1, "bytes": 1}},
             {"departs": {"at_s": 1.15}},
             {"waits": {"at_s": 3}},
             {"departs": {"packets": 2, "every_s": 0.5}},
         ],
-        "then": {"dropped": {1: 2.0}, "left": {2: 3.0, 3: 3.5}, "length_bytes": 0},
+        "then": {
+            "dropped": {1: 2.0},
+            "left": {2: 3.0, 3: 3.5},
+            "length_pkts": 0,
+            "length_bytes": 0,
+        },
     }
-    (mine / "test.yaml").write_text(yaml.safe_dump([check]))
+    alone = {"name": "a packet stays", "hears": [{"arrives": {}}], "then": {"length_pkts": 1}}
+    (mine / "test.yaml").write_text(yaml.safe_dump([check, alone]))
     use(mine)
 
 

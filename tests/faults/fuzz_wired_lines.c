@@ -121,6 +121,29 @@ check(const char *text, int64_t length, int64_t lines, uint32_t wanted)
 	bdpbench_release(&chunk);
 }
 
+static void
+check_wireless(const char *text, int64_t length, int64_t lines, uint32_t wanted)
+{
+	static struct radio_chunk chunk;
+	static const double units[R_FORMS] = { 5e-10, 5e-10, 5e-7 };
+	int64_t line = 0;
+	double time = 1, unit = 0;
+
+	if (!bdpbench_parse_wireless(text, length, wanted | HAS(R_TIME) | HAS(R_FORM), &chunk)) {
+		fprintf(stderr, "no memory for %lld bytes\n", (long long)length);
+		exit(1);
+	}
+	if (chunk.others)
+		line = chunk.other_line[draw((uint32_t)chunk.others)];
+	bdpbench_wireless_times(&chunk, units, &(struct timed){ chunk.others > 0, &line, &time, &unit });
+	if (chunk.rows + chunk.others != lines || chunk.backwards > lines ||
+	    (draw(2) && !bdpbench_own_wireless(&chunk))) {
+		fprintf(stderr, "%lld lines became %lld rows\n", (long long)lines, (long long)chunk.rows);
+		exit(1);
+	}
+	bdpbench_release_wireless(&chunk);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -152,6 +175,7 @@ main(int argc, char **argv)
 		memcpy(exact, text, (size_t)length);
 		memset(exact + length, draw(256), PADDING);
 		check(exact, length, lines, draw(1u << COLUMNS));
+		check_wireless(exact, length, lines, draw(1u << COLUMNS));
 		free(exact);
 		free(text);
 		left -= lines;

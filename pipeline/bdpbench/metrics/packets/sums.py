@@ -141,8 +141,9 @@ class PacketMeter:
         looks, self._looks = self._looks, []
         packed = [each for each in waiting if isinstance(each, PackedRows)]
         if len(packed) == len(waiting) and not self._teaches([each for each in looks if each]):
-            for rows in packed:
-                self._meter.add_packed(rows, self._window.end_s)
+            waiting.clear()
+            while packed:  # each is freed once it is added
+                self._meter.add_packed(packed.pop(0), self._window.end_s)
             return
         if self._has_flows:
             self._rows.learn_flows(self._meter.flows_so_far())

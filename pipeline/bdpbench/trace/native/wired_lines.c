@@ -1719,6 +1719,16 @@ bdpbench_release_wireless(struct radio_chunk *chunk)
 	chunk->other_line = chunk->other_start = 0;
 }
 
+/* Gives the room of a buffer back that is not used; rows may wait for long. */
+static void
+give_back(void **data, size_t used)
+{
+	void *smaller = *data ? realloc(*data, used ? used : 1) : 0;
+
+	if (smaller)
+		*data = smaller;
+}
+
 /* A word that no text is. */
 static void
 add_absent_word(struct words *words)
@@ -1748,5 +1758,7 @@ bdpbench_parse_wireless(const char *text, int64_t length, uint32_t wanted, struc
 	done = done && read_radio_lines(text, text + length, chunk);
 	if (!done)
 		bdpbench_release_wireless(chunk);
+	for (int i = 0; i < R_COLUMNS && done; i++)
+		give_back(&chunk->data[i], (size_t)(chunk->rows * R_WIDTH[i]));
 	return done;
 }

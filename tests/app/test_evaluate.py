@@ -325,5 +325,37 @@ def test_json_names_the_evaluation(evaluated: Path) -> None:
     assert _document(evaluated, "again")["cost"]["simulated"] == 6
 
 
+def test_a_complete_evaluation_is_replaced_by_complete_ones_only(evaluated: Path) -> None:
+    folder, mine = evaluated / "results" / "evaluations", evaluated / "mine"
+    kept, beside = folder / "kept", folder / "kept~incomplete"
+    assert "stays as it is" not in said_by(
+        _evaluate(evaluated, "--quick", "--name", "kept", str(mine / "plain"))
+    )
+    before = {
+        name: (kept / name).read_bytes()
+        for name in ("evaluation.json", "cells.parquet", "evaluation.html")
+    }
+    done = _evaluate(
+        evaluated, "--quick", "--name", "kept", str(mine / "plain"), str(mine / "half")
+    )
+    assert "kept stays as it is, because this evaluation lacks 5 runs: it is in " in said_by(done)
+    assert {name: (kept / name).read_bytes() for name in before} == before
+    document = _document(evaluated, beside.name)
+    assert [each["key"] for each in document["protocols"] if each["evaluated"]] == ["Plain", "Half"]
+    assert {each.name for each in beside.iterdir()} >= {*before, "evaluation"}
+    # A protocol that does not compile is missing, too.
+    words = [str(mine / name) for name in ("plain", "broken")]
+    done = _evaluate(evaluated, "--quick", "--name", "kept", *words)
+    assert "lacks a protocol" in said_by(done)
+    assert {name: (kept / name).read_bytes() for name in before} == before
+    words = [str(mine / name) for name in ("plain", "timid")]
+    done = _evaluate(evaluated, "--quick", "--name", "kept", *words, "--against", str(kept))
+    assert not beside.exists()
+    assert "What changed" in (kept / "evaluation.html").read_text()
+    assert (
+        len([each for each in _document(evaluated, "kept")["protocols"] if each["evaluated"]]) == 2
+    )
+
+
 def test_the_build_is_named(evaluated: Path) -> None:
     assert _document(evaluated)["ns2_build_id"] == current_build_id()

@@ -23,6 +23,7 @@ from bdpbench.app.evaluate.report import (
     read_earlier,
 )
 from bdpbench.archive.container import verify_archive
+from bdpbench.contracts import evaluation as contracts
 from bdpbench.contracts.evaluation import (
     CELLS_NAME,
     EVALUATION_NAME,
@@ -85,14 +86,52 @@ def test_cells_of_another_evaluation_are_no_part_of_this_one(folder: Path) -> No
     document = (folder / EVALUATION_NAME).read_bytes()
     evaluation, cells = read_evaluation(folder)
     write_evaluation(folder, evaluation, cells.head(1))
-    (folder / EVALUATION_NAME).write_bytes(document)  # as after a kill between the two
+    (folder / EVALUATION_NAME).write_bytes(document)
     with pytest.raises(BdpbenchError, match=r"does not belong to the evaluation\.json beside it"):
         read_evaluation(folder)
 
 
+def test_a_kill_leaves_the_earlier_evaluation_or_the_new_one(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    evaluation, cells = read_evaluation(folder)
+
+    def killed(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    def killed_last(path: Path, target: Path) -> Path:
+        if path.name == f"{CELLS_NAME}.next":
+            raise KeyboardInterrupt
+        return path.rename(target)
+
+    def write(name: str, rows: int, *patched: object) -> None:
+        with monkeypatch.context() as patch:
+            patch.setattr(*patched)
+            with pytest.raises(KeyboardInterrupt):
+                write_evaluation(folder, {**evaluation, "name": name}, cells.head(rows))
+
+    def found() -> tuple[str, int]:
+        document, table = read_evaluation(folder)
+        return document["name"], table.height
+
+    write("second", 2, contracts, "write_json_atomically", killed)
+    assert found() == ("mine", cells.height)
+    write(
+        "third", 3, Path, "replace", killed_last
+    )  # the document is there, and its cells have another name
+    assert found() == ("third", 3)
+    write("fourth", 4, contracts, "write_json_atomically", killed)
+    assert found() == ("third", 3)
+    write_evaluation(folder, evaluation, cells)
+    assert found() == ("mine", cells.height)
+    assert {each.name for each in folder.iterdir()} == {EVALUATION_NAME, CELLS_NAME}
+
+
 def test_files_are_written_beside_the_evaluation(folder: Path, tmp_path: Path) -> None:
     wanted = WantedFiles(against=folder, export=tmp_path / "paper", formats="svg")
-    found = dict(make_files(folder, wanted))
+    earlier = wanted.check()
+    assert earlier is not None
+    found = dict(make_files(folder, wanted, earlier))
     assert found["report"] == folder / "evaluation.html"
     assert "0 moved within" in found["report"].read_text()
     assert (tmp_path / "paper" / "tables" / "paper-table.tex").is_file()

@@ -28,6 +28,7 @@ that the part names where nothing is random; ``low`` and ``high`` are the interv
 
 from __future__ import annotations
 
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
 
 EVALUATION_NAME = "evaluation.json"
 CELLS_NAME = "cells.parquet"
+_COMING_NAME = "cells.parquet.next"
 GALLERY = "reports/gallery.json"
 """The evaluation of the documentation's gallery, without its parts, in the checkout."""
 EVALUATION_VERSION = 2
@@ -312,11 +314,26 @@ def cells_schema() -> dict[str, pl.DataType]:
 
 
 def write_evaluation(folder: Path, evaluation: Evaluation, cells: pl.DataFrame) -> None:
-    """Write both files, each atomically; the document, which names the other, last."""
-    path = folder / CELLS_NAME
-    write_atomically(path, cells.write_parquet)
-    named: Evaluation = {**evaluation, "cells_sha256": sha256_of(path)}
+    """Write both files; whenever this is killed, the folder has the earlier pair or this one.
+
+    The cells are beside the earlier ones until the document names them.
+    """
+    coming = folder / _COMING_NAME
+    if coming.is_file():  # a call was killed; these may be the cells that the document names
+        with suppress(BdpbenchError, FileNotFoundError):
+            named_path = _cells_path(folder, read_evaluation_document(folder / EVALUATION_NAME))
+            named_path.replace(folder / CELLS_NAME)
+    write_atomically(coming, cells.write_parquet)
+    named: Evaluation = {**evaluation, "cells_sha256": sha256_of(coming)}
     write_json_atomically(folder / EVALUATION_NAME, named)
+    coming.replace(folder / CELLS_NAME)
+
+
+def _cells_path(folder: Path, evaluation: Evaluation) -> Path:
+    """The cells that a document names, which do not have their name yet after a kill."""
+    coming = folder / _COMING_NAME
+    is_named = coming.is_file() and sha256_of(coming) == evaluation.get("cells_sha256")
+    return coming if is_named else folder / CELLS_NAME
 
 
 def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
@@ -324,12 +341,12 @@ def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
 
     Raises:
         BdpbenchError: when one is missing, damaged or of another version, or when they do not
-            belong together, as after a kill between the two.
+            belong together.
     """
     import polars as pl
 
     found = read_evaluation_document(folder / EVALUATION_NAME)
-    path = folder / CELLS_NAME
+    path = _cells_path(folder, found)
     if path.is_file() and sha256_of(path) != found.get("cells_sha256"):
         raise BdpbenchError(
             f"does not belong to the {EVALUATION_NAME} beside it",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
+import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -33,9 +34,11 @@ from bdpbench.contracts.evaluation import (
     Evaluation,
     Figure,
     Problem,
+    read_evaluation_document,
     write_evaluation,
 )
 from bdpbench.contracts.paths import config_dir, relative, results_dir
+from bdpbench.contracts.plan import PLAN_NAME, write_plan_document
 from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
@@ -49,6 +52,9 @@ from bdpbench.studies.load import folders_of
 
 EVALUATIONS_FOLDER = "evaluations"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
+
+INCOMPLETE = "~incomplete"
+"""After the name of a folder: what lacks runs beside a complete evaluation; no name ends so."""
 
 
 @dataclass(frozen=True)
@@ -82,13 +88,14 @@ def evaluate(request: EvaluateRequest) -> Path | None:
     """Evaluate protocols; returns the folder of the evaluation, None for a dry run.
 
     What cannot run is a problem of the evaluation, which names it with its reason; the rest is
-    there. An evaluation of the same name is replaced only when the new one is complete.
+    there. A complete evaluation of the same name is replaced only by a complete one: one that lacks
+    runs or protocols is written beside it.
 
     Raises:
         BdpbenchError: when the input is wrong, or when nothing could be evaluated.
     """
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
-        request.files.check()
+        earlier = request.files.check()
         config = load_config()
         newcomers = find_newcomers(request.words)
         choice: Choice = "quick" if request.quick else "full"
@@ -111,7 +118,7 @@ def evaluate(request: EvaluateRequest) -> Path | None:
             evaluating.simulate(execution)
             folder = evaluating.write()
         evaluating.conclude(folder)
-        for what, path in make_files(folder, request.files):
+        for what, path in make_files(folder, request.files, earlier):
             view.tell("file", f"{what}: {path}", what=what, path=str(path))
         return folder
 
@@ -287,7 +294,6 @@ class Evaluating:
         Raises:
             BdpbenchError: when no run of a newcomer has a value.
         """
-        folder = self._results / self._name
         document = Joined(self._mirrored, self._newcomers)
         for each in document.problems:
             self._add_problem(each["protocol"], each["study"], each["part"], each["said"])
@@ -308,9 +314,36 @@ class Evaluating:
             "problems": self._problems,
             "cost": cost,
         }
+        folder = self._place(evaluation)
+        for mirrored in self._mirrored:
+            write_plan_document(folder / mirrored.mirror.key / PLAN_NAME, mirrored.prepared().plan)
         write_evaluation(folder, evaluation, frame_of(document.cells))
+        if _is_complete(evaluation):
+            shutil.rmtree(self._incomplete, ignore_errors=True)
         self._written = evaluation
         return folder
+
+    @property
+    def _incomplete(self) -> Path:
+        return self._results / f"{self._name}{INCOMPLETE}"
+
+    def _place(self, evaluation: Evaluation) -> Path:
+        """Where an evaluation belongs: beside a complete one if it is not complete itself."""
+        folder = self._results / self._name
+        if _is_complete(evaluation) or not _may_be_complete(folder):
+            return folder
+        cost = evaluation["cost"]
+        lacking = cost["failed"] + cost["missing"]
+        self._view.tell(
+            "incomplete",
+            f"{folder} stays as it is, because this evaluation lacks "
+            f"{f'{lacking} runs' if lacking else 'a protocol'}: it is in {self._incomplete}. "
+            "The same call tries again what failed",
+            kept=str(folder),
+            path=str(self._incomplete),
+            runs=lacking,
+        )
+        return self._incomplete
 
     def conclude(self, folder: Path) -> None:
         """Say where each protocol ranks, and where the evaluation is."""
@@ -326,6 +359,22 @@ class Evaluating:
                 self._view.tell("ranks", said, protocol=each.key, ranks=ranks)
         path = folder / EVALUATION_NAME
         self._view.tell("evaluation", f"evaluation: {path}", path=str(path))
+
+
+def _is_complete(evaluation: Evaluation) -> bool:
+    """Whether all runs have values, and all protocols that were named are there."""
+    cost = evaluation["cost"]
+    left_out = any(not each["study"] for each in evaluation["problems"])
+    return not (cost["failed"] or cost["missing"] or left_out)
+
+
+def _may_be_complete(folder: Path) -> bool:
+    """Whether a folder has an evaluation, unless that says itself that it is not complete."""
+    path = folder / EVALUATION_NAME
+    try:
+        return path.is_file() and _is_complete(read_evaluation_document(path))
+    except BdpbenchError:  # of another version, whose page can be read
+        return True
 
 
 class Joined:

@@ -88,8 +88,11 @@ class WantedFiles:
     archive: Path | None = None
     gallery: bool = False
 
-    def check(self) -> None:
+    def check(self) -> Earlier | None:
         """Refuse, before anything is simulated, what could not be made.
+
+        Returns:
+            The earlier evaluation, which may be the one that is replaced.
 
         Raises:
             BdpbenchError: for an unknown format, a folder that cannot be written, an earlier
@@ -97,8 +100,6 @@ class WantedFiles:
                 for the gallery.
         """
         parse_formats(self.formats)
-        if self.against is not None:
-            read_earlier(self.against)
         if self.export is not None:
             check_folder(self.export)
         if self.pdf:
@@ -107,20 +108,24 @@ class WantedFiles:
             check_output(self.archive)
         if self.gallery:
             checkout_root()
+        return None if self.against is None else read_earlier(self.against)
 
 
-def make_files(folder: Path, wanted: WantedFiles) -> Iterator[tuple[str, Path]]:
+def make_files(
+    folder: Path, wanted: WantedFiles, earlier: Earlier | None = None
+) -> Iterator[tuple[str, Path]]:
     """Write the report of an evaluation, and what else is wanted: what it is, and its path.
 
     Args:
         folder: folder of the evaluation.
         wanted: what to make.
+        earlier: the evaluation that the report compares this one with.
 
     Raises:
         BdpbenchError: as ``WantedFiles.check``; when the evaluation is missing, damaged or of
             another version.
     """
-    report = _report_of(folder, wanted.against)
+    report = _report_of(folder, earlier)
     page = folder / PAGE_NAME
     write_text_atomically(page, visible(evaluation_page(report)))
     yield "report", page
@@ -151,10 +156,9 @@ def _keep_for_gallery(evaluation: Evaluation) -> Path:
     return path
 
 
-def _report_of(folder: Path, against: Path | None) -> EvaluationReport:
+def _report_of(folder: Path, earlier: Earlier | None) -> EvaluationReport:
     evaluation, cells = read_evaluation(folder)
     series = StoredSeries(folder, evaluation)
-    earlier = None if against is None else read_earlier(against)
     return EvaluationReport(
         EvaluationInputs(evaluation, cells, published_prints(evaluation), series.of, earlier)
     )

@@ -27,9 +27,11 @@ from tests.benchmarks.ns2_speed import (
 from bdpbench.simulation.build import current_build_id, require_build
 
 CORPUS = Path(__file__).resolve().parents[1] / "ns2" / "corpus"
+# A longer run with DSR writes addresses of memory ("dumping maximally nested error"), which differ
+# between two runs of stock as well.
 CASES = {
     "802.11, AODV, 50 nodes": "wireless AODV 50 old 40 router 0",
-    "802.11, DSR, 50 nodes": "wireless DSR 50 old 40 router 0",
+    "802.11, DSR, 50 nodes": "wireless DSR 50 old 20 router 0",
     "802.11, DSDV, 50 nodes": "wireless DSDV 50 old 40 router 0",
     "802.11, AODV, 200 nodes": "wireless AODV 200 old 15 router 0",
     "802.11, DSR, 200 nodes": "wireless DSR 200 old 15 router 0",

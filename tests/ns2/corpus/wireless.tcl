@@ -7,10 +7,8 @@ set ns [new Simulator]
 if {$format eq "new"} {
     $ns use-newtrace
 }
-if {$format ne "none"} {
-    set trace [open wireless.tr w]
-    $ns trace-all $trace
-}
+# ns-2 creates no wireless node without a file for dropped packets.
+$ns trace-all [open [expr {$format eq "none" ? "/dev/null" : "wireless.tr"}] w]
 if {$nam eq "1"} {
     set namtrace [open wireless.nam w]
     $ns namtrace-all-wireless $namtrace $side $side

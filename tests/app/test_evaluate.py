@@ -316,6 +316,18 @@ def test_under_another_name_a_protocol_is_judged_as_it_is_published(
     assert float(has) == float(comes_to) == pytest.approx(cubic, rel=1e-3)
 
 
+def test_a_protocol_that_is_published_is_not_ranked_beside_itself(
+    tmp_path: Path, ns_binary: Path
+) -> None:
+    words = ("evaluate", "bbr", "--study", "evaluation", "--backend", "native")
+    said_by(call_here({"BDPBENCH_RESULTS": str(tmp_path / "results")}, *words))
+    document = _document(tmp_path, "bbr3")
+    for figure in document["figures"]:
+        assert "bbr" not in [each["protocol"] for each in figure["values"]]
+        assert next(each["of"] for each in figure["values"] if each["protocol"] == "Bbr3") <= 8
+    assert document["protocols"][0]["relative"] not in ("", "bbr")
+
+
 def test_json_names_the_evaluation(evaluated: Path) -> None:
     plain = str(evaluated / "mine" / "plain")
     done = said_by(_evaluate(evaluated, "--quick", "--json", "--name", "again", plain))

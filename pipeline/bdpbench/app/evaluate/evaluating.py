@@ -395,7 +395,7 @@ class Joined:
         self._mirrored = mirrored
         self._counts: list[Mapping[Status, int]] = []
         self.protocols = list(_protocols(mirrored, newcomers, names))
-        keys = [each["key"] for each in self.protocols]
+        keys = list(_ranked(self.protocols, newcomers))
         for each in mirrored:
             self._add(each, names[each.mirror.key], keys)
         for key, relative_key in relatives(self.figures, self.protocols).items():
@@ -444,6 +444,18 @@ class Joined:
             "missing": sum(each["missing"] for each in self._counts),
             "cpu_s": round(sum(each["cpu_s"] or 0.0 for each in records), 2),
         }
+
+
+def _ranked(protocols: Sequence[EvaluatedProtocol], newcomers: Sequence[Newcomer]) -> Iterator[str]:
+    """Keys of the protocols that are ranked: none is beside itself, but under another name."""
+    themselves = {
+        relative(each.folder.path)
+        for each in newcomers
+        if each.folder is not None and each.key == each.folder.file.key
+    }
+    for each in protocols:
+        if each["evaluated"] or each["folder"] not in themselves:
+            yield each["key"]
 
 
 def common_names(mirror: Mirror) -> dict[str, str]:

@@ -272,9 +272,17 @@
     return drawings.get(canvas);
   }
 
+  function redraw(canvas) {
+    canvas.replaceChildren();
+    canvas.classList.remove("vega-embed", "has-actions");
+    delete canvas.dataset.drawn;
+    drawings.delete(canvas);
+    draw(canvas);
+  }
+
   async function drawAnew(canvas) {
     try {
-      const chart = await contentOf(canvas.dataset.chart);
+      const chart = onlyChosen(await contentOf(canvas.dataset.chart));
       if (canvas.dataset.apart === undefined && swings(chart)) {
         canvas.dataset.apart = "yes";
         offerBoth(canvas);
@@ -371,11 +379,7 @@
     const tell = () => { button.textContent = canvas.dataset.apart === "yes" ? "in one chart" : "one by one"; };
     button.addEventListener("click", () => {
       canvas.dataset.apart = canvas.dataset.apart === "yes" ? "no" : "yes";
-      canvas.replaceChildren();
-      canvas.classList.remove("vega-embed", "has-actions");
-      delete canvas.dataset.drawn;
-      drawings.delete(canvas);
-      draw(canvas);
+      redraw(canvas);
       tell();
     });
     tell();
@@ -758,6 +762,20 @@
     watch(details);
   }
 
+  // The details of a number are packed in the same way; they have no charts.
+  async function unfoldNumber(details) {
+    const [cell] = details.cells;
+    if (cell.hasChildNodes()) return;
+    try {
+      const { numbers } = await indexed;
+      const html = htmlOf(await shard(numbers[details.id.replace("more-", "")]), details.id);
+      if (!cell.hasChildNodes()) cell.innerHTML = html;
+    } catch (error) {
+      cell.textContent = `These details could not be shown: ${error.message}`;
+      console.error(error);
+    }
+  }
+
   const unfoldsWhenOpened = (details) => details.addEventListener("toggle", () => unfold(details));
   all("details.run").forEach(unfoldsWhenOpened);
   offerTools(document);
@@ -765,7 +783,7 @@
 
   async function showEverything() {
     document.documentElement.classList.add("everything");
-    await Promise.all(all("details.run").map(unfold));
+    await Promise.all([...all("details.run").map(unfold), ...all(".more-row").map(unfoldNumber)]);
     all("details").forEach((each) => { if (!each.closest(".vega-embed")) each.open = true; });
     return Promise.all(all(".canvas[data-chart]").map(draw));
   }
@@ -859,8 +877,11 @@
     form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => setTimeout(anew));
     more.addEventListener("click", () => { most += MOST_LISTED; find(); });
-    all("a[data-scenario]").forEach((link) => link.addEventListener("click", () => {
+    all("a[data-scenario]").forEach((link) => link.addEventListener("click", (event) => {
+      event.preventDefault();
       scenario.value = link.dataset.scenario;
+      text.value = link.dataset.find || "";
+      location.hash = "runs";
       anew();
     }));
     find();
@@ -975,6 +996,59 @@
     filters.get(form)();
   }
 
+  // ---- One protocol on the whole page ------------------------------------------------------------
+
+  // Every name that a text begins with or lists: "HS-TCP, RTT 16 ms", "BIC-TCP and H-TCP with RED".
+  const namesIn = (text, known) => text.split(/, | and | with /).filter((part) => known.has(part));
+
+  let onlyProtocol = "";
+  const pageFilter = document.getElementById("page-filter");
+  const protocols = new Set(pageFilter ? [...pageFilter.elements.protocol.options].slice(1).map(({ value }) => value) : []);
+
+  // Whether something that names protocols names the chosen one; what names none belongs to all.
+  const isOfChosen = (texts) => {
+    const found = texts.filter((text) => typeof text === "string").flatMap((text) => namesIn(text, protocols));
+    return !onlyProtocol || !found.length || found.includes(onlyProtocol);
+  };
+
+  function onlyChosen(chart) {
+    if (!onlyProtocol) return chart;
+    if (chart.kind !== "spec") {
+      const traces = chart.traces.filter(({ label }) => isOfChosen([label]));
+      return traces.length ? { ...chart, traces } : chart;
+    }
+    const spec = structuredClone(chart.spec);
+    const kept = (rows) => rows.filter((row) => isOfChosen(NAMING.map((field) => row[field])));
+    Object.entries(spec.datasets || {}).forEach(([name, rows]) => { spec.datasets[name] = kept(rows); });
+    return { ...chart, spec };
+  }
+  const NAMING = ["series", "protocol", "label", "row", "column", "winner"];
+
+  function filterPage() {
+    onlyProtocol = pageFilter.elements.protocol.value;
+    all("[data-protocols]").filter((each) => !each.matches("[data-filter]")).forEach((each) => {
+      const own = each.dataset.protocols.split("|");
+      each.classList.toggle("filtered-out", Boolean(onlyProtocol) && !own.includes(onlyProtocol));
+    });
+    filters.forEach((apply, { elements }) => {
+      const { protocol } = elements;
+      if (!protocol) return;
+      protocol.value = [...protocol.options].some(({ value }) => value === onlyProtocol) ? onlyProtocol : "";
+      apply();
+    });
+    if (runForm) {
+      runForm.elements.text.value = onlyProtocol;
+      runForm.dispatchEvent(new Event("input"));
+    }
+    [...drawings.keys()].forEach(redraw);
+    pageFilter.elements.shown.value = onlyProtocol ? `Tables, charts, numbers, statements and runs show ${onlyProtocol} only.` : "";
+  }
+  if (pageFilter) {
+    pageFilter.addEventListener("input", filterPage);
+    pageFilter.addEventListener("submit", (event) => event.preventDefault());
+    if (pageFilter.elements.protocol.value) filterPage(); // a browser may keep the choice
+  }
+
   // ---- Scorecard -----------------------------------------------------------------------------
 
   const table = document.querySelector("table.numbers");
@@ -1001,7 +1075,9 @@
     all(".more", table).forEach((button) => button.addEventListener("click", () => {
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));
-      document.getElementById(button.getAttribute("aria-controls")).hidden = !open;
+      const details = document.getElementById(button.getAttribute("aria-controls"));
+      details.hidden = !open;
+      if (open) unfoldNumber(details);
     }));
     all(".tile").forEach((tile) => tile.addEventListener("click", () => {
       const { verdict } = form.elements;
@@ -1018,6 +1094,8 @@
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     unfilter(target);
+    const within = target.querySelector(":scope > details.fold"); // of a section that is folded
+    if (within) within.open = true;
     for (let each = target; each; each = each.parentElement) {
       if (each.tagName !== "DETAILS") continue;
       if (each.classList.contains("run")) await unfold(each);

@@ -66,10 +66,10 @@ def page(reading: Visit) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def changing(browser: Any, report: Path) -> Iterator[Visit]:
-    """A visit of the report as it opens, for tests that change parts that no other one looks at."""
+    """An unfolded report, for tests that change parts that no other one looks at."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     visit = Visit(context.new_page())
-    visit.open(report)
+    _unfolded(visit.open(report))
     yield visit
     context.close()
     assert [url for url in visit.requests if not url.startswith(("data:", "blob:"))] == [
@@ -130,8 +130,8 @@ def test_charts_are_drawn_only_when_they_come_into_view(changed: Any) -> None:
 
 def test_first_chart_is_there_within_two_seconds(visit: Any, report: Path) -> None:
     clock = visit.clock()
-    page = visit.open(report, "#experiments")
-    expect(page.locator(".experiment svg.marks").first).to_be_visible()
+    page = visit.open(report)
+    expect(page.locator("#summary svg.marks").first).to_be_visible()
     assert 0 < spent_s(clock) < 2
 
 
@@ -192,6 +192,48 @@ def test_zoom_moves_the_charts_of_a_group_together(changed: Any) -> None:
     page.keyboard.up("Control")
     for label, old in zip(labels, before, strict=True):
         expect(label).not_to_have_text(old or "")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_first_screens_answer_and_nothing_sticks_out(
+    visit: Any, report: Path, width: int, scheme: Any
+) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    visit.page.emulate_media(color_scheme=scheme)
+    page = visit.open(report)
+    answer = page.get_by_text("With the buffer going from 40 packets to 1,555 packets").first
+    expect(answer).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.body.scrollHeight") <= 6000
+    chart = page.locator('[data-chart="buffer_size-sweep-utilization"] svg.marks')
+    expect(chart).to_be_visible()
+
+
+def test_a_link_to_what_is_folded_opens_it(visit: Any, report: Path) -> None:
+    page = visit.open(report, "#protocol-HS")
+    expect(page.locator("#protocol-HS math").first).to_be_visible()
+    page.evaluate("location.hash = 'chart-buffer_size-sweep-time_to_90pct_cwnd'")
+    expect(page.locator("#chart-buffer_size-sweep-time_to_90pct_cwnd")).to_be_in_viewport()
+
+
+def test_the_page_shows_one_protocol_by_keyboard(visit: Any, report: Path) -> None:
+    page = _unfolded(visit.open(report))
+    chosen = page.get_by_label("Show on the whole page")
+    canvas = page.locator('[data-chart="buffer_size-sweep-utilization"]')
+    expect(_draw(canvas).locator(".mark-line.role-mark path")).to_have_count(2)
+    chosen.focus()
+    page.keyboard.press("ArrowDown")  # HS-TCP
+    expect(page.locator(".by-protocol tbody tr:visible")).to_have_count(1)
+    expect(page.locator("#protocol-Scalable")).to_be_hidden()
+    assert set(
+        page.locator(NUMBERS).evaluate_all("all => all.map(each => each.dataset.protocols)")
+    ) == {"HS-TCP"}
+    expect(canvas.locator(".mark-line.role-mark path")).to_have_count(1)
+    expect(page.locator("#page-filter output")).to_contain_text("HS-TCP only")
+    page.keyboard.press("ArrowUp")
+    expect(page.locator(".by-protocol tbody tr:visible")).to_have_count(2)
+    expect(page.locator("#protocol-Scalable")).to_be_visible()
 
 
 def test_plain_wheel_scrolls_the_page(page: Any) -> None:
@@ -341,7 +383,7 @@ def test_the_picture_leads_to_the_number(changed: Any) -> None:
 def test_charts_are_dark_in_the_dark_and_light_on_paper(visit: Any, report: Path) -> None:
     """Check a corner where nothing is drawn, in Chromium's own screenshot decoded by Chromium."""
     visit.page.emulate_media(color_scheme="dark")
-    page = visit.open(report)
+    page = _unfolded(visit.open(report))
     drawn = _draw(page.locator("#experiment-single_flow .canvas").first)
     lightness = {}
     for media in ("screen", "print"):
@@ -419,7 +461,7 @@ def test_a_browser_without_mathml_shows_the_text(changed: Any) -> None:
 
 
 def test_a_cell_of_the_matrix_opens_its_run(page: Any) -> None:
-    matrix = page.locator("#comparison .canvas").first
+    matrix = page.locator('[data-chart^="pairs-"]').first
     # Beside the middle of the cell, which is covered by its number.
     cell = _draw(matrix).locator(".mark-rect.role-mark path").last
     cell.click(position={"x": 10, "y": 10})
@@ -535,7 +577,7 @@ def test_the_summary_leads_to_the_number(page: Any) -> None:
 
 
 def test_many_views_are_chosen_from_a_list(visit: Any, report_with_lists: Path) -> None:
-    page = visit.open(report_with_lists)
+    page = _unfolded(visit.open(report_with_lists))
     many = page.locator("#views-buffer_size")
     values = many.locator("option").evaluate_all("all => all.map(each => each.value)")
     expect(page.locator(f"#{values[0]}")).to_be_visible()

@@ -324,12 +324,14 @@ def report_plan(
     out: Path,
     *,
     with_files: bool = True,
+    one_file: bool = False,
 ) -> None:
-    """Write the HTML report of a plan; ``with_files`` links the output files of its runs."""
+    """Write the HTML report of a plan; see ``pages.report.build_report``."""
     from bdpbench.pages.report import build_report
 
     forget_report(out.parent)
-    build_report(report_inputs(plan, metrics, scorecard, runs_dir), out, with_files=with_files)
+    inputs = report_inputs(plan, metrics, scorecard, runs_dir)
+    build_report(inputs, out, with_files=with_files, one_file=one_file)
 
 
 # ------------------------------------------------------------------------- all of these

@@ -27,6 +27,7 @@ from bdpbench.cli.options import EXISTING, FOLDER, PATH, study_argument, tier_op
     "--only", multiple=True, metavar="PATTERN", help="Only figures whose names match: 'rtt-*'."
 )
 @click.option("-o", "--output", type=PATH, help="File for the HTML report.")
+@click.option("--one-file", is_flag=True, help="With -o: one file, however many runs there are.")
 @click.option("--runs", "runs_dir", type=PATH, help="Folder of the runs of PLAN_FILE.")
 @click.option("--metrics", "metrics_file", type=PATH, help="Use this metrics.parquet.")
 @click.option("--scorecard", "scorecard_file", type=PATH, help="Use this scorecard.json.")
@@ -37,13 +38,15 @@ def report_command(
     formats: str,
     only: tuple[str, ...],
     output: Path | None,
+    one_file: bool,
     runs_dir: Path | None,
     metrics_file: Path | None,
     scorecard_file: Path | None,
 ) -> None:
     """Write the HTML report of STUDY, or its figures and tables as files for papers.
 
-    Without --export: one HTML file about the finished runs, which opens offline.
+    Without --export: an HTML page about the finished runs, which opens offline. Of more than 100
+    runs it needs the folder beside it, except with --one-file.
 
     With --export: every chart of the report, except those of single runs, as SVG, PDF and PNG; the
     scorecard as LaTeX (booktabs), Markdown and CSV; and captions that name runs, definitions, ns-2
@@ -52,13 +55,15 @@ def report_command(
     With --runs and -o: the last stages of the workflow for one PLAN_FILE, with metrics and
     verdicts beside the report; if both --metrics and --scorecard are given, these files are used.
     """
+    if one_file and (output is None or folder is not None or runs_dir is not None):
+        raise click.UsageError("--one-file goes with STUDY and -o FILE alone")
     if runs_dir is not None:
         _stage(study, runs_dir, metrics_file, scorecard_file, output)
         return
     from bdpbench.app.keep.export import export_study, report_study
 
     if folder is None:
-        report_study(study, tier, output)
+        report_study(study, tier, output, one_file=one_file)
     else:
         export_study(study, tier, folder, formats, only)
 

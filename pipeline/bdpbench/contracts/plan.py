@@ -152,7 +152,7 @@ class ScenarioText(TypedDict):
     """The texts of a scenario; its description ends with that of its topology.
 
     ``longest_s`` is its longest duration in any tier, s; ``swept`` are the parameters that the
-    study varies, from which others may be derived.
+    study varies, from which others may be derived; ``question`` is what it is to answer.
     """
 
     title: str
@@ -163,6 +163,7 @@ class ScenarioText(TypedDict):
     script: str
     longest_s: float
     swept: NotRequired[list[str]]
+    question: NotRequired[str]
 
 
 class ParameterText(TypedDict):

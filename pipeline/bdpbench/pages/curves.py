@@ -283,7 +283,7 @@ def curves(
     for position, run in enumerate(view.runs):
         subjects = list(series.get(run["run_id"], {}).get(table, {}))
         for index, subject in enumerate(subjects):
-            key, nth = _flow_protocol(run, subject), _nth(run, subjects, index)
+            key, nth = flow_protocol(run, subject), _nth(run, subjects, index)
             if view.colour_by == "sweep" or alike:
                 colour = _sequence(position, len(view.runs))
             elif key is not None and key in names.protocols:
@@ -322,8 +322,8 @@ def _sequence(position: int, count: int) -> str:
     return _SEQUENCE[round(position * last / max(1, count - 1))]
 
 
-def _flow_protocol(run: PlannedRun, subject: str) -> str | None:
-    """Protocol key of a flow; for a link, the protocol that all of the run's flows share."""
+def flow_protocol(run: PlannedRun, subject: str) -> str | None:
+    """Protocol key of a flow; of a link or run the one that all flows share, or None."""
     keys = protocols_of(run)
     kind, _, name = subject.partition(":")
     is_flow = kind == "flow" and name.isdigit()
@@ -338,7 +338,7 @@ def _flow_protocol(run: PlannedRun, subject: str) -> str | None:
 
 def _nth(run: PlannedRun, subjects: Sequence[str], index: int) -> int:
     """How many subjects before this one have the same protocol."""
-    keys = [_flow_protocol(run, subject) for subject in subjects[: index + 1]]
+    keys = [flow_protocol(run, subject) for subject in subjects[: index + 1]]
     return keys[:-1].count(keys[-1])
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import PurePath
 from typing import Any
 
@@ -14,7 +14,8 @@ import polars as pl
 from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
 from bdpbench.contracts.runs import SCRIPTS_FOLDER, RunRecord, ScriptRecord
 from bdpbench.contracts.scorecard import ScoredNumber, rows_of
-from bdpbench.pages.curves import LazyViews, View, charted_view, plan_views
+from bdpbench.pages.answers import answer
+from bdpbench.pages.curves import ChartedView, LazyViews, View, charted_view, plan_views
 from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.names import (
     Names,
@@ -27,7 +28,7 @@ from bdpbench.pages.names import (
 )
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart
-from bdpbench.pages.text import figures_text, format_bytes, format_number
+from bdpbench.pages.text import figures_text, format_bytes, format_number, joined
 from bdpbench.units import with_unit
 
 # Shown over a sweep if the study has no published numbers for it.
@@ -42,6 +43,8 @@ class Experiment:
     """A scenario of the study with everything that the page shows about it.
 
     ``absent`` of its ``runs`` have no results, and ``shared`` also belong to an earlier scenario.
+    ``asked`` are the metrics that it is shown by, and ``answer`` what they say in sentences, to its
+    ``question`` if it has one.
     """
 
     key: str
@@ -54,6 +57,9 @@ class Experiment:
     shared: int
     summaries: tuple[Chart, ...]
     views: LazyViews
+    asked: tuple[str, ...]
+    answer: tuple[str, ...]
+    question: str
 
 
 def experiments(data: ReportData) -> list[Experiment]:
@@ -74,7 +80,9 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
     sweep = find_sweep(done, swept=names.swept(key))
     rows = (row for number in inputs.scorecard["numbers"] for row in rows_of(number))
     numbers = [row for row in rows if row["scenario"] == key]
-    swept = Swept(done, sweep, inputs.metrics, names, numbers, inputs.repetitions)
+    metrics = inputs.metrics.filter(pl.col("scenario") == key)
+    swept = Swept(done, sweep, metrics, names, numbers, inputs.repetitions)
+    asked = tuple(_asked(numbers, scenario["summary"]))
     return Experiment(
         key=key,
         title=scenario["title"],
@@ -84,12 +92,71 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
         shared=shared,
-        summaries=tuple(_summaries(key, swept, _asked(numbers, scenario["summary"]))),
+        summaries=placed(_summaries(key, swept, asked), scenario["title"], done, data, metrics),
         views=LazyViews(
             plan_views(done, sweep, names),
-            lambda index, view: charted_view(view, f"{key}-{index}", sweep, series, names),
+            lambda index, view: _placed_view(
+                charted_view(view, f"{key}-{index}", sweep, series, names), view, key, data
+            ),
         ),
+        asked=asked,
+        answer=answer(asked, done, metrics, sweep, names),
+        question=scenario.get("question", ""),
     )
+
+
+# What a caption says of a path, if all runs of its chart share it.
+_PATH = (
+    "bottleneck_mbps",
+    "rtt_ms",
+    "rtt_1_ms",
+    "rtt_2_ms",
+    "buffer_pkts",
+    "queue",
+    "loss_rate",
+)
+
+
+def placed(
+    charts: Iterable[Chart],
+    title: str,
+    runs: Sequence[PlannedRun],
+    data: ReportData,
+    metrics: pl.DataFrame,
+) -> tuple[Chart, ...]:
+    """Charts that say which experiment, values of parameters and period they show.
+
+    Args:
+        charts: charts of one experiment.
+        title: the experiment, or the view of it.
+        runs: the runs that they show.
+        data: the data of the report.
+        metrics: rows of the experiment, as in ``metrics.parquet``; without rows of a chart's metric
+            its period is that of the runs.
+    """
+    shared = data.names.common([run["run_id"] for run in runs], _PATH)
+    whole = {run["parameters"].get("duration_s") for run in runs}
+
+    def place(chart: Chart) -> str:
+        rows = metrics.filter(pl.col("metric").is_in(chart.metrics))
+        windows = rows.select("start_s", "end_s").drop_nulls().unique().rows()
+        period = ""
+        if len(windows) == 1:
+            period = "{} to {} s".format(*map(format_number, windows[0]))
+        elif windows:
+            period = "each run in its own window, as defined"
+        elif len(whole) == 1 and isinstance(end_s := whole.pop(), int | float):
+            period = f"0 to {format_number(end_s)} s"
+            whole.add(end_s)
+        return "; ".join(filter(None, (joined(title, *shared), period)))
+
+    return tuple(replace(each, place=place(each)) for each in charts)
+
+
+def _placed_view(shown: ChartedView, view: View, key: str, data: ReportData) -> ChartedView:
+    title = joined(data.names.scenario(key), view.title)
+    none = data.inputs.metrics.clear()
+    return replace(shown, charts=placed(shown.charts, title, view.runs, data, none))
 
 
 def _asked(numbers: Sequence[ScoredNumber], wanted: Sequence[str]) -> Sequence[str]:

@@ -48,7 +48,8 @@ _EDGE: Mapping[str, Any] = {"stroke": "#c9ced4", "strokeWidth": 0.6, "cursor": "
 # Blue to orange via white, distinguishable with every kind of colour blindness, with ends darker
 # than the middle (after ColorBrewer's PuOr and RdBu).
 _DIVERGING = ("#08519c", "#6baed6", "#ffffff", "#fdae6b", "#a63603")
-_RISING = ("#f3f4f6", "#374151")
+# From light to dark through hues, so that values near one another differ (ColorBrewer's YlGnBu).
+_RISING = ("#ffffd9", "#7fcdbb", "#2c7fb8", "#253494")
 
 # Beyond this share of the distance from the middle, a cell is so dark that its number has to be
 # white.
@@ -114,7 +115,7 @@ def valued_matrix(
         about_zero: whether the colours distinguish the sides of 0, ``ends`` being -x and x.
     """
     low, high = ends
-    scale: dict[str, Any] = {"domain": [low, high], "range": list(_RISING)}
+    scale: dict[str, Any] = _rising(low, high)
     dark = f"datum.value > {(low + high) / 2:g}"
     if about_zero:
         domain = [share * high for share in (-1, -0.5, 0, 0.5, 1)]
@@ -130,6 +131,12 @@ def valued_matrix(
     return (_panels if axes.has_panels else _matrix)(cells, axes, colour, tips, dark)
 
 
+def _rising(low: float, high: float) -> dict[str, Any]:
+    steps = len(_RISING) - 1
+    domain = [low + (high - low) * place / steps for place in range(steps + 1)]
+    return {"domain": domain, "interpolate": "rgb", "range": list(_RISING)}
+
+
 def level_matrix(cells: pl.DataFrame, axes: Axes, levels: int) -> Spec:
     """A level from 1 to ``levels`` for each cell, darker if higher.
 
@@ -139,7 +146,7 @@ def level_matrix(cells: pl.DataFrame, axes: Axes, levels: int) -> Spec:
         axes: the axes; the quantity is what a level means.
         levels: the highest level.
     """
-    scale = {"domain": [1, levels], "range": list(_RISING)}
+    scale = _rising(1, levels)
     tips = [number("value", axes.quantity)]
     if "words" in cells.columns:
         tips.append(text("words", "that is"))

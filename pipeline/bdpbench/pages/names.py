@@ -54,6 +54,7 @@ class Captions:
         parameters: run parameter → its name.
         pairs: the matrix of pairs of protocols, see ``Matrix``, for studies that declare none.
         protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it.
+        better: ``more`` or ``less`` → patterns of the metrics of which so much is better.
         filled_share: share of the BDP or of the capacity above which the study considers a path
             filled; None draws no line for it.
     """
@@ -64,6 +65,7 @@ class Captions:
     parameters: Mapping[str, str]
     pairs: Mapping[str, object]
     protocol_sweeps: Mapping[str, Sequence[str]]
+    better: Mapping[str, Sequence[str]]
     filled_share: float | None = None
 
 
@@ -112,11 +114,15 @@ class ParameterWords:
 
 @dataclass(frozen=True)
 class RunLink:
-    """A run that a number comes from; ``known`` if the page has a section for it."""
+    """A run that a number comes from; ``known`` if the page has a section for it.
+
+    ``protocols`` are the labels of those that it names, each once.
+    """
 
     run_id: str
     label: str
     known: bool
+    protocols: tuple[str, ...] = ()
 
 
 class Names:
@@ -139,6 +145,7 @@ class Names:
         self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
         self._metrics = {each["metric"]: each["title"] for each in definitions}
         self._planned = {run["run_id"]: run for run in plan["runs"]}
+        self._ranks: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {}
         # If two scenarios share a run, the last one names it.
         self._runs: dict[str, str] = {}
         for runs in grouped(plan["runs"], lambda run: run["scenario"]).values():
@@ -146,7 +153,10 @@ class Names:
 
     def run(self, run_id: str) -> RunLink:
         """Link to a run; a run that is not in the plan is named by its id."""
-        return RunLink(run_id, self._runs.get(run_id, run_id), run_id in self._runs)
+        planned = self._planned.get(run_id)
+        own = dict.fromkeys(protocols_of(planned)) if planned else ()
+        labels = tuple(map(self.protocol, own))
+        return RunLink(run_id, self._runs.get(run_id, run_id), planned is not None, labels)
 
     def who(self, run_id: str) -> str:
         """Protocols of a run, or its label if it names none."""
@@ -212,6 +222,27 @@ class Names:
         if nth:
             return _FURTHER_DASHES[(nth - 1) % len(_FURTHER_DASHES)]
         return dash_of(list(self.protocols).index(key) if key in self.protocols else 0)
+
+    def rank(self, run: PlannedRun, parameters: Sequence[str]) -> int:
+        """Place of a run's values of some parameters among those of all runs that have them."""
+        names = tuple(parameters)
+        if names not in self._ranks:
+            found = {
+                tuple(str(each["parameters"].get(name, "")) for name in names): each
+                for each in self._planned.values()
+                if all(name in each["parameters"] for name in names)
+            }
+            order = sorted(
+                found,
+                key=lambda key: [
+                    (value, "") if isinstance(value, int | float) else (0, str(value))
+                    for value in (found[key]["parameters"][name] for name in names)
+                ],
+            )
+            self._ranks[names] = {key: place for place, key in enumerate(order)}
+        return self._ranks[names].get(
+            tuple(str(run["parameters"].get(name, "")) for name in names), 0
+        )
 
     def protocols_in(self, selected: Mapping[str, str]) -> tuple[str, ...]:
         """Labels of the protocols that a selector names, each once."""

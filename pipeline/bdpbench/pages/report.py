@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench import __version__
@@ -39,14 +40,23 @@ from bdpbench.pages.summary import (
 )
 from bdpbench.pages.text import VERDICTS, offered_origins, totals
 
-MOST_RUNS_OF_ONE_FILE = 400
-"""Runs above which a page has files beside it: as one file it would exceed 8 MB."""
+MOST_RUNS_OF_ONE_FILE = 100
+"""Runs above which a page has files beside it: as one file it could exceed 2 MB."""
 
 MOST_BUTTONS = 12
 """If there are more views than these, a list offers them: rows of buttons would hide the chart."""
 
 
-def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) -> None:
+MOST_LEADS = 2
+"""Experiments that a page without questions begins with."""
+
+MOST_LEAD_CHARTS = 2
+"""Charts beside the answer of a page that begins with one experiment."""
+
+
+def build_report(
+    inputs: ReportInputs, out: Path, *, with_files: bool = True, one_file: bool = False
+) -> None:
     """Write the report of one tier of a study, which opens offline.
 
     It is one HTML file. With more than ``MOST_RUNS_OF_ONE_FILE`` runs it has a folder beside it,
@@ -60,21 +70,24 @@ def build_report(inputs: ReportInputs, out: Path, *, with_files: bool = True) ->
         out: file to write, atomically and after the files beside it.
         with_files: link the output files of the runs; the links are valid for a page at
             ``results/<study>/<tier>/report.html``.
+        one_file: put everything into the page, however many runs there are.
 
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
     bins = bins_for(len(inputs.run_info))
     sections = gather(inputs, bins)
-    is_large = len(sections.data.runs) > MOST_RUNS_OF_ONE_FILE
+    is_large = len(sections.data.runs) > MOST_RUNS_OF_ONE_FILE and not one_file
     shards = Shards(shards_folder(out) if is_large else None)
     files = _add_runs(sections.data, shards, with_files=with_files)
     views = _add_views(sections.experiments, shards) if is_large else {}
     inside = {} if is_large else {each.key: list(each.views) for each in sections.experiments}
     in_views = (chart for held in inside.values() for view in held for chart in view.charts)
-    index = _index([*sections.charts, *in_views], sections.data, shards, files, views)
+    content = _content(sections)
+    numbers = _add_numbers(sections, content, shards)
+    index = _index([*sections.charts, *in_views], sections.data, shards, files, views, numbers)
     content = {
-        **_content(sections),
+        **content,
         **embedded(),
         "bins": bins,
         "is_large": is_large,
@@ -105,6 +118,19 @@ def _add_runs(data: ReportData, shards: Shards, *, with_files: bool) -> Mapping[
     return files
 
 
+def _add_numbers(
+    sections: Sections, content: Mapping[str, object], shards: Shards
+) -> dict[str, int]:
+    """Add the details of numbers; returns the id of a number → position of its part."""
+    template, parts = page_environment().get_template("number.html"), {}
+    for row in sections.numbers:
+        parts[row.number["id"]] = shards.position
+        shards.add_html(f"more-{row.number['id']}", template.render(content, row=row))
+        shards.turn()
+    shards.close()
+    return parts
+
+
 def _add_views(
     experiments: Iterable[Experiment], shards: Shards
 ) -> dict[str, list[tuple[str, int]]]:
@@ -128,6 +154,7 @@ def _index(
     shards: Shards,
     files: Mapping[str, int],
     views: Mapping[str, list[tuple[str, int]]],
+    numbers: Mapping[str, int],
 ) -> str:
     """Add the charts that the page shows; returns the packed index of all parts."""
     ids = []
@@ -142,6 +169,7 @@ def _index(
         "files": shards.names,
         "charts": {chart_id: shards.charts[chart_id] for chart_id in ids},
         "views": views,
+        "numbers": numbers,
         "scenarios": [[key, names.scenario(key)] for key in scenarios],
         "runs": [
             [
@@ -157,10 +185,30 @@ def _index(
     return pack(json.dumps(index, separators=(",", ":"), ensure_ascii=False).encode())
 
 
+@dataclass(frozen=True)
+class Lead:
+    """An experiment that the page begins with, and the charts beside its answer."""
+
+    experiment: Experiment
+    charts: tuple[Chart, ...]
+
+
+def _leads(sections: Sections) -> list[Lead]:
+    """Experiments with a question, or else the first ones that have an answer."""
+    answered = [each for each in sections.experiments if each.answer]
+    cells = {each.scenario: each.charts for each in sections.matrices}
+    asked = [each for each in answered if each.question]
+    if not asked:  # the first ones that have a chart
+        asked = [each for each in answered if each.summaries or each.key in cells][:MOST_LEADS]
+    asked = asked or answered[:MOST_LEADS]
+    most = MOST_LEAD_CHARTS if len(asked) == 1 else 1
+    return [Lead(each, (each.summaries or cells.get(each.key, ()))[:most]) for each in asked]
+
+
 def _content(sections: Sections) -> dict[str, object]:
     """What the templates show of the sections."""
     inputs, names = sections.data.inputs, sections.data.names
-    numbers, claims = sections.numbers, sections.claims
+    numbers, claims, leads = sections.numbers, sections.claims, _leads(sections)
     scorecard, study = inputs.scorecard, inputs.study
     return {
         "plan": inputs.plan,
@@ -192,7 +240,9 @@ def _content(sections: Sections) -> dict[str, object]:
         "metric_name": names.metric,
         "parameters": _parameters(inputs.plan, names),
         "experiments": sections.experiments,
-        "swept": [section for section in sections.experiments if section.summaries],
+        "leads": leads,
+        "led": {chart.chart_id for lead in leads for chart in lead.charts},
+        "table": sections.table,
         "matrices": sections.matrices,
         "laws": sections.laws,
         "protocols": sections.protocols,
@@ -203,6 +253,7 @@ def _content(sections: Sections) -> dict[str, object]:
                 "label": names.run(run_id).label,
                 "scenario": run["scenario"],
                 "scenario_title": names.scenario(run["scenario"]),
+                "protocols": names.run(run_id).protocols,
                 "finished": run_id in sections.data.series,
             }
             for run_id, run in sections.data.runs.items()

@@ -6,12 +6,15 @@ one is a function, a field of ``Sections`` and a template; ``exports.py`` names 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from bdpbench.pages.experiments import Experiment, experiments
+import polars as pl
+
+from bdpbench.pages.experiments import Experiment, experiments, placed
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.numbers import NumberRow, number_rows
+from bdpbench.pages.protocol_table import ProtocolTable, protocol_table
 from bdpbench.pages.protocols import ProtocolPage, law_charts, protocol_pages
 from bdpbench.pages.queues import QueuePage, queue_pages
 from bdpbench.pages.specs import Chart
@@ -28,6 +31,7 @@ class Sections:
         experiments, matrices, protocols: sections with their charts.
         queues: sections about the queues that the study brings along.
         laws: response functions, growth and cuts of cwnd; empty if no runs show them.
+        table: main metrics of each protocol; None if nothing was measured of one alone.
     """
 
     data: ReportData
@@ -38,6 +42,7 @@ class Sections:
     protocols: list[ProtocolPage]
     queues: list[QueuePage]
     laws: list[Chart]
+    table: ProtocolTable | None
 
     @property
     def charts(self) -> list[Chart]:
@@ -63,13 +68,21 @@ def gather(inputs: ReportInputs, bins: int) -> Sections:
     data = ReportData(inputs, bins)
     numbers = number_rows(inputs.scorecard, data.names)
     claims = claim_rows(inputs.scorecard, data.names)
+    shown, pages = experiments(data), protocol_pages(data, numbers, claims)
     return Sections(
         data=data,
         numbers=numbers,
         claims=claims,
-        experiments=experiments(data),
-        matrices=matrix_groups(data),
-        protocols=protocol_pages(data, numbers, claims),
+        experiments=shown,
+        matrices=[_placed_group(each, data) for each in matrix_groups(data)],
+        protocols=pages,
         queues=queue_pages(data),
         laws=law_charts(data),
+        table=protocol_table(data, shown, numbers, [page.key for page in pages]),
     )
+
+
+def _placed_group(group: MatrixGroup, data: ReportData) -> MatrixGroup:
+    runs = [run for run in data.scenarios[group.scenario] if run["run_id"] in data.series]
+    metrics = data.inputs.metrics.filter(pl.col("scenario") == group.scenario)
+    return replace(group, charts=placed(group.charts, group.title, runs, data, metrics))

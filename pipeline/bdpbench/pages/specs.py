@@ -139,7 +139,8 @@ class TimeContent(TypedDict):
 class Chart:
     """One chart of the page: ``content`` is for the script, the rest for readers.
 
-    ``metrics`` are the ids of the metrics that it shows; curves over time have none.
+    ``metrics`` are the ids of the metrics that it shows; curves over time have none. ``place`` says
+    of which experiment, with which values of parameters, and of which period it is.
     """
 
     chart_id: str
@@ -149,6 +150,7 @@ class Chart:
     content: SpecContent | TimeContent
     note: str = ""
     metrics: tuple[str, ...] = ()
+    place: str = ""
 
 
 def spec_content(spec: Spec, labels: Sequence[str] = ()) -> SpecContent:

@@ -13,6 +13,7 @@ from bdpbench.contracts.scorecard import KINDS, Change, Kind, Scorecard
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.statements import ClaimRow
+from bdpbench.units import MINUS
 
 MISSES_SHOWN = 8
 
@@ -24,10 +25,10 @@ MEANING: dict[Kind, str] = {
 REACH = 3.0
 """Half widths of the bounds at which the axis ends; numbers farther off are drawn at its end."""
 
-PLOT_WIDTH = 560.0
+PLOT_WIDTH = 400.0
 DOT = 8.0
-LABEL_WIDTH = 250.0
-_GAP = 7.0
+_NAME_HEIGHT = 15.0
+_GAP = 5.0
 _HIGHEST_STACK = 4
 
 
@@ -293,15 +294,18 @@ class Strip:
 
 @dataclass(frozen=True)
 class Overview:
-    """The picture: ``width`` and ``height`` in px; ``lower`` and ``upper`` are the bounds in px."""
+    """The picture: ``width`` and ``height`` in px; ``lower`` and ``upper`` are the bounds in px.
+
+    ``ticks`` are places and texts of its axis, in half widths of the bounds.
+    """
 
     strips: tuple[Strip, ...]
     width: float
     height: float
-    left: float
     lower: float
     upper: float
     middle: float
+    ticks: tuple[tuple[float, str], ...]
 
 
 def overview(numbers: Sequence[NumberRow]) -> Overview | None:
@@ -319,8 +323,11 @@ def overview(numbers: Sequence[NumberRow]) -> Overview | None:
     if not strips:
         return None
     ends = (_across(-1.0), _across(1.0))
-    width = LABEL_WIDTH + PLOT_WIDTH
-    return Overview(tuple(strips), width, top, LABEL_WIDTH, *ends, _across(0.0))
+    reach = range(-int(REACH), int(REACH) + 1)
+    ticks = tuple(
+        (_across(each), f"{each:+d}".replace("-", MINUS) if each else "0") for each in reach
+    )
+    return Overview(tuple(strips), PLOT_WIDTH, top, *ends, _across(0.0), ticks)
 
 
 def _strip(title: str, top: float, rows: Sequence[NumberRow]) -> Strip:
@@ -336,7 +343,7 @@ def _strip(title: str, top: float, rows: Sequence[NumberRow]) -> Strip:
         x = round(across, 1) if column == own else column * DOT
         dots.append(Dot(row, x, stacks[column] * DOT, beyond))
         stacks[column] += 1
-    height = max(stacks.values(), default=1) * DOT + 2 * _GAP
+    height = _NAME_HEIGHT + max(stacks.values(), default=1) * DOT + 2 * _GAP
     bottom = top + height - _GAP - DOT / 2
     standing = tuple(replace(each, y=bottom - each.y) for each in dots)
     return Strip(title, top, height, standing)
@@ -349,4 +356,4 @@ def _free(column: int, stacks: Counter[int]) -> int:
 
 
 def _across(widths: float) -> float:
-    return LABEL_WIDTH + (widths + REACH) / (2 * REACH) * (PLOT_WIDTH - 2 * DOT) + DOT
+    return (widths + REACH) / (2 * REACH) * (PLOT_WIDTH - 2 * DOT) + DOT

@@ -213,6 +213,7 @@ def _measured(swept: Swept, rows: pl.DataFrame, several: bool) -> pl.DataFrame:
             "value": row["value"],
             "series": swept.series(run, row["subject"] if several else ""),
             "protocol": next(iter(protocols_of(run)), ""),
+            "rank": swept.names.rank(run, swept.sweep.others),
             "run_id": row["run_id"],
             "run": run["label"],
             "unit": row["unit"],
@@ -221,7 +222,8 @@ def _measured(swept: Swept, rows: pl.DataFrame, several: bool) -> pl.DataFrame:
         if (run := by_id.get(row["run_id"])) is not None
     ]
     schema = dict.fromkeys(("series", "protocol", "run_id", "run", "unit"), pl.String)
-    return pl.DataFrame(points, schema={"x": pl.Float64, "value": pl.Float64, **schema})
+    numbers = {"x": pl.Float64, "value": pl.Float64, "rank": pl.Int64}
+    return pl.DataFrame(points, schema={**numbers, **schema})
 
 
 def _published(swept: Swept, numbers: Sequence[ScoredNumber]) -> pl.DataFrame:
@@ -252,14 +254,17 @@ def _published(swept: Swept, numbers: Sequence[ScoredNumber]) -> pl.DataFrame:
 
 
 def _styles(reached: pl.DataFrame, names: Names) -> dict[str, tuple[str, Sequence[int]]]:
-    """A protocol's first series has its colour, further ones are lighter."""
+    """A protocol has its colour and dashes; the nth of other values, such as rates, is lighter.
+
+    The same value is the nth in all charts of a report, whichever protocol it comes with first.
+    """
     styles: dict[str, tuple[str, Sequence[int]]] = {}
-    seen: Counter[str] = Counter()
-    for series, protocol in reached.select("series", "protocol").rows():
+    seen: Counter[tuple[str, int]] = Counter()
+    for series, protocol, rank in reached.select("series", "protocol", "rank").rows():
         if series not in styles:
-            nth = seen[protocol]
+            nth = rank + seen[protocol, rank]  # further flows of a run
             styles[series] = (lighter(names.colour(protocol), nth), names.dash(protocol, nth))
-            seen[protocol] += 1
+            seen[protocol, rank] += 1
     return styles
 
 

@@ -247,7 +247,7 @@ def _parameter_text(study: Study, name: str, declaration: ParameterDeclaration) 
 def _text_of(study: Study, scenario: Scenario) -> ScenarioText:
     path = study.topologies[scenario.topology].description
     durations = [entry.duration_s for entries in scenario.tiers.values() for entry in entries]
-    return {
+    told: ScenarioText = {
         "title": scenario.title,
         "section": scenario.section,
         "figures": scenario.figures,
@@ -257,3 +257,6 @@ def _text_of(study: Study, scenario: Scenario) -> ScenarioText:
         "longest_s": max(durations, default=0),
         "swept": swept_names(scenario),
     }
+    if scenario.question:
+        told["question"] = scenario.question
+    return told

@@ -244,6 +244,11 @@ class Scenario(Strict):
         description="Metrics that the report plots over the sweep, in addition to those with "
         "published numbers",
     )
+    question: str = Field(
+        "",
+        description="What the scenario is to answer: the report begins with it and with "
+        "sentences computed from the metrics of its summary",
+    )
     tiers: dict[TierName, list[TierEntry]] = Field(description="Tier → the runs that it holds")
 
     def swept_values(self, entry: TierEntry) -> list[list[Scalar]]:

@@ -76,8 +76,13 @@ def with_html(content: Any) -> Any:
 def unfolded(html: str) -> str:
     """The page with its runs unpacked, as its script does when a reader opens them."""
     bodies = {key: body for part in packed_parts(html) for key, body in part["html"].items()}
+    html = re.sub(
+        r'(<tr role="row" class="more-row" id="(more-[^"]+)" hidden>\s*<td [^>]*>)',
+        lambda found: found[1] + bodies[found[2]],
+        html,
+    )
     return re.sub(
-        r'(<details class="run" id="(run-[0-9a-f]+)">.*?)(?=</details>)',
+        r'(<details class="run" id="(run-[0-9a-f]+)"[^>]*>.*?)(?=</details>)',
         lambda found: found[1] + bodies[found[2]],
         html,
         flags=re.DOTALL,

@@ -27,11 +27,13 @@ _SHOWN_FACTS = 12
 _DIGITS_OF_A_CHECKSUM = 16
 
 
-def report_study(study: str | None, tier: str | None, output: Path | None) -> None:
+def report_study(
+    study: str | None, tier: str | None, output: Path | None, *, one_file: bool = False
+) -> None:
     """Write the HTML report of the finished runs of a tier, and print its path.
 
     In the folder of the tier, metrics and scorecard are written beside it, and a report that shows
-    the runs as they are is left alone.
+    the runs as they are is left alone. ``one_file`` is for an ``output`` without files beside it.
 
     Raises:
         BdpbenchError: when the tier has no finished run.
@@ -45,7 +47,7 @@ def report_study(study: str | None, tier: str | None, output: Path | None) -> No
             write_plan_document(paths.plan, plan)
             write_results(*made, paths.report)
         else:
-            report_plan(*made, output, with_files=False)
+            report_plan(*made, output, with_files=False, one_file=one_file)
     print(f"report: {output or paths.report}")
 
 

@@ -371,8 +371,8 @@ def test_columns_sort_and_leave_numbers_without_value_at_the_end(page: Any) -> N
     expect(page.locator("th.col-deviation")).to_have_attribute("aria-sort", "descending")
 
 
-def test_the_picture_leads_to_the_number(changed: Any) -> None:
-    page = changed
+def test_the_picture_leads_to_the_number(visit: Visit, report: Path) -> None:
+    page = visit.open(report)
     expect(page.locator("#all-numbers")).not_to_have_attribute("open", "")
     # hs-40 is reproduced, 0.01 points below, and no other dot covers its dot.
     page.locator('.overview a[href="#number-hs-40"]').click()

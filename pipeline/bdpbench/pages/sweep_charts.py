@@ -403,6 +403,7 @@ def sweep_spec(
     abscissa: Abscissa,
     ordinate: str,
     intervals: pl.DataFrame | None = None,
+    marked: Sequence[str] = (),
 ) -> Spec:
     """A metric over a swept parameter, with published and measured values.
 
@@ -414,6 +415,7 @@ def sweep_spec(
         ordinate: title of the y axis, with unit.
         intervals: intervals of means over repetitions that differ: ``x``, ``lower``, ``value`` (the
             mean), ``upper`` f64, ``runs`` i64, ``series`` str.
+        marked: series whose lines stand out.
     """
     values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
     rows = {"published": published, "measured": measured}
@@ -433,6 +435,8 @@ def sweep_spec(
     # If runs repeat a point, the line goes through their mean.
     repeated = measured.select("series", "x").is_duplicated().any()
     mean = {"y": number("value", ordinate, aggregate="mean")} if repeated else {}
+    if marked:
+        mean["strokeWidth"] = _if_marked("datum.series", marked, 3.4, 1.3)
     return layered(
         *(_published_layers(base, place) if "published" in rows else ()),
         *(_interval_layers(base, place) if "intervals" in rows else ()),
@@ -440,6 +444,12 @@ def sweep_spec(
         height=_HEIGHT,
         rows=rows,
     )
+
+
+def _if_marked(field: str, marked: Sequence[str], yes: str | float, no: str | float) -> Channel:
+    """One value for what is marked, and another one for the rest."""
+    test = f"indexof({json.dumps(list(marked))}, {field}) >= 0"
+    return {"condition": {"test": test, "value": yes}, "value": no}
 
 
 def _begins_near_zero(values: Sequence[float]) -> bool:
@@ -567,23 +577,33 @@ def protocol_bars(bars: pl.DataFrame, colours: Mapping[str, str], quantity: str)
 
 
 def interval_bars(
-    bars: pl.DataFrame, order: Sequence[str], colours: Sequence[str], quantity: str
+    bars: pl.DataFrame,
+    order: Sequence[str],
+    colours: Sequence[str],
+    quantity: str,
+    marked: Sequence[str] = (),
 ) -> Spec:
-    """Means as bars, each with its confidence interval.
+    """Means as bars, each with its interval.
 
     Args:
         bars: ``label`` str, ``mean``, ``lower``, ``upper`` f64, ``runs`` i64, ``run_id`` str.
         order: labels from top to bottom.
         colours: colours of the bars, in order.
         quantity: title of the horizontal axis, with unit.
+        marked: labels that stand out.
     """
     scale = {"domain": list(order)}
+    axis = {**BARE, "labelLimit": _LABEL_LIMIT}
+    if marked:
+        axis["labelFontWeight"] = _if_marked("datum.value", marked, "bold", "normal")
     base: Encoding = {
-        "y": text("label", None, scale=scale, axis={**BARE, "labelLimit": _LABEL_LIMIT}),
+        "y": text("label", None, scale=scale, axis=axis),
         "tooltip": [text("label", "runs of"), number("mean", "mean", ",.5~g"), *_interval_tips()],
     }
     colour = text("label", scale={**scale, "range": list(colours)}, legend=None)
     bar = {**base, "x": number("mean", quantity), "color": colour}
+    if marked:
+        bar["opacity"] = _if_marked("datum.label", marked, 1, 0.55)
     rule = {**base, "x": number("lower"), "x2": {"field": "upper"}}
     ends = [
         layer("rule", "bars", rule, strokeWidth=1.6, color=INK),

@@ -14,13 +14,12 @@ import polars as pl
 from bdpbench.app.evaluate.mirrored import Mirrored
 from bdpbench.contracts.evaluation import Column, Part, PartRun, cells_schema
 from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
-from bdpbench.metrics.groups import REPETITION, confidence_interval
+from bdpbench.metrics.groups import REPETITION
 from bdpbench.pages.inputs import read_captions
 from bdpbench.studies.evaluate import ColumnFile, PartFile
 from bdpbench.studies.plan import swept_names
 from bdpbench.units import unit_of
 
-_LEVEL = 0.95
 Status = Literal["published", "simulated", "failed", "missing"]
 
 
@@ -101,16 +100,22 @@ class StudyCells:
     Args:
         mirrored: the study with its newcomers.
         names: key of a protocol of the study → its key in the document.
+        tell: gets the numbers of runs that are measured, and of all.
     """
 
-    def __init__(self, mirrored: Mirrored, names: Mapping[str, str]) -> None:
-        self._mirrored, self._file = mirrored, mirrored.mirror.file
+    def __init__(
+        self,
+        mirrored: Mirrored,
+        names: Mapping[str, str],
+        tell: Callable[[int, int], None] = lambda done, of: None,
+    ) -> None:
+        self._mirrored, self._file, self._tell = mirrored, mirrored.mirror.file, tell
         self._names = dict(names)
         self._names |= {mirrored.key_of(each.key): each.key for each in mirrored.newcomers}
 
     @cached_property
     def _measured(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        return self._mirrored.measured()
+        return self._mirrored.measured(self._tell)
 
     @property
     def failed(self) -> dict[str, str]:
@@ -248,7 +253,7 @@ class StudyCells:
         study, place = self._mirrored.mirror.study, self._file.scenarios[column.scenario]
         scenario = study.scenarios[column.scenario]
         if REPETITION in scenario.sweep or any(REPETITION in case for case in scenario.cases):
-            return f"{100 * _LEVEL:.0f} % confidence interval of the mean over repetitions"
+            return "smallest and largest of the repetitions"
         if place.vary and self._mirrored.choice == "full":
             words = read_captions().parameters
             changes = " and ".join(
@@ -258,8 +263,8 @@ class StudyCells:
                 for name in place.vary
             )
             return (
-                f"smallest and largest value with {changes}; the study's own protocols have one "
-                "run and no interval"
+                f"smallest and largest with {changes}; the study's own protocols have one run and "
+                "no interval"
             )
         return "one run, no interval"
 
@@ -306,12 +311,20 @@ class StudyCells:
     def _grouped(
         self, part: PartFile, column: ColumnFile, shown: Sequence[Shown]
     ) -> dict[_Place, list[tuple[Shown, int]]]:
-        """Cell → its runs, and for how many points each stands in it."""
+        """Cell → its runs, and for how many points each stands in it.
+
+        Where a study has an evaluated protocol itself, the cells of the evaluation replace its own.
+        """
         cells: dict[_Place, list[tuple[Shown, int]]] = {}
         for each in shown:
             for place, weight in self._places(part, column, each):
                 cells.setdefault(place, []).append((each, weight))
-        return cells
+        new = {_without_keys(place) for place in cells if place[-1]}
+        return {
+            place: found
+            for place, found in cells.items()
+            if place[-1] or _without_keys(place) not in new
+        }
 
     def _places(
         self, part: PartFile, column: ColumnFile, shown: Shown
@@ -388,19 +401,20 @@ class StudyCells:
         for each, weight, value in plain:
             number = each.run["parameters"].get(REPETITION)
             repetitions.setdefault(number, []).append((float(value or 0.0), weight))
-        means = [_mean(each) for each in repetitions.values()]
-        if len(means) > 1:
-            interval = confidence_interval(means, _LEVEL)
-            half = interval.half_width or 0.0
-            return interval.mean, interval.mean - half, interval.mean + half, values, ""
-        varied = [
-            value
-            for (each, _), value in zip(found, values, strict=True)
-            if each.varied and value is not None
-        ]
-        if varied and not column.mean_over:
-            return means[0], min(*varied, means[0]), max(*varied, means[0]), values, ""
-        return means[0], None, None, values, ""
+        ends = [_mean(each) for each in repetitions.values()]
+        mean = math.fsum(ends) / len(ends)
+        if len(ends) == 1 and not column.mean_over:
+            ends += [
+                value
+                for (each, _), value in zip(found, values, strict=True)
+                if each.varied and value is not None
+            ]
+        if len(ends) == 1:
+            return mean, None, None, values, ""
+        # Unlike Student's, which three values make wide, this interval assumes no distribution and
+        # has no value that cannot occur, such as a time below zero.
+        low, high = min(ends), max(ends)
+        return min(max(mean, low), high), low, high, values, ""  # the mean may be rounded
 
 
 def _shortened(shown: Sequence[Shown]) -> str:
@@ -419,6 +433,12 @@ def _shortened(shown: Sequence[Shown]) -> str:
     return "Newcomers are simulated for {} s here, and the study's own protocols for {} s.".format(
         *told
     )
+
+
+def _without_keys(place: _Place) -> tuple[object, ...]:
+    """Where a cell is in its part, whoever of its protocols is new."""
+    protocol, _, *where, _ = place
+    return protocol, *where
 
 
 def _mean(values: Sequence[tuple[float, int]]) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import re
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -20,7 +21,7 @@ from bdpbench.app.failures import failed_runs
 from bdpbench.app.keep.results import this_version
 from bdpbench.app.mending import mend_at_a_glance
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
-from bdpbench.app.progress import View, duration_text, make_view
+from bdpbench.app.progress import LINE_INTERVAL_S, View, duration_text, make_view
 from bdpbench.app.run import RunRequest, built, execution_of, simulate_missing
 from bdpbench.app.scheduling import Execution
 from bdpbench.contracts.evaluation import (
@@ -52,6 +53,8 @@ from bdpbench.studies.load import folders_of
 
 EVALUATIONS_FOLDER = "evaluations"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
+
+_SPARE_COLOURS = ("#d946ef", "#0e7490", "#4d7c0f", "#be123c", "#57534e", "#1e3a8a")
 
 INCOMPLETE = "~incomplete"
 """After the name of a folder: what lacks runs beside a complete evaluation; no name ends so."""
@@ -157,6 +160,7 @@ class Evaluating:
         self._problems: list[Problem] = []
         self._mirrored: list[Mirrored] = []
         self._build_id = current_build_id()
+        self._told_s = 0.0
 
     # ------------------------------------------------------------ resolve
 
@@ -192,14 +196,18 @@ class Evaluating:
         return True
 
     def _resolve_study(self, mirror: Mirror) -> None:
-        names = common_names(mirror)
+        known = set(common_names(mirror).values())
         for key, told in mirror.file.criteria.items():
-            known = set(names.values())
             if told.of and (unknown := known_or_suggest(told.of, known, "common name")):
                 raise mirror.error(("criteria", key, "of"), *unknown)
+        for named in self._newcomers:
+            if named.key in known:
+                said = f"{named.key} is the name of a protocol of {mirror.key}"
+                hint = f"give it another one: Other={named.source}"
+                raise BdpbenchError(said, where=named.source, hint=hint)
         paths = Paths(self._results, self._name, mirror.key)
         mirrored = Mirrored(mirror, self._choice, self._newcomers, paths, self._build_id)
-        StudyCells(mirrored, names).check()
+        StudyCells(mirrored, document_keys(mirror, self._newcomers)).check()
         for folder in folders_of(mirror.study):
             make_folder(folder)
         check_declared(mirror.study, self._build_id)
@@ -294,7 +302,7 @@ class Evaluating:
         Raises:
             BdpbenchError: when no run of a newcomer has a value.
         """
-        document = Joined(self._mirrored, self._newcomers)
+        document = Joined(self._mirrored, self._newcomers, self._tell_measured)
         for each in document.problems:
             self._add_problem(each["protocol"], each["study"], each["part"], each["said"])
         cost = document.cost
@@ -322,6 +330,13 @@ class Evaluating:
             shutil.rmtree(self._incomplete, ignore_errors=True)
         self._written = evaluation
         return folder
+
+    def _tell_measured(self, study: str, done: int, of: int) -> None:
+        """Say how many runs of a study are measured, if the last word was some time ago."""
+        if time.monotonic() - self._told_s >= LINE_INTERVAL_S:
+            self._told_s = time.monotonic()
+            said = f"{study}: {done} of {of} runs are measured"
+            self._view.tell("measuring", said, study=study, measured=done, runs=of)
 
     @property
     def _incomplete(self) -> Path:
@@ -385,8 +400,13 @@ class Joined:
         cells: all cells.
     """
 
-    def __init__(self, mirrored: Sequence[Mirrored], newcomers: Sequence[Newcomer]) -> None:
-        names = {each.mirror.key: common_names(each.mirror) for each in mirrored}
+    def __init__(
+        self,
+        mirrored: Sequence[Mirrored],
+        newcomers: Sequence[Newcomer],
+        tell: Callable[[str, int, int], None],
+    ) -> None:
+        names = {each.mirror.key: document_keys(each.mirror, newcomers) for each in mirrored}
         self.problems: list[Problem] = []
         self.cells: list[Cell] = []
         self.studies: list[EvaluatedStudy] = []
@@ -394,15 +414,16 @@ class Joined:
         self.criteria: list[Criterion] = []
         self._mirrored = mirrored
         self._counts: list[Mapping[Status, int]] = []
-        self.protocols = list(_protocols(mirrored, newcomers, names))
-        keys = list(_ranked(self.protocols, newcomers))
+        self.protocols = list(_told_apart(_protocols(mirrored, newcomers, names)))
         for each in mirrored:
-            self._add(each, names[each.mirror.key], keys)
+            self._add(each, names[each.mirror.key], partial(tell, each.mirror.key))
         for key, relative_key in relatives(self.figures, self.protocols).items():
             next(each for each in self.protocols if each["key"] == key)["relative"] = relative_key
 
-    def _add(self, mirrored: Mirrored, names: Mapping[str, str], keys: Sequence[str]) -> None:
-        mirror, found = mirrored.mirror, StudyCells(mirrored, names)
+    def _add(
+        self, mirrored: Mirrored, names: Mapping[str, str], tell: Callable[[int, int], None]
+    ) -> None:
+        mirror, found = mirrored.mirror, StudyCells(mirrored, names, tell)
         made = list(found.parts())
         cells = list(itertools.chain.from_iterable(cells for _, cells in made))
         study: EvaluatedStudy = {
@@ -416,10 +437,11 @@ class Joined:
         self.cells += cells
         self._counts.append(found.counts())
         labels = {each["key"]: each["label"] for each in self.protocols}
-        figures = (figure_of(mirror, key, study, cells, keys) for key in mirror.file.figures)
+        figures = (figure_of(mirror, key, study, cells, labels) for key in mirror.file.figures)
         self.figures += [each for each in figures if each is not None]
+        common = {name: names[key] for key, name in common_names(mirror).items()}
         self.criteria += [
-            criterion_of(mirror, key, study, cells, labels) for key in mirror.file.criteria
+            criterion_of(mirror, key, study, cells, labels, common) for key in mirror.file.criteria
         ]
         for newcomer, runs in mirrored.runs.items():
             said = (found.failed.get(each.run["run_id"]) for each in runs)
@@ -446,23 +468,37 @@ class Joined:
         }
 
 
-def _ranked(protocols: Sequence[EvaluatedProtocol], newcomers: Sequence[Newcomer]) -> Iterator[str]:
-    """Keys of the protocols that are ranked: none is beside itself, but under another name."""
-    themselves = {
-        relative(each.folder.path)
-        for each in newcomers
-        if each.folder is not None and each.key == each.folder.file.key
-    }
-    for each in protocols:
-        if each["evaluated"] or each["folder"] not in themselves:
-            yield each["key"]
-
-
 def common_names(mirror: Mirror) -> dict[str, str]:
     """Protocol of a study → its common name, or ``STUDY:PROTOCOL``."""
     path = mirror.study.folder / ATLAS_NAME
     known = YamlFile(path).validate(Membership).known_as if path.is_file() else {}
     return {key: known.get(key, f"{mirror.key}:{key}") for key in mirror.study.protocols}
+
+
+def document_keys(mirror: Mirror, newcomers: Sequence[Newcomer]) -> dict[str, str]:
+    """Protocol of a study → its key in the document: that of a newcomer if it is the same."""
+    same = {
+        key: each.key
+        for each in newcomers
+        for key, protocol in mirror.study.protocols.items()
+        if each.is_itself(protocol)
+    }
+    return common_names(mirror) | same
+
+
+def _told_apart(protocols: Iterable[EvaluatedProtocol]) -> Iterator[EvaluatedProtocol]:
+    """The protocols with labels and colours that no earlier one has, by which plots tell them."""
+    labels, spare = {""}, list(_SPARE_COLOURS)
+    colours: set[str] = set()
+    for each in protocols:
+        label, colour = each["label"], each["colour"].lower()
+        if label in labels:
+            label = f"{label} ({each['key'] if each['evaluated'] else 'published'})"
+        if colour in colours and spare:
+            colour = spare.pop(0)
+        labels.add(label)
+        colours.add(colour)
+        yield {**each, "label": label, "colour": colour}
 
 
 def _protocols(
@@ -471,6 +507,10 @@ def _protocols(
     names: Mapping[str, Mapping[str, str]],
 ) -> Iterator[EvaluatedProtocol]:
     """The newcomers, then the protocols of the studies, each common name once."""
+    known_as: dict[str, dict[str, list[str]]] = {}
+    for study, keys in names.items():
+        for key, name in keys.items():
+            known_as.setdefault(name, {}).setdefault(study, []).append(key)
     for each in newcomers:
         folder = "" if each.folder is None else relative(each.folder.path)
         yield {
@@ -480,13 +520,9 @@ def _protocols(
             "evaluated": True,
             "source": each.source,
             "folder": folder,
-            "known_as": {},
+            "known_as": known_as.pop(each.key, {}),
             "relative": "",
         }
-    known_as: dict[str, dict[str, list[str]]] = {}
-    for study, keys in names.items():
-        for key, name in keys.items():
-            known_as.setdefault(name, {}).setdefault(study, []).append(key)
     common = YamlFile(config_dir() / ATLAS_NAME).validate(Catalogue).protocols
     studies = {each.mirror.key: each.mirror.study for each in mirrored}
     for name, places in known_as.items():

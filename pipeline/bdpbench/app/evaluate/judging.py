@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from bdpbench.app.evaluate.cells import Cell
 from bdpbench.contracts.evaluation import (
@@ -23,7 +23,7 @@ _FEWEST_FIGURES = 3
 
 
 def figure_of(
-    mirror: Mirror, key: str, study: EvaluatedStudy, cells: Sequence[Cell], names: Sequence[str]
+    mirror: Mirror, key: str, study: EvaluatedStudy, cells: Sequence[Cell], names: Iterable[str]
 ) -> Figure | None:
     """A judged figure with the values of all protocols; None if its part has no cells.
 
@@ -148,6 +148,7 @@ def criterion_of(
     study: EvaluatedStudy,
     cells: Sequence[Cell],
     labels: Mapping[str, str],
+    common: Mapping[str, str],
 ) -> Criterion:
     """A question of RFC 9743 with the answers of all protocols.
 
@@ -157,14 +158,15 @@ def criterion_of(
         study: the study's parts.
         cells: all cells of the study.
         labels: key → label of the protocols, in the order of the document.
+        common: common name of a protocol of the study → its key in the document.
     """
-    told = mirror.file.criteria[key]
+    told, of = mirror.file.criteria[key], common.get(mirror.file.criteria[key].of, "")
     part = next((each for each in study["parts"] if each["key"] == told.part), None)
     answers: list[Answer] = []
     reference = bound = None
     if part is not None and told.part is not None and told.column is not None:
         of_column = _of(cells, told.part, told.column)
-        reference = _worst(told, [each for each in of_column if each["protocol"] == told.of])
+        reference = _worst(told, [each for each in of_column if each["protocol"] == of])
         bound = _bound(told, reference)
         for name in labels:
             own = [each for each in of_column if each["protocol"] == name]
@@ -175,7 +177,7 @@ def criterion_of(
         "title": told.question,
         "section": told.section,
         "text": told.text,
-        "rule": _rule(told, _unit(part, told), labels.get(told.of, told.of), reference, bound),
+        "rule": _rule(told, _unit(part, told), labels.get(of, told.of), reference, bound),
         "bound": bound,
         "reference": reference,
         "source": told.source,

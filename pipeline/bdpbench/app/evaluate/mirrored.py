@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -142,13 +142,17 @@ class Mirrored:
         missing = [run for run in self.to_simulate if not is_finished(self.paths, run)]
         return Prepared(self.paths, plan, missing)
 
-    def measured(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        """Values of the newcomers' simulated runs, each run by itself; run id → why it has none."""
+    def measured(self, tell: Callable[[int, int], None]) -> tuple[pl.DataFrame, dict[str, str]]:
+        """Values of the newcomers' simulated runs, each run by itself; run id → why it has none.
+
+        Before each run, ``tell`` gets the numbers of runs that are done and of all.
+        """
         frames, failed = [pl.DataFrame(schema=METRICS_SCHEMA)], {}
         places: dict[str, list[PlannedRun]] = {}
         for run in self.to_simulate:
             places.setdefault(run["run_id"], []).append(run)
-        for run_id, runs in places.items():
+        for number, (run_id, runs) in enumerate(places.items()):
+            tell(number, len(places))
             plan: Plan = {**self.plan, "runs": runs}
             run_dir = self.paths.run(run_id)
             if not is_finished(self.paths, runs[0]):

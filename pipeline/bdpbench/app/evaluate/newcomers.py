@@ -17,6 +17,7 @@ from bdpbench.studies.protocol_folders import ProtocolFolder
 from bdpbench.studies.study import Study
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
+_MAKE_IT = ("agent", "sink", "linux", "linux_parameters", "settings")
 _HINT = (
     "name a folder with protocol.yaml and law.cc or tcp_*.c, one of config/protocols, or "
     "STUDY:PROTOCOL; NAME=… gives it another name"
@@ -32,12 +33,20 @@ class Newcomer:
         source: what it is: a folder, from the checkout, or ``STUDY:PROTOCOL``.
         protocol: how a study's senders are made of it.
         folder: its folder, if it is one.
+        renamed: whether the user gave it its name, under which it stands beside itself.
     """
 
     key: str
     source: str
     protocol: Protocol
     folder: ProtocolFolder | None = None
+    renamed: bool = False
+
+    def is_itself(self, protocol: Protocol) -> bool:
+        """Whether a study's protocol is this one, i.e. has the same senders and receivers."""
+        return not self.renamed and all(
+            getattr(protocol, name) == getattr(self.protocol, name) for name in _MAKE_IT
+        )
 
 
 def find_newcomers(words: Sequence[str]) -> list[Newcomer]:
@@ -73,7 +82,7 @@ def _find(word: str) -> Newcomer:
     if not name:
         return newcomer
     protocol = newcomer.protocol.model_copy(update={"label": name})
-    return Newcomer(name, newcomer.source, protocol, newcomer.folder)
+    return Newcomer(name, newcomer.source, protocol, newcomer.folder, renamed=True)
 
 
 def _named(what: str) -> Newcomer:

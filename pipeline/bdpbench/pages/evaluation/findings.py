@@ -82,7 +82,7 @@ def findings_of(evaluation: Evaluation, protocol: str) -> Findings:
     limits = [each for each in failed if is_special(each[0])]
     passed = sum(answer["passes"] is True for _, answer in answered)
     return Findings(
-        summary=_summary(labels[protocol], ranked, best, worst, passed, failed),
+        summary=_summary(labels[protocol], ranked, best, worst, passed, failed, keeps),
         best=tuple(_of_figure(*each, labels, first=True) for each in best),
         worst=tuple(_of_figure(*each, labels, first=False) for each in worst),
         keeps=tuple(_of_criterion(*each, evaluation) for each in keeps),
@@ -137,6 +137,7 @@ def _summary(
     worst: Sequence[object],
     passed: int,
     failed: Sequence[object],
+    keeps: Sequence[tuple[Criterion, Answer]],
 ) -> str:
     if not ranked:
         compared = f"{label} has no figure that can be compared with another protocol's."
@@ -148,7 +149,11 @@ def _summary(
         return f"{compared} No criterion of RFC 9743 could be judged."
     criteria = "the one criterion" if judged == 1 else f"the {judged} criteria"
     met = f"meets {_some(range(passed))}" if failed else "meets each"
-    return f"{compared} It {met} of {criteria} of RFC 9743 that could be judged."
+    ending = "."
+    if keeps:
+        danger = ", as a danger to others" if any(is_danger(each) for each, _ in keeps) else ""
+        ending = f"; {len(keeps)} of the others would keep it from deployment{danger}."
+    return f"{compared} It {met} of {criteria} of RFC 9743 that could be judged{ending}"
 
 
 def _some(counted: Sequence[object]) -> str:

@@ -110,6 +110,7 @@ class Answered:
 
     criterion: Criterion
     anchor: str
+    bound: str
     answers: tuple[tuple[str, Verdict, str, tuple[str, ...]], ...]
     meeting: tuple[str, ...]
     failing: tuple[str, ...]
@@ -185,6 +186,7 @@ class EvaluationReport:
         return Answered(
             criterion=criterion,
             anchor=criterion_anchor(criterion),
+            bound=bound_of(criterion, unit),
             answers=own,
             meeting=tuple(label for label, passes in others if passes is True),
             failing=tuple(label for label, passes in others if passes is False),
@@ -247,6 +249,14 @@ def verdict_of(
     return verdict, worst, tuple(answer["runs"])
 
 
+def bound_of(criterion: Criterion, unit: str) -> str:
+    """What the rule of a criterion comes to, e.g. "at least 80 %"; "" without a rule."""
+    if criterion["bound"] is None:
+        return ""
+    side = " ".join(criterion["rule"].split()[:2])
+    return f"{side} {with_unit(format_number(criterion['bound']), unit)}"
+
+
 def evaluation_page(report: EvaluationReport) -> str:
     """HTML of the report; it loads nothing. Equal inputs give equal bytes.
 
@@ -266,6 +276,7 @@ def evaluation_page(report: EvaluationReport) -> str:
         "units": {each["key"]: each["unit"] for each in evaluation["figures"]},
         "figure_anchor": figure_anchor,
         "section_of": section_of,
+        "not_met": MEETS_NOT,
         "drawn": {each.chart_id for each in charts},
         "runs": list(_runs(report)),
         "series": report.parts.series_texts,

@@ -107,6 +107,7 @@ class ShownPart:
         part: of the document.
         anchor: id of its element.
         place: whose place the evaluated protocols take, in a sentence.
+        answer: in how many values they are best and worst, "" if they cannot be compared.
         table: its cells; None for a history.
         charts: of a matrix, a curve or a history.
         lacking: reasons for values that an evaluated protocol does not have, each once.
@@ -115,6 +116,7 @@ class ShownPart:
     part: Part
     anchor: str
     place: str
+    answer: str
     table: PartTable | None
     charts: tuple[Chart, ...]
     lacking: tuple[str, ...]
@@ -122,10 +124,17 @@ class ShownPart:
 
 @dataclass(frozen=True)
 class ShownStudy:
-    """A study with its parts."""
+    """A study with its parts.
+
+    Attributes:
+        place: whose place the evaluated protocols take in all of them, in a sentence, else "".
+        answer: in how many values the evaluated protocols are best and worst, "" if in none.
+    """
 
     study: EvaluatedStudy
     parts: tuple[ShownPart, ...]
+    place: str
+    answer: str
 
 
 class Parts:
@@ -157,6 +166,11 @@ class Parts:
         return {each["key"]: each for each in self._evaluation["protocols"]}
 
     @property
+    def _new(self) -> list[str]:
+        """Keys of the evaluated protocols."""
+        return [key for key, each in self.protocols.items() if each["evaluated"]]
+
+    @property
     def series_texts(self) -> Mapping[str, str]:
         """Run id → series of the runs that charts over time show, so far."""
         return self._texts
@@ -167,12 +181,66 @@ class Parts:
         return {key: cast("RunSeries", json.loads(text)) for key, text in self._texts.items()}
 
     def studies(self) -> list[ShownStudy]:
-        """All studies, those of papers first, with their parts."""
+        """All studies, those of papers first, with their parts but for those of judged figures."""
+        figures = self._evaluation["figures"]
+        judged = {(each["study"], each["part"], each["column"]) for each in figures}
         ordered = sorted(self._evaluation["studies"], key=lambda each: not each["paper"])
         return [
-            ShownStudy(study, tuple(self._shown(study, part) for part in study["parts"]))
+            self._shown_study(
+                study,
+                [
+                    part
+                    for part in study["parts"]
+                    if part["kind"] != "table"
+                    or any(
+                        (study["key"], part["key"], each["key"]) not in judged
+                        for each in part["columns"]
+                    )
+                ],
+            )
             for study in ordered
         ]
+
+    def _shown_study(self, study: EvaluatedStudy, parts: Sequence[Part]) -> ShownStudy:
+        shown = tuple(self._shown(study, part) for part in parts)
+        places = {each.place for each in shown}
+        place = places.pop() if len(places) == 1 else ""
+        if place:
+            shown = tuple(replace(each, place="") for each in shown)
+        return ShownStudy(study, shown, place, "; ".join(self._compares(study=study["key"])))
+
+    @cached_property
+    def _compared(self) -> pl.DataFrame:
+        """Values that are better if less or more: ``good`` is large, ``first`` and ``last`` places.
+
+        Only those of which not all protocols have the same.
+        """
+        signs = {
+            (study["key"], part["key"], column["key"]): 1.0 if column["better"] == "more" else -1.0
+            for study in self._evaluation["studies"]
+            for part in study["parts"]
+            for column in part["columns"]
+            if column["better"]
+        }
+        known = self._cells.filter(pl.col("value").is_finite())
+        keys = known.select("study", "part", "column").iter_rows()
+        times = pl.Series([signs.get(each, 0.0) for each in keys], dtype=pl.Float64)
+        place = ("study", "part", "column", "row", "beside", "panel", "x")
+        return (
+            known.with_columns(good=pl.col("value") * times)
+            .with_columns(first=pl.max("good").over(place), last=pl.min("good").over(place))
+            .filter(pl.col("first") > pl.col("last"))
+        )
+
+    def _compares(self, **where: str) -> Iterator[str]:
+        """Of how many values each evaluated protocol has the best, and of how many the worst."""
+        for key in self._new:
+            own = self._compared.filter(protocol=key, **where)
+            best, worst = (own.filter(good=pl.col(each)).height for each in ("first", "last"))
+            if own.height:
+                who = f"{self.protocols[key]['label']}: " if len(self._new) > 1 else ""
+                of = "1 value" if own.height == 1 else f"{own.height} values"
+                yield f"{who}best in {best or 'none'} and worst in {worst or 'none'} of {of}"
 
     def figure(self, figure: Figure) -> Chart | None:
         """The chart of a judged figure: a bar for each protocol, the best on top.
@@ -205,6 +273,7 @@ class Parts:
             schema_overrides=dict.fromkeys(("mean", "lower", "upper"), pl.Float64),
         )
         colours = [self.protocols[each["protocol"]]["colour"] for each in known]
+        marked = [self.protocols[key]["label"] for key in self._new]
         quantity = axis_title(figure["title"], figure["unit"])
         return Chart(
             chart_id=f"figure-{figure['key']}",
@@ -216,7 +285,7 @@ class Parts:
                 by=" ",
             ),
             alternative=f"Bars of {figure['title']}: {'; '.join(order)}.",
-            content=spec_content(interval_bars(bars, order, colours, quantity)),
+            content=spec_content(interval_bars(bars, order, colours, quantity, marked)),
             metrics=(),
         )
 
@@ -227,6 +296,7 @@ class Parts:
             part=part,
             anchor=f"part-{study['key']}-{part['key']}",
             place=self._place(part) if study["paper"] else "",
+            answer="; ".join(self._compares(study=study["key"], part=part["key"])),
             table=None if part["kind"] == "history" else self._table(study, part, own),
             charts=tuple(self._charts(study, part, own)),
             lacking=tuple(_lacking(part, lacks)),
@@ -235,7 +305,7 @@ class Parts:
     def _place(self, part: Part) -> str:
         """Whose place the evaluated protocols take, in a sentence; "" if nobody's."""
         places = list(dict.fromkeys(part["in_place_of"].values()))
-        new = [each["label"] for each in self.protocols.values() if each["evaluated"]]
+        new = [self.protocols[key]["label"] for key in self._new]
         if not places:
             return ""
         takes = "takes" if len(new) == 1 else "in turn take"
@@ -377,7 +447,8 @@ class Parts:
         abscissa = Abscissa(axis_title(name, part["x_unit"]), name)
         quantity = axis_title(column["title"], column["unit"])
         printed = self._printed_points(study, lines)
-        spec = sweep_spec(measured, printed, styles, abscissa, quantity, intervals)
+        new = lines.filter(lines["protocol"].is_in(self._new))["series"].unique(maintain_order=True)
+        spec = sweep_spec(measured, printed, styles, abscissa, quantity, intervals, new.to_list())
         return Chart(
             chart_id=chart_id,
             title=title,
@@ -394,8 +465,7 @@ class Parts:
 
         Further series of a protocol are lighter.
         """
-        keys = list(self.protocols)
-        new = sum(each["evaluated"] for each in self.protocols.values())
+        keys, new = list(self.protocols), len(self._new)
         found: dict[str, tuple[str, Sequence[int]]] = {}
         seen: list[str] = []
         for series, protocol in (
@@ -460,10 +530,8 @@ class Parts:
     def _histories(self, prefix: str, part: Part) -> Iterator[Chart]:
         """The cwnd and queue of evaluated protocols beside those of their nearest relatives."""
         titles = {each["scenario"]: each["title"] for each in part["columns"]}
-        for key, protocol in self.protocols.items():
-            if not protocol["evaluated"]:
-                continue
-            pairs = list(_pairs(part["runs"], key, protocol["relative"]))
+        for key in self._new:
+            pairs = list(_pairs(part["runs"], key, self.protocols[key]["relative"]))
             for number, runs in enumerate(pairs[:MOST_HISTORIES]):
                 for table in OVER_TIME:
                     chart_id = f"{prefix}-{key}-{number}-{table}"
@@ -597,7 +665,7 @@ def _pairs(runs: Sequence[PartRun], key: str, relative: str) -> Iterator[list[Pa
     """Each run of a protocol, with the run of its relative at the same place of the scenario."""
     for scenario in dict.fromkeys(each["scenario"] for each in runs):
         of_scenario = [each for each in runs if each["scenario"] == scenario]
-        own = [each for each in of_scenario if each["protocol"] == key]
+        own = [each for each in of_scenario if each["protocol"] == key and each["evaluated"]]
         others = [each for each in of_scenario if relative and each["protocol"] == relative]
         for position, run in enumerate(own):
             beside = others[position : position + 1] if len(others) == len(own) else others[:1]

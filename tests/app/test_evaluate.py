@@ -97,6 +97,8 @@ def test_a_protocol_that_never_cuts_is_a_danger_to_others(evaluated: Path) -> No
     answers = next(each for each in document["criteria"] if each["key"] == "reno")["answers"]
     passes = {each["protocol"]: each["passes"] for each in answers}
     assert (passes["Bully"], passes["Plain"]) == (False, True)
+    page = (evaluated / "results" / "evaluations" / "four" / "evaluation.html").read_text()
+    assert "(RFC 9743, section 5.2). It is a danger to others." in page
 
 
 def test_a_protocol_that_never_grows_is_last(evaluated: Path) -> None:
@@ -305,6 +307,8 @@ def test_under_another_name_a_protocol_is_judged_as_it_is_published(
     answered = [each for each in document["criteria"] if each["rule"]]
     assert all(len(each["answers"]) == 9 for each in answered)
     assert document["protocols"][0]["relative"] == "cubic"
+    colours = [each["colour"] for each in document["protocols"]]
+    assert len(set(colours)) == len(colours) == 9
     deep = next(each for each in document["criteria"] if each["key"] == "bufferbloat")
     cubic = next(each["worst"] for each in deep["answers"] if each["protocol"] == "cubic")
     assert cubic is not None
@@ -316,16 +320,30 @@ def test_under_another_name_a_protocol_is_judged_as_it_is_published(
     assert float(has) == float(comes_to) == pytest.approx(cubic, rel=1e-3)
 
 
-def test_a_protocol_that_is_published_is_not_ranked_beside_itself(
+def test_a_protocol_that_is_published_stands_once_under_its_own_name(
     tmp_path: Path, ns_binary: Path
 ) -> None:
-    words = ("evaluate", "bbr", "--study", "evaluation", "--backend", "native")
+    words = ("evaluate", "cubic", "--study", "evaluation", "--backend", "native")
     said_by(call_here({"BDPBENCH_RESULTS": str(tmp_path / "results")}, *words))
-    document = _document(tmp_path, "bbr3")
-    for figure in document["figures"]:
-        assert "bbr" not in [each["protocol"] for each in figure["values"]]
-        assert next(each["of"] for each in figure["values"] if each["protocol"] == "Bbr3") <= 8
-    assert document["protocols"][0]["relative"] not in ("", "bbr")
+    document, cells = read_evaluation(tmp_path / "results" / "evaluations" / "cubic9438")
+    mine = document["protocols"][0]
+    assert (mine["key"], mine["known_as"]) == ("Cubic9438", {"evaluation": ["CUBIC"]})
+    assert len({each["label"] for each in document["protocols"]}) == 8
+    assert len({each["colour"] for each in document["protocols"]}) == 8
+    assert all(len(each["values"]) <= 8 for each in document["figures"])
+    place = ["part", "column", "protocol", "row", "beside", "panel", "x"]
+    assert not cells.select(place).is_duplicated().any()
+    # Rules that are relative to it find it under its own name.
+    related = [each for each in document["criteria"] if ", or what CUBIC" in each["rule"]]
+    assert related
+    for each in related:
+        own = next(answer for answer in each["answers"] if answer["protocol"] == "Cubic9438")
+        assert each["reference"] == own["worst"] is not None
+
+
+def test_the_name_of_another_protocol_is_refused() -> None:
+    done = call_here({}, "evaluate", "cubic=bbr", "--study", "evaluation", "-n")
+    check_refused(done, "cubic is the name of a protocol of evaluation")
 
 
 def test_json_names_the_evaluation(evaluated: Path) -> None:

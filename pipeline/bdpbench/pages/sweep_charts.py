@@ -436,7 +436,7 @@ def sweep_spec(
     repeated = measured.select("series", "x").is_duplicated().any()
     mean = {"y": number("value", ordinate, aggregate="mean")} if repeated else {}
     if marked:
-        mean["strokeWidth"] = _if_marked("datum.series", marked, 3.4, 1.3)
+        mean["size"] = _if_marked("datum.series", marked, 3.4, 1.3)
     return layered(
         *(_published_layers(base, place) if "published" in rows else ()),
         *(_interval_layers(base, place) if "intervals" in rows else ()),

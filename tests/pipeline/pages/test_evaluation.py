@@ -117,7 +117,10 @@ def test_general_use_keeps_from_deployment_and_special_cases_limit() -> None:
     (limit,) = _texts(found.limits)
     assert "section 7.1" in limit
     assert _texts(found.unknown) == ["Is it wireless?: its run failed."]
-    assert found.summary.endswith("It meets 1 of the 4 criteria of RFC 9743 that could be judged.")
+    assert found.summary.endswith(
+        "It meets 1 of the 4 criteria of RFC 9743 that could be judged; 2 of the others would keep "
+        "it from deployment, as a danger to others."
+    )
 
 
 def test_collapse_is_a_danger_and_another_section_that_begins_alike_is_not() -> None:

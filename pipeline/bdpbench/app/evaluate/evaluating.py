@@ -302,6 +302,7 @@ class Evaluating:
         Raises:
             BdpbenchError: when no run of a newcomer has a value.
         """
+        self._told_s = time.monotonic()
         document = Joined(self._mirrored, self._newcomers, self._tell_measured)
         for each in document.problems:
             self._add_problem(each["protocol"], each["study"], each["part"], each["said"])

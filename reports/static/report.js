@@ -931,14 +931,6 @@
   }, { rootMargin: "600px" });
   all(".view[data-views]").forEach((each) => viewWatcher.observe(each));
 
-  // ---- Summary -------------------------------------------------------------------------------
-
-  const more = document.getElementById("more-misses");
-  if (more) more.addEventListener("click", () => {
-    all(".beyond-first").forEach((row) => { row.hidden = false; });
-    more.remove();
-  });
-
   // ---- Filters of numbers and statements --------------------------------------------------------
 
   // What was chosen in a filter, for paper, which does not show the filter itself.
@@ -1047,6 +1039,11 @@
     pageFilter.addEventListener("input", filterPage);
     pageFilter.addEventListener("submit", (event) => event.preventDefault());
     if (pageFilter.elements.protocol.value) filterPage(); // a browser may keep the choice
+    all("a[data-choose]").forEach((link) => link.addEventListener("click", () => {
+      if (!protocols.has(link.dataset.choose)) return;
+      pageFilter.elements.protocol.value = link.dataset.choose;
+      filterPage();
+    }));
   }
 
   // ---- Scorecard -----------------------------------------------------------------------------

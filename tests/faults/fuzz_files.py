@@ -307,7 +307,7 @@ READ: dict[str, Read] = {
     "spread.yaml": lambda subject, path: subject.check(path).spreads.entries,
     "history.yaml": lambda subject, path: load_history(path, subject.expected.ids),
     "matrices.yaml": lambda subject, path: load_matrices(path, subject.study, subject.definitions),
-    "page.yaml": lambda subject, path: load_page(path, subject.study, subject.definitions),
+    "page.yaml": lambda subject, path: load_page(path, subject.study),
     "originals.yaml": lambda _, path: load_originals(path),
     "evaluate.yaml": lambda subject, path: read_mirror(subject.study, path).file,
 }

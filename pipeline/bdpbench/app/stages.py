@@ -272,7 +272,7 @@ def study_texts(study: Study) -> StudyTexts:
         queues=study.queues,
         parameters=study.parameters,
         defaults=study.defaults,
-        page=load_page(folder / "page.yaml", study, metrics),
+        page=load_page(folder / "page.yaml", study),
         matrices=load_matrices(folder / MATRICES_NAME, study, metrics),
         notes=read_text(notes) if notes.is_file() else "",
     )

@@ -96,15 +96,18 @@ def answer(
         sweep: what varies between the runs.
         names: names for readers.
     """
-    found: list[str] = []
+    found: dict[str, str] = {}  # what is measured → its sentence
     for metric in asked:
+        name, _, variant = names.metric(metric).partition(", ")
         values = measured(runs, metrics, metric, sweep.main, names)
-        if values["value"].drop_nulls().is_empty():
+        # "Goodput, whole run" would say almost the same as "Goodput".
+        if name in found or values["value"].drop_nulls().is_empty():
             continue
-        found.append(_sentence(names.metric(metric), values, sweep.main, names))
+        told = f"{name} ({variant})" if variant else name
+        found[name] = _sentence(told, values, sweep.main, names)
         if len(found) == MOST_SENTENCES:
             break
-    return tuple(found)
+    return tuple(found.values())
 
 
 def _sentence(name: str, values: pl.DataFrame, main: str, names: Names) -> str:
@@ -137,11 +140,9 @@ def _over(
     if len(courses) <= MOST_NAMED:
         parts = _listed([f"{each.told(main, unit, names)}{_of(each.who)}" for each in courses])
         return f"With {swept} going from {first} to {last}, {_inside(name)} {parts}"
-    told = [
-        f"at {shown} it is {_extremes([(each.who, each.at(x)) for each in courses], unit)}"
-        for x, shown in zip(ends, (first, last), strict=True)
-    ]
-    return f"{name} over {swept}: {'; '.join(told)}"
+    told = [_extremes([(each.who, each.at(x)) for each in courses], unit) for x in ends]
+    start = f"With {swept} at {first}, {_inside(name)} is {told[0]}"
+    return f"{start}; at {last}, it is {told[1]}"
 
 
 @dataclass(frozen=True)

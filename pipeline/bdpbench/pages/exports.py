@@ -299,11 +299,6 @@ def _placed(sections: Sections) -> Iterator[tuple[str, str, Chart]]:
             for chart in view.charts:
                 title = joined(experiment.title, view.title, chart.title, by=": ")
                 yield f"{experiment.key} {view.title} {chart.content['kind']}", title, chart
-    for page in sections.protocols:
-        for chart in page.charts:
-            is_sweep = "spec" in chart.content
-            words = chart.chart_id if is_sweep else f"protocol {page.key} {chart.title}"
-            yield words, f"{page.label}: {chart.title}", chart
     for each in sections.laws:
         yield each.chart_id, each.title, each
     for group in sections.matrices:

@@ -106,7 +106,6 @@ def read_captions(page: StudyPage | None = None) -> Captions:
     return replace(
         common,
         parameters={**common.parameters, **own.parameters},
-        protocol_sweeps={**common.protocol_sweeps, **own.protocol_sweeps},
         filled_share=own.filled_share,
     )
 

@@ -53,7 +53,6 @@ class Captions:
         thresholds: kind of dashed line → its name.
         parameters: run parameter → its name.
         pairs: the matrix of pairs of protocols, see ``Matrix``, for studies that declare none.
-        protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it.
         better: ``more`` or ``less`` → patterns of the metrics of which so much is better.
         filled_share: share of the BDP or of the capacity above which the study considers a path
             filled; None draws no line for it.
@@ -64,7 +63,6 @@ class Captions:
     thresholds: Mapping[str, str]
     parameters: Mapping[str, str]
     pairs: Mapping[str, object]
-    protocol_sweeps: Mapping[str, Sequence[str]]
     better: Mapping[str, Sequence[str]]
     filled_share: float | None = None
 

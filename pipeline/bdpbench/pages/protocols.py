@@ -1,28 +1,18 @@
-"""Sections about each protocol, its rules, values and curves, and the laws measured of all."""
+"""Sections about each protocol, its rules and values, and the laws measured of all."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
-from bdpbench.contracts.plan import PlannedRun, Scalar
+from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
-from bdpbench.pages.curves import View, curve, curves, time_chart
 from bdpbench.pages.inputs import ReportData, StudyTexts
-from bdpbench.pages.names import (
-    NEUTRAL,
-    Names,
-    are_mixed,
-    find_sweep,
-    grouped,
-    is_protocol,
-    protocols_of,
-)
+from bdpbench.pages.names import Names, is_protocol, protocols_of
 from bdpbench.pages.numbers import NumberRow
-from bdpbench.pages.series import PageSeries
 from bdpbench.pages.specs import (
     Chart,
     Encoding,
@@ -36,8 +26,8 @@ from bdpbench.pages.specs import (
     text,
 )
 from bdpbench.pages.statements import ClaimRow
-from bdpbench.pages.sweep_charts import MOST_POINTS, Swept, sweep_chart
-from bdpbench.pages.text import Total, format_number, totals
+from bdpbench.pages.sweep_charts import MOST_POINTS
+from bdpbench.pages.text import Total, totals
 from bdpbench.pages.texts import (
     ProtocolData,
     Statement,
@@ -49,12 +39,6 @@ from bdpbench.studies.protocol_folders import ProtocolFile, Response
 from bdpbench.studies.study import ClassDefaults
 from bdpbench.units import MINUS
 
-# Colours for other runs in one chart, in addition to the protocol's own.
-_OTHER_COLOURS = (NEUTRAL, "#0f766e", "#a16207")
-_RTTS = ("rtt_1_ms", "rtt_2_ms")
-
-# The pair of RTTs to show: the one nearest to this ratio.
-_SHOWN_RTT_RATIO = 2.0
 _LOSSES, _WINDOW = "loss_event_rate", "mean_cwnd"
 
 # Key of the texts in captions.yaml → metrics of the axes.
@@ -83,7 +67,7 @@ class ProtocolPage:
         parameters: each ``parameter``, with ``default``, ``range`` and ``value`` in the study as
             text.
         finished, planned: numbers of runs in which it has a flow.
-        numbers, claims: rows of the scorecard that concern it, and their totals.
+        number_totals, claim_totals: verdicts of the scorecard's rows that concern it.
     """
 
     key: str
@@ -93,11 +77,8 @@ class ProtocolPage:
     said: tuple[Statement, ...]
     finished: int
     planned: int
-    numbers: tuple[NumberRow, ...]
     number_totals: tuple[Total, ...]
-    claims: tuple[ClaimRow, ...]
     claim_totals: tuple[Total, ...]
-    charts: tuple[Chart, ...]
 
 
 def protocol_pages(
@@ -131,8 +112,6 @@ def _page(
     study, runs = data.inputs.study, data.inputs.plan["runs"]
     own = [run for run in runs if key in protocols_of(run)]
     done = [run for run in own if run["run_id"] in data.series]
-    numbers = tuple(row for row in parts if _selects(row, key))
-    said = tuple(row for row in claims if key in row.claim["protocols"])
     return ProtocolPage(
         key=key,
         label=data.names.protocol(key),
@@ -143,11 +122,10 @@ def _page(
         said=tuple(study.page.of(key).said),
         finished=len({run["run_id"] for run in done}),
         planned=len({run["run_id"] for run in own}),
-        numbers=numbers,
-        number_totals=_tally(numbers, NUMBER_VERDICTS),
-        claims=said,
-        claim_totals=_tally(said, CLAIM_VERDICTS),
-        charts=tuple(protocol_charts(key, done, numbers, data)),
+        number_totals=_tally([row for row in parts if _selects(row, key)], NUMBER_VERDICTS),
+        claim_totals=_tally(
+            [row for row in claims if key in row.claim["protocols"]], CLAIM_VERDICTS
+        ),
     )
 
 
@@ -201,89 +179,6 @@ def _default(parameter: Parameter, agent: str, defaults: ClassDefaults) -> float
         found = defaults.get(name, {}).get(parameter.variable)
         value = found if isinstance(found, int | float) else value
     return value
-
-
-def protocol_charts(
-    key: str, runs: Sequence[PlannedRun], numbers: Sequence[NumberRow], data: ReportData
-) -> Iterator[Chart]:
-    """Histories of cwnd, metrics over sweeps, and two flows, where the protocol is alone.
-
-    Args:
-        key: the protocol.
-        runs: finished runs in which it has a flow.
-        numbers: published numbers that concern it.
-        data: the data of the report.
-    """
-    names = data.names
-    runs = [run for run in runs if not are_mixed(data.scenarios[run["scenario"]])]
-    scenarios = grouped(runs, lambda run: run["scenario"])
-    histories = []
-    for scenario, group in scenarios.items():
-        alone = [run for run in group if protocols_of(run) == (key,)]
-        if not find_sweep(alone, swept=names.swept(scenario)).main:
-            histories += alone
-    for index, group in enumerate(grouped(histories, _path).values()):
-        yield from _history(f"protocol-{key}-cwnd-{index}", key, group, data.series, names)
-    for scenario, group in scenarios.items():
-        sweep = find_sweep(group, swept=names.swept(scenario))
-        own = [row.number for row in numbers if row.number["scenario"] == scenario]
-        swept = Swept(group, sweep, data.inputs.metrics, names, own)
-        for metric in names.captions.protocol_sweeps.get(sweep.main, ()):
-            chart = sweep_chart(f"protocol-{key}-{scenario}-{metric}", metric, swept)
-            if chart is not None:
-                yield chart
-    yield from _two_flows(f"protocol-{key}-throughput", runs, data.series, names)
-
-
-def _path(run: PlannedRun) -> tuple[Scalar | None, ...]:
-    parameters = run["parameters"]
-    return tuple(parameters.get(name) for name in ("bottleneck_mbps", "rtt_ms", "buffer_pkts"))
-
-
-def _history(
-    chart_id: str, key: str, runs: Sequence[PlannedRun], series: PageSeries, names: Names
-) -> Iterator[Chart]:
-    """Histories of cwnd of runs that differ only in what their scenarios do."""
-    colours = (names.colour(key), *_OTHER_COLOURS)
-    lines = [
-        curve(run["run_id"], subject, _scenario_label(run, runs, names), colour, names.dash(key))
-        for run, colour in zip(runs, colours, strict=False)
-        for subject in series[run["run_id"]].get("cwnd", {})
-    ]
-    if lines:
-        shown = [run for run in runs if run["run_id"] in {line["run"] for line in lines}]
-        rate = runs[0]["parameters"].get("bottleneck_mbps", "")
-        chart = time_chart(chart_id, "cwnd", shown, lines, names)
-        path = names.parameters.value("bottleneck_mbps", rate)
-        yield replace(chart, title=f"{chart.title}, {path}")
-
-
-def _scenario_label(run: PlannedRun, runs: Sequence[PlannedRun], names: Names) -> str:
-    """The scenario, and the run's own label if the scenario has several of ``runs``."""
-    title = names.scenario(run["scenario"])
-    alike = [each for each in runs if each["scenario"] == run["scenario"]]
-    return title if len(alike) == 1 else f"{title}: {run['label']}"
-
-
-def _two_flows(
-    chart_id: str, runs: Sequence[PlannedRun], series: PageSeries, names: Names
-) -> Iterator[Chart]:
-    """Throughput of two flows of the protocol, one with about twice the other's RTT."""
-    unequal = [run for run in runs if _rtt_ratio(run) is not None]
-    if not unequal:
-        return
-    run = min(unequal, key=lambda run: abs((_rtt_ratio(run) or 0.0) - _SHOWN_RTT_RATIO))
-    lines = curves(View("", (run,), "protocol"), "throughput", series, find_sweep([run]), names)
-    if lines:
-        rtts = " : ".join(format_number(float(run["parameters"][name])) for name in _RTTS)
-        chart = time_chart(chart_id, "throughput", [run], lines, names)
-        yield replace(chart, title=f"{chart.title}, RTTs {rtts} ms")
-
-
-def _rtt_ratio(run: PlannedRun) -> float | None:
-    """Ratio of the RTT of the first flow to that of the second; None if there is only one."""
-    first, second = (float(run["parameters"].get(name, 0)) for name in _RTTS)
-    return first / second if first and second else None
 
 
 def law_charts(data: ReportData) -> list[Chart]:

@@ -197,7 +197,10 @@ def _leads(sections: Sections) -> list[Lead]:
     """Experiments with a question, or else the first ones that have an answer."""
     answered = [each for each in sections.experiments if each.answer]
     cells = {each.scenario: each.charts for each in sections.matrices}
-    asked = [each for each in answered if each.question]
+    first: dict[str, Experiment] = {}  # variants of an experiment may have its question, too
+    for each in answered:
+        first.setdefault(each.question, each)
+    asked = [each for question, each in first.items() if question]
     if not asked:  # the first ones that have a chart
         asked = [each for each in answered if each.summaries or each.key in cells][:MOST_LEADS]
     asked = asked or answered[:MOST_LEADS]

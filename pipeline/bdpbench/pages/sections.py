@@ -28,8 +28,8 @@ class Sections:
     Attributes:
         data: what the sections were made of.
         numbers, claims: rows of the scorecard.
-        experiments, matrices, protocols: sections with their charts.
-        queues: sections about the queues that the study brings along.
+        experiments, matrices: sections with their charts.
+        protocols, queues: their rules and parameters.
         laws: response functions, growth and cuts of cwnd; empty if no runs show them.
         table: main metrics of each protocol; None if nothing was measured of one alone.
     """
@@ -50,7 +50,6 @@ class Sections:
         return [
             *(chart for each in self.experiments for chart in each.summaries),
             *self.laws,
-            *(chart for page in self.protocols for chart in page.charts),
             *(chart for group in self.matrices for chart in group.charts),
         ]
 

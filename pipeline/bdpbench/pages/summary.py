@@ -15,8 +15,6 @@ from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.statements import ClaimRow
 from bdpbench.units import MINUS
 
-MISSES_SHOWN = 8
-
 MEANING: dict[Kind, str] = {
     "blind": "the definition is the study's own, or was chosen without this value in view",
     "fitted": "the definition was chosen with this value in view",
@@ -53,22 +51,20 @@ class Reason:
 
 @dataclass(frozen=True)
 class Summary:
-    """The first section of the page; ``shown`` of the misses are visible initially.
+    """What the first section of the page says of verdicts, besides their counts.
 
-    ``misses`` are numbers outside their bounds, the largest distance first; ``reasons`` are theirs,
-    the most frequent first, unknown ones last; ``absent`` names what was not run, and how much of
-    it. ``by_chance`` are undecided, ``hairs`` are decided by a small margin and their spread is not
-    measured, each with its anchor and id; ``narrow`` counts small margins.
+    ``misses`` counts numbers outside their bounds and ``reasons`` are theirs, the most frequent
+    first, unknown ones last; ``absent`` names what was not run, and how much of it. ``by_chance``
+    are undecided, ``hairs`` are decided by a small margin and their spread is not measured, each
+    with its anchor and id; ``narrow`` counts small margins.
     """
 
-    misses: tuple[NumberRow, ...]
+    misses: int
     reasons: tuple[Reason, ...]
-    failed: tuple[ClaimRow, ...]
     absent: tuple[tuple[str, str], ...]
     by_chance: tuple[tuple[str, str], ...] = ()
     hairs: tuple[tuple[str, str], ...] = ()
     narrow: int = 0
-    shown: int = MISSES_SHOWN
 
 
 def summarize(
@@ -79,9 +75,8 @@ def summarize(
     misses.sort(key=lambda row: -row.distance)
     rows: list[NumberRow | ClaimRow] = [*numbers, *claims]
     return Summary(
-        misses=tuple(misses),
+        misses=len(misses),
         reasons=tuple(_reasons(misses)),
-        failed=tuple(row for row in claims if row.verdict.key == "fails"),
         absent=tuple(_absent(numbers, claims, experiments)),
         by_chance=tuple(_link(row) for row in rows if row.verdict.key == "undecided"),
         hairs=tuple(_link(row) for row in rows if row.hair),

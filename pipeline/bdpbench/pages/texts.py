@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -50,15 +50,12 @@ class StudyPage(Strict):
         filled_share: share of the BDP or of the capacity above which the study considers a path
             filled; a dashed line is drawn there.
         parameters: the study's own parameters in words.
-        protocol_sweeps: swept parameter → metrics that the page of a protocol shows over it, in
-            addition to those of ``reports/captions.yaml``.
         protocols: key → text of its page.
     """
 
     choices: Text = ""
     filled_share: float | None = Field(None, gt=0, le=1)
     parameters: dict[str, Text] = Field(default_factory=dict)
-    protocol_sweeps: dict[str, list[Text]] = Field(default_factory=dict)
     protocols: dict[str, ProtocolText] = Field(default_factory=dict)
 
     def of(self, protocol: str) -> ProtocolText:
@@ -66,13 +63,12 @@ class StudyPage(Strict):
         return self.protocols.get(protocol, ProtocolText())
 
 
-def load_page(path: Path, study: Study, metrics: Collection[str]) -> StudyPage:
+def load_page(path: Path, study: Study) -> StudyPage:
     """Read and check ``page.yaml``; a study without the file has no texts of its own.
 
     Args:
         path: path of the file.
         study: the study of the file.
-        metrics: names of all metrics, as in ``published.csv``.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong.
@@ -81,19 +77,10 @@ def load_page(path: Path, study: Study, metrics: Collection[str]) -> StudyPage:
         return StudyPage()
     source = YamlFile(path)
     page = source.validate(StudyPage)
-    given, swept = _parameters_of(study)
+    given = _parameters_of(study)
     wanted = [
         *((("parameters", name), name, given, "parameter of a run") for name in page.parameters),
-        *(
-            (("protocol_sweeps", name), name, swept, "swept parameter")
-            for name in page.protocol_sweeps
-        ),
         *((("protocols", key), key, study.protocols, "protocol") for key in page.protocols),
-        *(
-            (("protocol_sweeps", parameter, index), metric, metrics, "metric")
-            for parameter, shown in page.protocol_sweeps.items()
-            for index, metric in enumerate(shown)
-        ),
     ]
     for place, name, known, what in wanted:
         unknown = known_or_suggest(name, known, what)
@@ -102,12 +89,12 @@ def load_page(path: Path, study: Study, metrics: Collection[str]) -> StudyPage:
     return page
 
 
-def _parameters_of(study: Study) -> tuple[set[str], set[str]]:
-    """The parameters that runs have, and those in which runs of a scenario differ."""
+def _parameters_of(study: Study) -> set[str]:
+    """The parameters that runs have."""
     swept = {name for each in study.scenarios.values() for name in swept_names(each)}
     of_paths = (each.parameters for each in study.topologies.values())
     of_scenarios = (each.parameters for each in study.scenarios.values())
-    return swept.union(_DERIVED, *of_paths, *of_scenarios), swept
+    return swept.union(_DERIVED, *of_paths, *of_scenarios)
 
 
 # windowOption_ of an agent whose settings do not set it.

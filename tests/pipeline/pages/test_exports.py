@@ -62,7 +62,6 @@ def test_names_say_where_a_chart_belongs_and_what_it_shows(figures: dict[str, Fi
         "buffer-size-buffer-40-packets-queue",
         "buffer-size-hs-tcp-all-values-cwnd",
         "buffer-size-sweep-utilization",
-        "protocol-hs-buffer-size-utilization",
         "pairs-pair-asymmetry-of-the-two-flows",
     } <= set(figures)
     assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in figures)
@@ -72,7 +71,6 @@ def test_a_name_stays_when_other_charts_go(inputs: Any, figures: dict[str, Figur
     inputs.plan["runs"] = [run for run in inputs.plan["runs"] if run["scenario"] != "single_flow"]
     fewer = inputs.sections()
     left = {figure.name for figure in figures_of(fewer)}
-    # Charts of a protocol still name the path, although its other scenarios are gone.
     assert left <= set(figures)
     assert "single-flow-cwnd" not in left
 
@@ -83,7 +81,6 @@ def test_every_chart_of_the_page_becomes_one_figure(
     charts = [
         *(chart for each in sections.experiments for chart in each.summaries),
         *(chart for each in sections.experiments for view in each.views for chart in view.charts),
-        *(chart for page in sections.protocols for chart in page.charts),
         *(chart for group in sections.matrices for chart in group.charts),
     ]
     assert sorted(each.chart.chart_id for each in figures.values()) == sorted(

@@ -30,7 +30,6 @@ matrices:
 """
 PAGE = """\
 filled_share: 0.9
-protocol_sweeps: {buffer_pkts: [utilization]}
 protocols:
   HS:
     said:
@@ -72,7 +71,7 @@ def test_a_mean_over_shares_of_the_bdp_can_count_each_run_once(tmp_path: Path) -
 def test_a_study_may_do_without(tmp_path: Path) -> None:
     study = load_study("sharma2006")
     assert load_matrices(tmp_path / "matrices.yaml", study, METRICS) == []
-    assert load_page(tmp_path / "page.yaml", study, METRICS).protocols == {}
+    assert load_page(tmp_path / "page.yaml", study).protocols == {}
 
 
 @pytest.mark.parametrize(
@@ -109,11 +108,9 @@ def test_a_mistake_in_a_matrix_is_named(tmp_path: Path, old: str, new: str, said
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("HS:", "XS:", r"yaml:4: protocols\.XS: unknown protocol"),
-        ("buffer_pkts", "bufer_pkts", r"yaml:2: protocol_sweeps\.bufer_pkts: unknown swept"),
-        ("[utilization]", "[utilisation]", r"yaml:2: protocol_sweeps.*unknown metric"),
+        ("HS:", "XS:", r"yaml:3: protocols\.XS: unknown protocol"),
         ("0.9", "1.9", r"yaml:1: filled_share: input should be less than or equal to 1"),
-        ("said:", "says:", r"yaml:5: protocols\.HS\.says: unknown key"),
+        ("said:", "says:", r"yaml:4: protocols\.HS\.says: unknown key"),
     ],
 )
 def test_a_mistake_in_the_page_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
@@ -121,4 +118,4 @@ def test_a_mistake_in_the_page_is_named(tmp_path: Path, old: str, new: str, said
     assert old in PAGE
     path.write_text(PAGE.replace(old, new))
     with pytest.raises(BdpbenchError, match=said):
-        load_page(path, load_study("sharma2006"), METRICS)
+        load_page(path, load_study("sharma2006"))

@@ -26,36 +26,38 @@ def _row(rows: list[NumberRow], verdict: str, **number: Any) -> NumberRow:
     return replace(rows[0], verdict=VERDICTS[verdict], number={**rows[0].number, **number})
 
 
-def test_misses_come_in_the_order_of_their_distance(rows: list[NumberRow]) -> None:
+def test_a_reason_leads_to_its_farthest_miss(rows: list[NumberRow]) -> None:
     found = summarize(
         [
-            _row(rows, "not_reproduced", distance=9.99),
-            _row(rows, "not_reproduced", distance=20.4),
-            _row(rows, "close", distance=4 / 3),
-            _row(rows, "not_reproduced", distance=None),
-            _row(rows, "reproduced", distance=0.5),
+            _row(rows, "not_reproduced", id="near", distance=9.99, known_miss="A reason."),
+            _row(rows, "not_reproduced", id="far", distance=20.4, known_miss="A reason."),
+            _row(rows, "close", id="close", distance=4 / 3, known_miss="Another one."),
+            _row(rows, "not_reproduced", id="no value", distance=None, known_miss=""),
+            _row(rows, "reproduced", id="inside", distance=0.5, known_miss="Nothing."),
         ],
         [],
         [],
     )
-    assert [miss.distance_text for miss in found.misses] == ["–", "20", "10.0", "1.3"]
+    assert found.misses == 4
+    assert [(each.text, each.count, each.first) for each in found.reasons] == [
+        ("A reason.", 2, "far"),
+        ("Another one.", 1, "close"),
+        ("", 1, "no value"),
+    ]
 
 
-def test_what_fails_and_what_is_absent_is_said(inputs: Any) -> None:
+def test_what_is_absent_is_said(inputs: Any) -> None:
     names = Names(inputs.plan, read_captions(), inputs.definitions)
     sections = experiments(ReportData(replace(inputs.frozen(), run_info={}), 200))
     claims = claim_rows(inputs.scorecard, names)
     found = summarize(number_rows(inputs.scorecard, names), claims, sections)
-    assert [row.claim["verdict"] for row in found.failed] == [
-        "fails" for claim in inputs.scorecard["claims"] if claim["verdict"] == "fails"
-    ]
     texts = dict(found.absent)
     assert texts["Numbers"] == "1 of 5 need runs that are missing"
 
 
 def test_a_perfect_study_has_nothing_to_explain(rows: list[NumberRow]) -> None:
     found = summarize([_row(rows, "reproduced")], [], [])
-    assert (found.misses, found.failed, found.absent) == ((), (), ())
+    assert (found.misses, found.reasons, found.absent) == (0, (), ())
 
 
 def test_percentages_differ_by_points(inputs: Any) -> None:

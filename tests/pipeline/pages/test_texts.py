@@ -12,7 +12,7 @@ import pytest
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS, definitions_for
+from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import Names
@@ -94,7 +94,7 @@ def test_every_protocol_of_a_study_has_a_page(key: str) -> None:
     found = {name: data_of(each, KNOWN) for name, each in ours.items()}
     assert None not in found.values()
     folder = find_study(key)
-    page = load_page(folder / "page.yaml", study, set(definitions_for(folder)))
+    page = load_page(folder / "page.yaml", study)
     assert all(page.of(name).said for name in study.protocols)
 
 
@@ -215,8 +215,7 @@ def test_a_study_names_its_own_parameters(key: str) -> None:
 
 def _page(key: str) -> StudyPage:
     folder = find_study(key)
-    metrics = {definition.metric for definition in definitions_for(folder).values()}
-    return load_page(folder / "page.yaml", load_study(key), metrics)
+    return load_page(folder / "page.yaml", load_study(key))
 
 
 def test_every_chart_has_its_words() -> None:
@@ -236,8 +235,6 @@ def test_a_metric_without_a_title_is_shown_by_its_id(inputs: Any) -> None:
 def test_the_metrics_that_charts_ask_for_are_known() -> None:
     captions = read_captions()
     metrics = {definition.metric for definition in DEFINITIONS.values()}
-    swept = {metric for each in captions.protocol_sweeps.values() for metric in each}
     pairs = Matrix.model_validate({"scenario": "any", **captions.pairs})
     assert pairs.points is not None
-    assert swept | {pairs.metric, pairs.points.metric} <= metrics
-    assert set(captions.protocol_sweeps) <= set(captions.parameters)
+    assert {pairs.metric, pairs.points.metric} <= metrics

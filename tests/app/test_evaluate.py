@@ -116,7 +116,10 @@ def test_what_cannot_run_is_told_and_the_rest_is_there(evaluated: Path) -> None:
     assert "cwnd_packets" in problem["said"]
     # Half fails after 15 s: in the pairs, and not in the shorter runs alone.
     assert others
-    assert {each["protocol"] for each in others} == {"Half"}
+    assert {each["protocol"] for each in others} == {"Half", ""}
+    assert "6 of the 6 runs of its own protocols are not published here" in [
+        each["said"] for each in others
+    ]
     assert _figure(document, "goodput")["Half"]["rank"] is not None
     lost = _figure(document, "reno")["Half"]
     assert (lost["value"], lost["rank"]) == (None, None)

@@ -115,12 +115,16 @@ class ComponentFolder(ABC):
 
     path: Path
     kind: ClassVar[str]
-    yaml_name: ClassVar[str]
     code_name: ClassVar[str]
     code_names: ClassVar[str]
     header: ClassVar[str]
+    yaml_name: ClassVar[str]
     macro: ClassVar[str]
     page: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        cls.yaml_name, cls.page = f"{cls.kind}.yaml", f"docs/{cls.kind}s.md"
+        cls.macro = cls.header.removesuffix(".h").upper()
 
     @property
     @abstractmethod

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from pydantic import Field
 
@@ -51,13 +51,8 @@ class ProtocolFile(ComponentFile):
 class ProtocolFolder(ComponentFolder):
     """A folder with ``protocol.yaml`` and C++ files, or with a module of Linux."""
 
-    kind: ClassVar[str] = "protocol"
-    yaml_name: ClassVar[str] = "protocol.yaml"
-    code_name: ClassVar[str] = "law.cc"
-    code_names: ClassVar[str] = "law.cc or tcp_*.c"
-    header: ClassVar[str] = "congestion_control.h"
-    macro: ClassVar[str] = "CONGESTION_CONTROL"
-    page: ClassVar[str] = "docs/protocols.md"
+    kind, code_name, code_names = "protocol", "law.cc", "law.cc or tcp_*.c"
+    header = "congestion_control.h"
 
     @cached_property
     def file(self) -> ProtocolFile:

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
 
 from pydantic import field_validator
 
@@ -58,13 +57,8 @@ class QueueFile(ComponentFile):
 class QueueFolder(ComponentFolder):
     """A folder with ``queue.yaml`` and C++ files."""
 
-    kind: ClassVar[str] = "queue"
-    yaml_name: ClassVar[str] = "queue.yaml"
-    code_name: ClassVar[str] = "discipline.cc"
-    code_names: ClassVar[str] = "discipline.cc"
-    header: ClassVar[str] = "queue_discipline.h"
-    macro: ClassVar[str] = "QUEUE_DISCIPLINE"
-    page: ClassVar[str] = "docs/queues.md"
+    kind, code_name, code_names = "queue", "discipline.cc", "discipline.cc"
+    header = "queue_discipline.h"
 
     @cached_property
     def file(self) -> QueueFile:

@@ -227,7 +227,7 @@ def test_charts_are_valid_and_have_the_new_line_and_the_relative() -> None:
     cwnd = charts["paper-past-Mine-0-cwnd"]
     assert "traces" in cwnd.content
     assert [each["label"] for each in cwnd.content["traces"]] == ["Mine & <co>", "CUBIC"]
-    assert cwnd.caption == "Mine & <co> beside CUBIC, its nearest relative."
+    assert cwnd.caption == "Mine & <co> beside CUBIC, its nearest relative here."
     assert cwnd.content["end"] == 2
     assert "Hollow diamonds are the printed values." in charts["paper-curve"].caption
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from bdpbench.app.evaluate.report import (
     PAGE_NAME,
     RUNS_FOLDER,
-    StoredSeries,
     published_folder,
-    published_prints,
+    report_of,
 )
 from bdpbench.app.keep.archive import (
     SOURCE_FOLDER,
@@ -38,7 +37,7 @@ from bdpbench.contracts.runs import METRICS_NAME, RUN_NAME, RunRecord, read_run
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.pages.evaluation.files import evaluation_files
 from bdpbench.pages.evaluation.findings import findings_of
-from bdpbench.pages.evaluation.page import EvaluationInputs, EvaluationReport, evaluation_page
+from bdpbench.pages.evaluation.page import evaluation_page
 
 _DESCRIPTIONS = {
     PAGE_NAME: "The report, which opens offline",
@@ -60,13 +59,11 @@ def archive_evaluation(folder: Path, path: Path) -> None:
         BdpbenchError: when the evaluation is missing, damaged or of another version.
     """
     evaluation, cells = read_evaluation(folder)
-    series = StoredSeries(folder, evaluation)
     portable: Evaluation = {
         **evaluation,
         "protocols": [_portable(each) for each in evaluation["protocols"]],
     }
-    prints = published_prints(evaluation)
-    report = EvaluationReport(EvaluationInputs(portable, cells, prints, series.of))
+    report = report_of(folder, portable, cells)
     entries: dict[str, Entry] = {
         EVALUATION_NAME: json_bytes(portable),
         PAGE_NAME: evaluation_page(report).encode(),

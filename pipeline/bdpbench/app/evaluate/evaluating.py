@@ -13,7 +13,7 @@ from pathlib import Path
 
 from bdpbench.app.costs import Machine
 from bdpbench.app.evaluate.cells import Cell, Status, StudyCells, frame_of
-from bdpbench.app.evaluate.judging import criterion_of, figure_of, relatives
+from bdpbench.app.evaluate.judging import criterion_of, figure_of
 from bdpbench.app.evaluate.mirrored import Mirrored
 from bdpbench.app.evaluate.newcomers import Newcomer, find_newcomers
 from bdpbench.app.evaluate.report import WantedFiles, make_files
@@ -43,6 +43,7 @@ from bdpbench.contracts.plan import PLAN_NAME, write_plan_document
 from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.pages.evaluation.findings import nearest
 from bdpbench.simulation.build import current_build_id
 from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
@@ -219,7 +220,7 @@ class Evaluating:
         problem: Problem = {"protocol": protocol, "study": study, "part": part, "said": said}
         if problem not in self._problems:
             self._problems.append(problem)
-            where = f"{study}, {protocol}" if study else protocol
+            where = ", ".join(filter(None, (study, protocol)))
             self._view.tell("problem", f"  {where} cannot be evaluated: {said}", **problem)
 
     # ------------------------------------------------------------ cost
@@ -418,8 +419,10 @@ class Joined:
         self.protocols = list(_told_apart(_protocols(mirrored, newcomers, names)))
         for each in mirrored:
             self._add(each, names[each.mirror.key], partial(tell, each.mirror.key))
-        for key, relative_key in relatives(self.figures, self.protocols).items():
-            next(each for each in self.protocols if each["key"] == key)["relative"] = relative_key
+        others = [each["key"] for each in self.protocols if not each["evaluated"]]
+        for protocol in self.protocols:
+            if protocol["evaluated"]:
+                protocol["relative"] = nearest(self.figures, protocol["key"], others)
 
     def _add(
         self, mirrored: Mirrored, names: Mapping[str, str], tell: Callable[[int, int], None]
@@ -444,12 +447,17 @@ class Joined:
         self.criteria += [
             criterion_of(mirror, key, study, cells, labels, common) for key in mirror.file.criteria
         ]
+        own = [run for runs in mirrored.own.values() for run in runs]
+        lacking = sum(not mirrored.is_published(run) for run in own)
+        said = f"{lacking} of the {len(own)} runs of its own protocols are not published here"
+        reasons = {"": [said] if lacking else []}
         for newcomer, runs in mirrored.runs.items():
-            said = (found.failed.get(each.run["run_id"]) for each in runs)
-            for why in dict.fromkeys(filter(None, said)):
-                self.problems.append(
-                    {"protocol": newcomer, "study": mirror.key, "part": "", "said": why}
-                )
+            reasons[newcomer] = [found.failed.get(each.run["run_id"], "") for each in runs]
+        self.problems += [
+            Problem(protocol=protocol, study=mirror.key, part="", said=why)
+            for protocol, found_reasons in reasons.items()
+            for why in dict.fromkeys(filter(None, found_reasons))
+        ]
 
     @property
     def cost(self) -> Cost:

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import statistics
 from collections.abc import Iterable, Mapping, Sequence
 
 from bdpbench.app.evaluate.cells import Cell
 from bdpbench.contracts.evaluation import (
     Answer,
     Criterion,
-    EvaluatedProtocol,
     EvaluatedStudy,
     Figure,
     FigureValue,
@@ -18,8 +16,6 @@ from bdpbench.contracts.evaluation import (
 from bdpbench.pages.text import format_number
 from bdpbench.studies.evaluate import CriterionFile, FigureFile, Mirror
 from bdpbench.units import with_unit
-
-_FEWEST_FIGURES = 3
 
 
 def figure_of(
@@ -112,34 +108,6 @@ def _ends(value: FigureValue) -> tuple[float, float]:
     middle = value["value"] or 0.0
     low, high = value["low"], value["high"]
     return middle if low is None else low, middle if high is None else high
-
-
-def relatives(figures: Sequence[Figure], protocols: Sequence[EvaluatedProtocol]) -> dict[str, str]:
-    """Evaluated protocol → the other one whose ranks in the judged figures are nearest to its own.
-
-    The distance is the mean difference of ranks over the figures that both have.
-    """
-    ranks: dict[str, dict[str, int]] = {each["key"]: {} for each in protocols}
-    for figure in figures:
-        for value in figure["values"]:
-            if value["rank"] is not None:
-                ranks[value["protocol"]][figure["key"]] = value["rank"]
-    others = [each["key"] for each in protocols if not each["evaluated"]]
-    found = {}
-    for each in protocols:
-        if each["evaluated"]:
-            distances = {
-                name: _distance(ranks[each["key"]], ranks[name])
-                for name in others
-                if len(ranks[each["key"]].keys() & ranks[name].keys()) >= _FEWEST_FIGURES
-            }
-            nearest = min(distances, key=lambda name: distances[name]) if distances else ""
-            found[each["key"]] = nearest
-    return found
-
-
-def _distance(one: Mapping[str, int], other: Mapping[str, int]) -> float:
-    return statistics.fmean(abs(one[key] - other[key]) for key in one.keys() & other.keys())
 
 
 def criterion_of(

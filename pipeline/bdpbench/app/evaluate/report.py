@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bdpbench.app.keep.archive import check_output
 from bdpbench.app.keep.export import check_folder, parse_formats
@@ -42,6 +43,9 @@ from bdpbench.pages.evaluation.page import (
 from bdpbench.pages.evaluation.parts import Prints
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import series_of_report
+
+if TYPE_CHECKING:
+    import polars as pl
 
 PAGE_NAME = "evaluation.html"
 PDF_NAME = "evaluation.pdf"
@@ -125,7 +129,7 @@ def make_files(
         BdpbenchError: as ``WantedFiles.check``; when the evaluation is missing, damaged or of
             another version.
     """
-    report = _report_of(folder, earlier)
+    report = report_of(folder, *read_evaluation(folder), earlier)
     page = folder / PAGE_NAME
     write_text_atomically(page, visible(evaluation_page(report)))
     yield "report", page
@@ -156,12 +160,12 @@ def _keep_for_gallery(evaluation: Evaluation) -> Path:
     return path
 
 
-def _report_of(folder: Path, earlier: Earlier | None) -> EvaluationReport:
-    evaluation, cells = read_evaluation(folder)
-    series = StoredSeries(folder, evaluation)
-    return EvaluationReport(
-        EvaluationInputs(evaluation, cells, published_prints(evaluation), series.of, earlier)
-    )
+def report_of(
+    folder: Path, evaluation: Evaluation, cells: pl.DataFrame, earlier: Earlier | None = None
+) -> EvaluationReport:
+    """What page and files show of an evaluation whose runs and plans are beside a folder."""
+    series, prints = StoredSeries(folder, evaluation), published_prints(evaluation)
+    return EvaluationReport(EvaluationInputs(evaluation, cells, prints, series.of, earlier))
 
 
 def read_earlier(path: Path) -> Earlier:

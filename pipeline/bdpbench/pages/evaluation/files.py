@@ -50,7 +50,11 @@ def _standings(report: EvaluationReport) -> PaperTable:
             "figure": each.figure["key"],
             "value": each.value,
             "unit": each.figure["unit"],
-            **_bounds(each, protocol["key"]),
+            "low": each.found and each.found["low"],
+            "high": each.found and each.found["high"],
+            "rank": each.found and each.found["rank"],
+            "of": each.found and each.found["of"],
+            "runs": " ".join(each.found["runs"]) if each.found else "",
         }
         for protocol, found in report.standings
         for each in found
@@ -66,18 +70,6 @@ def _standings(report: EvaluationReport) -> PaperTable:
 
 def _standing(standing: Standing) -> str:
     return joined(standing.text, f"({standing.rank})" if standing.rank else "", by=" ")
-
-
-def _bounds(standing: Standing, protocol: str) -> dict[str, Cell]:
-    values = standing.figure["values"]
-    value = next((each for each in values if each["protocol"] == protocol), None)
-    return {
-        "low": value["low"] if value else None,
-        "high": value["high"] if value else None,
-        "rank": value["rank"] if value else None,
-        "of": value["of"] if value else None,
-        "runs": " ".join(value["runs"]) if value else "",
-    }
 
 
 def _criteria(report: EvaluationReport) -> PaperTable:

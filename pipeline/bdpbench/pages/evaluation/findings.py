@@ -14,7 +14,8 @@ The rules are all here, and the page states them:
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -30,6 +31,7 @@ DANGERS = ("5.1.1", "5.2")
 that does not meet them is called a danger to others."""
 
 _MOST_NAMED = 3
+_FEWEST_FIGURES = 3
 
 
 @dataclass(frozen=True)
@@ -94,6 +96,22 @@ def findings_of(evaluation: Evaluation, protocol: str) -> Findings:
 def value_of(figure: Figure, protocol: str) -> FigureValue | None:
     """A protocol's value of a figure; None if the figure does not list the protocol."""
     return next((each for each in figure["values"] if each["protocol"] == protocol), None)
+
+
+def nearest(figures: Sequence[Figure], protocol: str, others: Iterable[str]) -> str:
+    """The other protocol whose ranks in the judged figures differ least from a protocol's.
+
+    Returns:
+        Its key; "" if none has enough figures in common with it.
+    """
+    ranks = [{each["protocol"]: each["rank"] for each in figure["values"]} for figure in figures]
+    distances = {}
+    for other in others:
+        pairs = [(found.get(protocol), found.get(other)) for found in ranks]
+        known = [abs(mine - theirs) for mine, theirs in pairs if mine and theirs]
+        if len(known) >= _FEWEST_FIGURES:
+            distances[other] = statistics.fmean(known)
+    return min(distances, key=distances.__getitem__, default="")
 
 
 def is_special(criterion: Criterion) -> bool:

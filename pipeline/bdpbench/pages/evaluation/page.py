@@ -5,7 +5,7 @@ It measures and judges nothing: values, ranks and answers are those of the docum
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -18,6 +18,7 @@ from bdpbench.contracts.evaluation import (
     EvaluatedProtocol,
     Evaluation,
     Figure,
+    FigureValue,
 )
 from bdpbench.pages.curves import time_specs
 from bdpbench.pages.evaluation.changes import Changes, changes_of
@@ -95,6 +96,7 @@ class Standing:
     """A protocol's value of a figure in words; ``place`` is "first", "last" or ""."""
 
     figure: Figure
+    found: FigureValue | None
     value: float | None
     text: str
     rank: str
@@ -222,10 +224,11 @@ def _title_of(section: str) -> str:
 def _standing(figure: Figure, protocol: str) -> Standing:
     value = value_of(figure, protocol)
     if value is None:
-        return Standing(figure, None, "–", "", "", "", open=False, why="it was not measured")
+        return Standing(figure, None, None, "–", "", "", "", open=False, why="it was not measured")
     known = is_known(value["value"])
     return Standing(
         figure=figure,
+        found=value,
         value=value["value"] if known else None,
         text=few_digits(value["value"]) if known or not value["rank"] else "never",
         rank=ordinal(value["rank"]) if value["rank"] and figure["better"] else "",
@@ -266,7 +269,7 @@ def evaluation_page(report: EvaluationReport) -> str:
     charts = report.charts  # loads the series that they show
     contents = {each.chart_id: each.content for each in charts}
     store = {"time": time_specs(read_captions()), "charts": contents}
-    evaluation = report.evaluation
+    evaluation, runs = report.evaluation, _runs(report).values()
     content = {
         "report": report,
         "evaluation": evaluation,
@@ -278,7 +281,8 @@ def evaluation_page(report: EvaluationReport) -> str:
         "section_of": section_of,
         "not_met": MEETS_NOT,
         "drawn": {each.chart_id for each in charts},
-        "runs": list(_runs(report)),
+        "runs": [each for each in runs if each["evaluated"]],
+        "other_runs": sum(not each["evaluated"] for each in runs),
         "series": report.parts.series_texts,
         "chart_data": embed_json(store),
         "format_number": format_number,
@@ -287,12 +291,12 @@ def evaluation_page(report: EvaluationReport) -> str:
     return page_environment().get_template("evaluation.html").render(content)
 
 
-def _runs(report: EvaluationReport) -> Iterator[dict[str, object]]:
-    """The runs of all parts, each once: those of the evaluated protocols first."""
-    seen: dict[str, dict[str, object]] = {}
+def _runs(report: EvaluationReport) -> dict[str, dict[str, object]]:
+    """Run id → the run, of all parts; those in which an evaluated protocol takes part stay so."""
+    found: dict[str, dict[str, object]] = {}
     for study in report.evaluation["studies"]:
         for part in study["parts"]:
             for run in part["runs"]:
-                entry = {**run, "study": study["key"]}
-                seen.setdefault(run["run_id"], entry)
-    yield from sorted(seen.values(), key=lambda each: not each["evaluated"])
+                if run["evaluated"] or run["run_id"] not in found:
+                    found[run["run_id"]] = {**run, "study": study["key"]}
+    return found

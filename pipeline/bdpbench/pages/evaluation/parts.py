@@ -19,7 +19,7 @@ from bdpbench.contracts.evaluation import (
     Part,
     PartRun,
 )
-from bdpbench.pages.evaluation.findings import is_known, listed
+from bdpbench.pages.evaluation.findings import is_known, listed, nearest
 from bdpbench.pages.matrix_specs import Axes, valued_matrix
 from bdpbench.pages.names import (
     Captions,
@@ -528,10 +528,16 @@ class Parts:
         )
 
     def _histories(self, prefix: str, part: Part) -> Iterator[Chart]:
-        """The cwnd and queue of evaluated protocols beside those of their nearest relatives."""
+        """The cwnd and queue of evaluated protocols beside those of the nearest relatives there."""
         titles = {each["scenario"]: each["title"] for each in part["columns"]}
         for key in self._new:
-            pairs = list(_pairs(part["runs"], key, self.protocols[key]["relative"]))
+            others = dict.fromkeys(
+                run["protocol"] for run in part["runs"] if run["protocol"] not in self._new
+            )
+            relative = self.protocols[key]["relative"]
+            if relative not in others:
+                relative = nearest(self._evaluation["figures"], key, others)
+            pairs = list(_pairs(part["runs"], key, relative))
             for number, runs in enumerate(pairs[:MOST_HISTORIES]):
                 for table in OVER_TIME:
                     chart_id = f"{prefix}-{key}-{number}-{table}"
@@ -655,10 +661,10 @@ def _beside(labels: Sequence[str]) -> str:
     """Who is shown beside whom, in a sentence; "" if nobody is.
 
     >>> _beside(["Mine", "CUBIC"])
-    'Mine beside CUBIC, its nearest relative.'
+    'Mine beside CUBIC, its nearest relative here.'
     """
     first, *others = labels
-    return f"{first} beside {others[0]}, its nearest relative." if others else ""
+    return f"{first} beside {others[0]}, its nearest relative here." if others else ""
 
 
 def _pairs(runs: Sequence[PartRun], key: str, relative: str) -> Iterator[list[PartRun]]:

@@ -10,6 +10,9 @@ import click
 
 from bdpbench.cli.options import EXISTING, FOLDER, PATH, study_argument, tier_option
 
+FORMATS = "svg,pdf"
+"""Formats of figures, if none are named."""
+
 
 @click.command("report")
 @click.argument("study", required=False, metavar="[STUDY | PLAN_FILE]")
@@ -21,12 +24,13 @@ from bdpbench.cli.options import EXISTING, FOLDER, PATH, study_argument, tier_op
     help="Folder for figures, tables and captions: they go to STUDY/TIER in it.",
 )
 @click.option(
-    "--format", "formats", default="svg,pdf,png", show_default=True, help="Formats of the figures."
+    "--format", "formats", default=FORMATS, show_default=True, help="Of the figures: svg, pdf, png."
 )
 @click.option(
     "--only", multiple=True, metavar="PATTERN", help="Only figures whose names match: 'rtt-*'."
 )
 @click.option("-o", "--output", type=PATH, help="File for the HTML report.")
+@click.option("--pdf", is_flag=True, help="Print the report as well, with an installed Chromium.")
 @click.option("--one-file", is_flag=True, help="With -o: one file, however many runs there are.")
 @click.option("--runs", "runs_dir", type=PATH, help="Folder of the runs of PLAN_FILE.")
 @click.option("--metrics", "metrics_file", type=PATH, help="Use this metrics.parquet.")
@@ -38,6 +42,7 @@ def report_command(
     formats: str,
     only: tuple[str, ...],
     output: Path | None,
+    pdf: bool,
     one_file: bool,
     runs_dir: Path | None,
     metrics_file: Path | None,
@@ -48,24 +53,31 @@ def report_command(
     Without --export: an HTML page about the finished runs, which opens offline. Of more than 100
     runs it needs the folder beside it, except with --one-file.
 
-    With --export: every chart of the report, except those of single runs, as SVG, PDF and PNG; the
-    scorecard as LaTeX (booktabs), Markdown and CSV; and captions that name runs, definitions, ns-2
-    build and commit.
+    With --export: every chart of several runs in the width of one column and of two, with its data
+    as CSV and its caption in LaTeX; the scorecard as LaTeX (booktabs), Markdown and CSV; paper.tex,
+    which shows all of them; and captions that name runs, definitions, ns-2 build and commit. --only
+    also selects charts of single runs. STUDY may be a folder that `publish` has written.
 
     With --runs and -o: the last stages of the workflow for one PLAN_FILE, with metrics and
     verdicts beside the report; if both --metrics and --scorecard are given, these files are used.
     """
     if one_file and (output is None or folder is not None or runs_dir is not None):
         raise click.UsageError("--one-file goes with STUDY and -o FILE alone")
+    if output is not None and folder is not None:
+        raise click.UsageError("-o is for the HTML report: leave it out, or --export")
+    if folder is None and (only or formats != FORMATS):
+        raise click.UsageError("--format and --only go with --export")
     if runs_dir is not None:
+        if folder is not None or pdf:
+            raise click.UsageError("--export and --pdf go with STUDY, not with --runs")
         _stage(study, runs_dir, metrics_file, scorecard_file, output)
         return
     from bdpbench.app.keep.export import export_study, report_study
 
     if folder is None:
-        report_study(study, tier, output, one_file=one_file)
+        report_study(study, tier, output, one_file=one_file, pdf=pdf)
     else:
-        export_study(study, tier, folder, formats, only)
+        export_study(study, tier, folder, formats, only, pdf=pdf)
 
 
 def _stage(

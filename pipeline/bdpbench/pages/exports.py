@@ -17,17 +17,18 @@ import fnmatch
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
-from markupsafe import escape
 
-from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.documents import csv_of
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.curves import time_specs
+from bdpbench.pages.drawing import COLUMN_PT, PAGE_PT, Drawing, drawn, sized
 from bdpbench.pages.inputs import ReportInputs
+from bdpbench.pages.latex import PAPER_NAME, latex_paper, latex_text
 from bdpbench.pages.names import Captions
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import DROPS, RunSeries, points_of
@@ -40,28 +41,13 @@ if TYPE_CHECKING:
     import altair as alt
 
 FIGURES_FOLDER = "figures"
+COLUMN_FOLDER = f"{FIGURES_FOLDER}/column"
+"""Figures in the width of one column; in ``FIGURES_FOLDER`` the same in that of two."""
+
 TABLES_FOLDER = "tables"
-FIGURE_FORMATS = ("svg", "pdf", "png")
 
 FIGURE_BINS = 800
-"""Intervals of time whose extremes a figure keeps: more than one per pixel of its width."""
-
-WIDTH = 640
-"""px, including axes; the width of a page's text at 96 px per inch."""
-
-PNG_SCALE = 2
-"""Pixels of a PNG per pixel of the figure: 192 per inch."""
-
-# vl-convert ships Liberation Sans, so that texts are measured and drawn in the same way on every
-# machine. An SVG names it first; Arial and Helvetica have letters of the same widths.
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
-
-# Two or more entries of a dictionary of resources, such as "      /gs0 7 0 R".
-_RESOURCES = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
-
-# Widths in px of a letter of a legend, and of what surrounds a name.
-_LETTER = 6.6
-_AROUND_A_NAME = 44
+"""Intervals of time whose extremes a figure keeps: more than one per px of its width."""
 
 # A line's name is above it, even for the highest line.
 _ROOM_ABOVE = 1.12
@@ -104,14 +90,15 @@ class ExportRequest:
     Attributes:
         formats: some of ``FIGURE_FORMATS``.
         only: patterns such as ``buffer-size-*``; () for all figures.
-        several_runs: leave out figures of a single run.
+        archived: only what an archive has: figures of several runs in the width of two columns,
+            and no data or captions for each, which its report and its CSV have.
         origin: ns-2 build, version and commit of bdpbench, in a sentence.
     """
 
     formats: tuple[str, ...]
     origin: str
     only: tuple[str, ...] = ()
-    several_runs: bool = False
+    archived: bool = False
 
 
 def export_files(
@@ -130,24 +117,81 @@ def export_files(
         BdpbenchError: when a pattern matches no figure.
     """
     sections = gather(inputs, FIGURE_BINS)
-    figures = _wanted(figures_of(sections), request)
     words = {each["id"]: f"{each['text']} ({each['source']})" for each in inputs.definitions}
-    captions = []
-    renderer = Renderer(sections.data.series, sections.data.names.captions)
-    for done, figure in enumerate(figures, start=1):
-        caption = _figure_caption(figure, inputs.metrics, words, request.origin)
-        captions.append(caption)
-        drawn = renderer.render(figure.chart, caption.sentence(), request.formats)
-        for ending, content in drawn.items():
-            yield f"{caption.file}.{ending}", content
+    plan, names = inputs.plan, sections.data.names
+    yield from paper_files(
+        Contents(
+            title=f"{plan['study']}, {plan['tier']} tier",
+            figures=[
+                (each, _figure_caption(each, inputs.metrics, words, request.origin))
+                for each in _wanted(figures_of(sections), request)
+            ],
+            tables=[
+                (table, table_caption(table, words, request.origin))
+                for table in score_tables(sections.numbers, sections.claims, sections.protocols)
+            ],
+            run_name=lambda run_id: names.run(run_id).label,
+        ),
+        Renderer(sections.data.series, names.captions),
+        request,
+        tell,
+    )
+
+
+@dataclass(frozen=True)
+class Contents:
+    """What is exported of a report: its title, figures and tables, and names of its runs."""
+
+    title: str
+    figures: Sequence[tuple[Figure, Caption]]
+    tables: Sequence[tuple[PaperTable, Caption]]
+    run_name: Callable[[str], str]
+
+
+def paper_files(
+    contents: Contents,
+    renderer: Renderer,
+    request: ExportRequest,
+    tell: Callable[[int, int], None] = lambda done, of: None,
+) -> Iterator[tuple[str, bytes]]:
+    """The files of ``export_files`` of any page.
+
+    Each figure has its drawings, its data as CSV and its caption in LaTeX; ``paper.tex`` shows all
+    figures and tables, if there is a format of figures that LaTeX takes.
+    """
+    folders = {PAGE_PT: FIGURES_FOLDER} | ({} if request.archived else {COLUMN_PT: COLUMN_FOLDER})
+    figures = contents.figures
+    drawings = (
+        Drawing(
+            renderer.spec(figure.chart),
+            labels_of(figure.chart),
+            caption.sentence(),
+            tuple(folders),
+            request.formats,
+        )
+        for figure, caption in figures
+    )
+    files = drawn(drawings, len(figures) * len(folders))
+    for done, ((figure, caption), drawing) in enumerate(zip(figures, files, strict=True), start=1):
+        for (width_pt, ending), content in drawing.items():
+            yield f"{folders[width_pt]}/{figure.name}.{ending}", content
+        if not request.archived:
+            yield f"{caption.file}.csv", csv_of(*renderer.rows(figure.chart)).encode()
+            yield f"{caption.file}.tex", f"\\caption{{{latex_text(_short(caption))}}}\n".encode()
         tell(done, len(figures))
-    for table in score_tables(sections.numbers, sections.claims, sections.protocols):
-        caption = _table_caption(table, words, request.origin)
-        captions.append(caption)
+    for table, caption in contents.tables:
         for ending, text in render_table(table, _short(caption)).items():
             yield f"{caption.file}.{ending}", text.encode()
+    captions = [caption for _, caption in (*figures, *contents.tables)]
     yield "captions.json", _json_of(captions)
-    yield "captions.md", _markdown_of(captions, sections, inputs.plan).encode()
+    yield "captions.md", _markdown_of(captions, contents).encode()
+    if not request.archived and {"pdf", "png"} & set(request.formats):
+        text = latex_paper(
+            contents.title,
+            [figure.name for figure, _ in figures],
+            [caption.file for _, caption in contents.tables],
+        )
+        yield PAPER_NAME, text.encode()
 
 
 def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:
@@ -163,9 +207,9 @@ def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:
         for figure in figures
         if not request.only or any(fnmatch.fnmatch(figure.name, each) for each in request.only)
     ]
-    if not request.several_runs:
+    if request.only:
         return named
-    return [figure for figure in named if len(run_ids_of(figure.chart)) != 1]
+    return [figure for figure in named if len(run_ids_of(figure.chart)) != 1] or named
 
 
 def _figure_caption(
@@ -179,14 +223,25 @@ def _figure_caption(
     return Caption(
         file=f"{FIGURES_FOLDER}/{figure.name}",
         title=figure.title,
-        text=joined(chart.caption, chart.note, by=" "),
+        text=printed_caption(chart),
         definitions={each: words.get(each, "") for each in ids},
         run_ids=tuple(run_ids),
         origin=origin,
     )
 
 
-def _table_caption(table: PaperTable, words: Mapping[str, str], origin: str) -> Caption:
+def printed_caption(chart: Chart) -> str:
+    """What a chart shows. On paper, there is nothing to click on."""
+    text = joined(chart.place and f"{chart.place}.", chart.caption, chart.note, by=" ")
+    return re.sub(
+        r"\s*Click on [^.;]*(?:\.|;\s*(\w))",
+        lambda found: f" {found[1].upper()}" if found[1] else "",
+        text,
+    )
+
+
+def table_caption(table: PaperTable, words: Mapping[str, str], origin: str) -> Caption:
+    """The caption of a table, with the words of each definition."""
     return Caption(
         file=f"{TABLES_FOLDER}/{table.name}",
         title=table.title,
@@ -198,13 +253,13 @@ def _table_caption(table: PaperTable, words: Mapping[str, str], origin: str) -> 
 
 
 def _short(caption: Caption) -> str:
-    """A caption short enough for a paper: a table's runs and definitions would fill pages."""
-    parts = [f"{caption.title}.", caption.origin]
+    """A caption short enough for a paper: runs and definitions would fill pages."""
+    parts = [f"{caption.title}.", caption.text, caption.origin]
     if caption.run_ids:
         ids = ", ".join(caption.definitions) or "see captions.md"
         runs = len(caption.run_ids)
         parts.append(f"Definitions: {ids}; from {runs} run{'s' if runs > 1 else ''}, see CSV.")
-    return " ".join(parts)
+    return " ".join(filter(None, parts))
 
 
 def _json_of(captions: Sequence[Caption]) -> bytes:
@@ -212,9 +267,9 @@ def _json_of(captions: Sequence[Caption]) -> bytes:
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
 
 
-def _markdown_of(captions: Sequence[Caption], sections: Sections, plan: Plan) -> str:
+def _markdown_of(captions: Sequence[Caption], contents: Contents) -> str:
     """Captions for readers, with each definition once, at the end."""
-    lines = [f"# Figures and tables of {plan['study']}, {plan['tier']} tier", ""]
+    lines = [f"# Figures and tables of {contents.title}", ""]
     if captions:
         lines += [captions[0].origin, ""]
     for each in captions:
@@ -229,7 +284,7 @@ def _markdown_of(captions: Sequence[Caption], sections: Sections, plan: Plan) ->
     lines += [f"- {key}: {markdown_text(texts[key])}" for key in sorted(texts)]
     known = dict.fromkeys(run_id for each in captions for run_id in each.run_ids)
     lines += ["", "## Runs", ""]
-    lines += [f"- {each}: {markdown_text(sections.data.names.run(each).label)}" for each in known]
+    lines += [f"- {each}: {markdown_text(contents.run_name(each))}" for each in known]
     return "\n".join(lines) + "\n"
 
 
@@ -263,7 +318,8 @@ class Charts:
             close = difflib.get_close_matches(name, self._figures, n=1)
             hint = f"did you mean {close[0]!r}?" if close else "charts() lists all names"
             raise BdpbenchError(f"there is no chart {name!r}", hint=hint)
-        return as_altair(self._renderer.spec(self._figures[name].chart))
+        chart = self._figures[name].chart
+        return as_altair(sized(self._renderer.spec(chart), labels_of(chart), PAGE_PT))
 
 
 @dataclass(frozen=True)
@@ -281,11 +337,16 @@ def figures_of(sections: Sections) -> list[Figure]:
     A name says where the chart belongs and what it shows. It depends on nothing else, so it stays
     the same when other charts are added or removed.
     """
+    return named(_placed(sections))
+
+
+def named(charts: Iterable[tuple[str, str, Chart]]) -> list[Figure]:
+    """Figures with a name each: words of the name, full title, and chart."""
     found: dict[str, Figure] = {}
-    for words, title, chart in _placed(sections):
+    for words, title, chart in charts:
         name = _shortened(slug(words))
-        if name in found:
-            name = f"{name}-{_digest(chart.chart_id)}"
+        while name in found:
+            name = _shortened(f"{name}-{_digest(f'{name} {chart.chart_id}')}")
         found[name] = Figure(name, title, chart)
     return list(found.values())
 
@@ -334,57 +395,55 @@ def _run_ids_in(node: Any) -> Iterator[str]:
             yield from _run_ids_in(each)
 
 
+def labels_of(chart: Chart) -> list[str]:
+    """The names in the legend of a chart."""
+    content = chart.content
+    if "spec" in content:
+        return content["labels"]
+    return [trace["label"] for trace in content["traces"]]
+
+
 class Renderer:
-    """Renders charts in the formats of files."""
+    """Makes whole specifications of charts, and rows of their data."""
 
     def __init__(self, series: Mapping[str, RunSeries], captions: Captions) -> None:
         self._series = series
         self._time_specs = time_specs(captions)
 
-    def render(self, chart: Chart, description: str, formats: Sequence[str]) -> dict[str, bytes]:
-        """A chart as files: format → bytes.
-
-        The same chart has the same bytes wherever this version of vl-convert runs: it ships the
-        font, and nothing in a figure is bold, because the order of two font faces in a PDF is
-        arbitrary.
-
-        Args:
-            chart: what to draw.
-            description: text alternative in the SVG.
-            formats: some of ``FIGURE_FORMATS``.
-        """
-        import vl_convert  # here because it starts a JavaScript engine, which takes a second
-
-        svg = _renumbered(vl_convert.vegalite_to_svg(self.spec(chart), show_warnings=False))
-        described = svg.replace(">", f"><desc>{escape(description)}</desc>", 1)
-        draw: Mapping[str, Callable[[], bytes]] = {
-            "svg": lambda: f"{described}\n".encode(),
-            "pdf": lambda: _in_order(bytes(vl_convert.svg_to_pdf(svg))),
-            "png": lambda: bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE, ppi=96)),
-        }
-        return {name: draw[name]() for name in formats}
-
     def spec(self, chart: Chart) -> Spec:
         """The whole Vega-Lite specification of a chart, with its data."""
         content = chart.content
-        if "spec" in content:
-            spec: Spec = copy.deepcopy(content["spec"])
-            labels = content["labels"]
-        else:
-            spec = self._time_spec(content)
-            labels = [trace["label"] for trace in content["traces"]]
+        spec: Spec = (
+            copy.deepcopy(content["spec"]) if "spec" in content else self._time_spec(content)
+        )
         spec.pop("params", None)
-        spec["width"] = WIDTH
-        # On the page, room for a button is left above the chart.
-        spec["padding"] = 5
-        config = spec["config"]
-        config["font"] = FONT
-        config["legend"] |= {
-            "columns": _legend_columns(labels),
-            "labelLimit": WIDTH - _AROUND_A_NAME,
-            "titleFontWeight": "normal",
-        }
         return spec
+
+    def rows(self, chart: Chart) -> tuple[list[str], list[dict[str, Any]]]:
+        """The data of a chart, as the page offers it: names of columns, and rows."""
+        content = chart.content
+        if "spec" in content:
+            datasets = content["spec"].get("datasets", {}).values()
+            found = [row for rows in datasets for row in rows]
+            return list(dict.fromkeys(key for row in found for key in row)), found
+        time, value = content.get("columns", ["time_s", content["kind"]])
+        columns = ["run_id", "series", time, value]
+        found = [
+            {"run_id": trace["run"], "series": trace["label"], time: t, value: v}
+            for trace in content["traces"]
+            for t, v in self._points(trace["run"], content["kind"], trace["subject"])
+        ]
+        if not content.get("drops"):
+            return columns, found
+        found += [
+            {"run_id": each["run"], "series": "drops", time: t, "dropped_pkts": packets}
+            for each in content["drops"]
+            for t, packets in self._points(each["run"], DROPS, each["subject"])
+        ]
+        return [*columns, "dropped_pkts"], found
+
+    def _points(self, run_id: str, table: str, subject: str) -> Iterator[tuple[float, float]]:
+        return zip(*points_of(self._series[run_id], table, subject), strict=True)
 
     def _time_spec(self, content: TimeContent) -> Spec:
         spec = copy.deepcopy(self._time_specs[content["kind"]])
@@ -409,39 +468,15 @@ class Renderer:
         drops = [
             {"t": time}
             for each in content.get("drops", ())
-            for time in points_of(self._series[each["run"]], DROPS, each["subject"])[0]
+            for time, _ in self._points(each["run"], DROPS, each["subject"])
         ]
         spec["datasets"] = {"samples": samples, "thresholds": thresholds, "drops": drops}
         return spec
 
     def _samples(self, trace: CurveContent, table: str) -> list[dict[str, Any]]:
-        times, values = points_of(self._series[trace["run"]], table, trace["subject"])
-        points = list(zip(times, values, strict=True))
+        points = list(self._points(trace["run"], table, trace["subject"]))
         if table == "throughput" and len(points) > 1:
             # A step needs a start: the first mean is taken to cover as much time as the second.
-            points.insert(0, (max(0.0, 2 * times[0] - times[1]), values[0]))
+            (first_s, value), (second_s, _) = points[:2]
+            points.insert(0, (max(0.0, 2 * first_s - second_s), value))
         return [{"t": time, "v": value, "s": trace["label"]} for time, value in points]
-
-
-def _renumbered(svg: str) -> str:
-    """The SVG with clips and gradients numbered from 0: Vega continues numbering across charts."""
-    ids = dict.fromkeys(re.findall(r'\bid="((?:clip|gradient_)[0-9]+)"', svg))
-    numbers = {each: f"part{index}" for index, each in enumerate(ids)}
-    return re.sub(
-        r'(\bid="|url\(#)((?:clip|gradient_)[0-9]+)(?=["\)])',
-        lambda found: found[1] + numbers[found[2]],
-        svg,
-    )
-
-
-def _in_order(pdf: bytes) -> bytes:
-    """The PDF with the entries of its resource dictionaries, whose order is arbitrary, sorted.
-
-    Entries are moved only within their dictionary, so that all offsets of the file stay valid.
-    """
-    return _RESOURCES.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), pdf)
-
-
-def _legend_columns(labels: Sequence[str]) -> int:
-    longest = max((len(label) for label in labels), default=0)
-    return max(1, int(WIDTH // (longest * _LETTER + _AROUND_A_NAME)))

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
 import tempfile
 import zipfile
 from collections.abc import Iterator, Mapping
@@ -14,8 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bdpbench.app.keep.archive import check_output
-from bdpbench.app.keep.export import check_folder, parse_formats
+from bdpbench.app.keep.export import check_folder, check_paper, parse_formats, write_exported
 from bdpbench.app.keep.results import origin
+from bdpbench.app.printing import found_browser, print_page
 from bdpbench.app.run_data import PlanData
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.evaluation import (
@@ -26,7 +24,7 @@ from bdpbench.contracts.evaluation import (
     read_evaluation,
     read_evaluation_document,
 )
-from bdpbench.contracts.files import write_bytes_atomically, write_text_atomically
+from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import checkout_root, repository_root
 from bdpbench.contracts.plan import PLAN_NAME, PlannedRun, read_plan
 from bdpbench.contracts.reports import REPORT_NAME, read_scorecard
@@ -52,24 +50,6 @@ PDF_NAME = "evaluation.pdf"
 
 RUNS_FOLDER = "runs"
 """Folder of the runs of all evaluations, beside those of the evaluations."""
-
-BROWSERS = (
-    "chromium-headless-shell",
-    "chromium",
-    "chromium-browser",
-    "google-chrome",
-    "google-chrome-stable",
-    "microsoft-edge",
-)
-"""Programs that print a page; the first one that is installed is used."""
-
-BROWSER_VARIABLE = "BDPBENCH_CHROMIUM"
-"""Environment variable that names another program of the kind."""
-
-_MOST_PRINTING_S = 180
-
-# Milliseconds of the page's own time in which it draws its charts before it is printed.
-_DRAWING_MS = 30_000
 
 
 @dataclass(frozen=True)
@@ -106,6 +86,7 @@ class WantedFiles:
         parse_formats(self.formats)
         if self.export is not None:
             check_folder(self.export)
+            check_paper(self.export)
         if self.pdf:
             found_browser()
         if self.archive is not None:
@@ -135,8 +116,7 @@ def make_files(
     yield "report", page
     if wanted.export is not None:
         formats, said = parse_formats(wanted.formats), origin(report.evaluation["ns2_build_id"])
-        for name, content in evaluation_files(report, formats, said):
-            write_bytes_atomically(wanted.export / name, content)
+        write_exported(wanted.export, evaluation_files(report, formats, said))
         yield "tables and figures", wanted.export
     if wanted.pdf:
         print_page(page, folder / PDF_NAME)
@@ -275,52 +255,3 @@ class StoredSeries:
                 data = PlanData(read_plan(path), self._folder.parent / RUNS_FOLDER)
                 found |= {run["run_id"]: (data, run) for run in data.finished()}
         return found
-
-
-def found_browser() -> str:
-    """The program that prints pages.
-
-    Raises:
-        BdpbenchError: when none is installed.
-    """
-    given = os.environ.get(BROWSER_VARIABLE)
-    found = given or next((path for name in BROWSERS if (path := shutil.which(name))), None)
-    if found is None:
-        raise BdpbenchError(
-            "no browser that prints without a window is installed",
-            where="--pdf",
-            hint="install chromium, or open the page in any browser and print it",
-        )
-    return found
-
-
-def print_page(page: Path, pdf: Path) -> None:
-    """Print a page as PDF with a headless browser, which draws its charts first.
-
-    Raises:
-        BdpbenchError: when no browser is installed, or when it fails.
-    """
-    browser = found_browser()
-    with tempfile.TemporaryDirectory() as scratch:
-        made = Path(scratch) / pdf.name
-        command = [
-            browser,
-            "--headless",
-            *(["--no-sandbox"] if os.geteuid() == 0 else []),
-            "--disable-gpu",
-            f"--user-data-dir={scratch}/profile",
-            f"--virtual-time-budget={_DRAWING_MS}",
-            "--no-pdf-header-footer",
-            f"--print-to-pdf={made}",
-            page.resolve().as_uri(),
-        ]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_MOST_PRINTING_S, check=False
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise BdpbenchError(f"cannot be printed ({error})", where=str(page)) from None
-        if not made.is_file():
-            said = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-            raise BdpbenchError(f"{browser} printed nothing: {said[0]}", where=str(page))
-        write_bytes_atomically(pdf, made.read_bytes())

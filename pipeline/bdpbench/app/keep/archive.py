@@ -133,7 +133,7 @@ def _entries(bundle: Bundle, *, with_runs: bool) -> Iterator[tuple[str, Entry]]:
     yield SUMMARY_NAME, kept[SUMMARY_NAME] + _readme(bundle, with_runs=with_runs).encode()
     yield PLAN_NAME, json_bytes(bundle.plan)
     # The report draws the figures of single runs.
-    request = ExportRequest(("svg",), origin(bundle.plan["ns2_build_id"]), several_runs=True)
+    request = ExportRequest(("svg",), origin(bundle.plan["ns2_build_id"]), archived=True)
     for name, content in export_files(bundle.inputs, request):
         yield f"exports/{name}", content
     yield from _sources(bundle)

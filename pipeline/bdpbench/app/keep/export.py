@@ -4,23 +4,34 @@ from __future__ import annotations
 
 import os
 import sys
+import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
-from bdpbench.app.keep.results import collect, origin
+from bdpbench.app.keep.publish import check_kept, collect_kept
+from bdpbench.app.keep.results import Results, collect, origin
 from bdpbench.app.listing import table_lines
 from bdpbench.app.planning import Wanted, prepare
+from bdpbench.app.printing import found_browser, print_page
 from bdpbench.app.stages import report_plan, write_results
 from bdpbench.archive.compare import Tolerance, compare, read_sides
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import write_bytes_atomically, write_text_atomically
 from bdpbench.contracts.plan import write_plan_document
-from bdpbench.contracts.reports import Comparison, MovedMetric, Unshared, is_reported
+from bdpbench.contracts.reports import (
+    PROVENANCE_NAME,
+    REPORT_NAME,
+    Comparison,
+    MovedMetric,
+    Unshared,
+    is_reported,
+)
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.comparison import comparison_page, moved_row
 
+PDF_NAME = "report.pdf"
 _PROGRESS_EVERY = 50
 _SHOWN = 40
 _SHOWN_FACTS = 12
@@ -28,16 +39,28 @@ _DIGITS_OF_A_CHECKSUM = 16
 
 
 def report_study(
-    study: str | None, tier: str | None, output: Path | None, *, one_file: bool = False
+    study: str | None,
+    tier: str | None,
+    output: Path | None,
+    *,
+    one_file: bool = False,
+    pdf: bool = False,
 ) -> None:
     """Write the HTML report of the finished runs of a tier, and print its path.
 
     In the folder of the tier, metrics and scorecard are written beside it, and a report that shows
-    the runs as they are is left alone. ``one_file`` is for an ``output`` without files beside it.
+    the runs as they are is left alone. ``one_file`` is for an ``output`` without files beside it;
+    ``pdf`` prints it into a PDF beside it as well.
 
     Raises:
-        BdpbenchError: when the tier has no finished run.
+        BdpbenchError: when the tier has no finished run; for a published folder, which has a
+            report; with ``pdf`` as ``print_page``.
     """
+    if _published(study) is not None:
+        hint = f"open its {REPORT_NAME}; --export FOLDER makes figures, and with --pdf a PDF"
+        raise BdpbenchError("is published and has its report", where=str(study), hint=hint)
+    if pdf:
+        found_browser()
     prepared = prepare(Wanted(study, tier))
     paths, plan = prepared.paths, prepared.plan
     if output is not None or not is_reported(paths.folder, plan, paths.runs):
@@ -48,7 +71,16 @@ def report_study(
             write_results(*made, paths.report)
         else:
             report_plan(*made, output, with_files=False, one_file=one_file)
-    print(f"report: {output or paths.report}")
+    report = output or paths.report
+    print(f"report: {report}")
+    if pdf:
+        print_page(report, report.with_suffix(".pdf"))
+        print(f"PDF: {report.with_suffix('.pdf')}")
+
+
+def _published(study: str | None) -> Path | None:
+    """The folder that ``study`` names if `publish` has written it."""
+    return Path(study) if study and (Path(study) / PROVENANCE_NAME).is_file() else None
 
 
 def parse_formats(text: str) -> tuple[str, ...]:
@@ -57,7 +89,7 @@ def parse_formats(text: str) -> tuple[str, ...]:
     Raises:
         BdpbenchError: naming an unknown format.
     """
-    from bdpbench.pages.exports import FIGURE_FORMATS
+    from bdpbench.pages.drawing import FIGURE_FORMATS
 
     names = [name.strip().lower() for name in text.split(",")]
     for name in names:
@@ -68,37 +100,86 @@ def parse_formats(text: str) -> tuple[str, ...]:
 
 
 def export_study(
-    study: str | None, tier: str | None, folder: Path, formats: str, only: Sequence[str]
+    study: str | None,
+    tier: str | None,
+    folder: Path,
+    formats: str,
+    only: Sequence[str],
+    *,
+    pdf: bool = False,
 ) -> None:
     """Write figures, tables and captions of the finished runs of a tier into ``folder``.
 
     Args:
-        study: key; None selects that of ``config.yaml``.
-        tier: None selects that of ``config.yaml``.
+        study: key, or a folder that `publish` has written; None selects that of ``config.yaml``.
+        tier: None selects that of ``config.yaml``, or the published one.
         folder: folder to write into, below which the files are in ``<study>/<tier>``; it is created
             if missing, and files with the same names are replaced.
         formats: formats of the figures, separated by commas.
         only: patterns of names of figures; empty for all.
+        pdf: print the whole report as well.
 
     Raises:
-        BdpbenchError: before anything is computed, for an invalid format or folder; when the tier
-            has no finished run; for a pattern that matches no figure.
+        BdpbenchError: before anything is computed, for an invalid format or folder, and with
+            ``pdf`` without a browser; when the tier has no finished run; for a pattern that matches
+            no figure; when ``paper.tex`` was changed since it was exported.
     """
     wanted = parse_formats(formats)
     check_folder(folder)
-    results = collect(prepare(Wanted(study, tier)), allow_partial=True)
+    if pdf:
+        found_browser()
+    kept = _published(study)
+    if kept is None:
+        results = collect(prepare(Wanted(study, tier)), allow_partial=True)
+    else:
+        results = collect_kept(kept.resolve().name, kept)
+        check_kept(results, tier, allow_partial=True)
     from bdpbench.pages.exports import ExportRequest, export_files
 
     folder = folder / results.plan["study"] / results.plan["tier"]
+    check_paper(folder)
     request = ExportRequest(wanted, origin(results.plan["ns2_build_id"]), tuple(only))
-    count = size = 0
-    for name, content in export_files(results.inputs(), request, _tell):
-        write_bytes_atomically(folder / name, content)
-        count, size = count + 1, size + len(content)
+    count, size = write_exported(folder, export_files(results.inputs(), request, _tell))
+    if pdf:
+        _print_report(results, kept, folder / PDF_NAME)
+        count, size = count + 1, size + (folder / PDF_NAME).stat().st_size
     if results.missing:
         planned = len(results.finished) + len(results.missing)
         print(f"{len(results.missing)} of {planned} runs are missing, and not in the figures")
     print(f"{count} files, {size / 1e6:.1f} MB: {folder}")
+
+
+def _print_report(results: Results, kept: Path | None, pdf: Path) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        page = Path(scratch) / REPORT_NAME if kept is None else kept / REPORT_NAME
+        if kept is None:
+            made = (results.plan, results.metrics, results.scorecard, results.runs_dir)
+            report_plan(*made, page, with_files=False)
+        print_page(page, pdf)
+
+
+def check_paper(folder: Path) -> None:
+    """Refuse to replace a ``paper.tex`` that somebody has worked on.
+
+    Raises:
+        BdpbenchError: when it is not as it was exported.
+    """
+    from bdpbench.pages.latex import PAPER_NAME, is_exported
+
+    path = folder / PAPER_NAME
+    if path.exists() and not is_exported(path.read_bytes()):
+        said = "was changed since it was exported, and would be replaced"
+        hint = "give it another name, or export into another folder"
+        raise BdpbenchError(said, where=str(path), hint=hint)
+
+
+def write_exported(folder: Path, files: Iterable[tuple[str, bytes]]) -> tuple[int, int]:
+    """Write exported files; returns how many there are, and their bytes."""
+    count = size = 0
+    for name, content in files:
+        write_bytes_atomically(folder / name, content)
+        count, size = count + 1, size + len(content)
+    return count, size
 
 
 def check_folder(folder: Path) -> None:

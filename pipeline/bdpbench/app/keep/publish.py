@@ -91,7 +91,7 @@ def publish_study(
     if from_kept:
         key = study or load_config().study
         results = collect_kept(key, published / find_study(key).name, add=add, prove=prove)
-        _check_kept(results, tier, allow_partial=allow_partial)
+        check_kept(results, tier, allow_partial=allow_partial)
     else:
         results = collect(prepare(Wanted(study, tier)), allow_partial=allow_partial)
     _write(published / results.plan["study"], Bundle(results).kept_files())
@@ -116,7 +116,7 @@ def _check_options(
             )
 
 
-def _check_kept(results: Results, tier: str | None, *, allow_partial: bool) -> None:
+def check_kept(results: Results, tier: str | None, *, allow_partial: bool) -> None:
     """Refuse a tier that is not the published one, and runs that were never published."""
     found = results.plan["tier"]
     if tier not in (None, found):

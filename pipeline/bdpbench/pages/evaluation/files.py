@@ -15,9 +15,21 @@ from bdpbench.contracts.evaluation import Criterion, Evaluation
 from bdpbench.pages.evaluation.findings import unit_of
 from bdpbench.pages.evaluation.page import EvaluationReport, Standing, verdict_of
 from bdpbench.pages.evaluation.parts import PartTable, ShownPart
-from bdpbench.pages.exports import FIGURES_FOLDER, TABLES_FOLDER, Renderer
+from bdpbench.pages.exports import (
+    FIGURES_FOLDER,
+    Caption,
+    Contents,
+    ExportRequest,
+    Figure,
+    Renderer,
+    named,
+    paper_files,
+    printed_caption,
+    run_ids_of,
+    table_caption,
+)
 from bdpbench.pages.inputs import read_captions
-from bdpbench.pages.tables import Cell, Column, PaperTable, render_table
+from bdpbench.pages.tables import Cell, Column, PaperTable
 from bdpbench.pages.text import joined
 from bdpbench.units import axis_title, slug
 
@@ -174,16 +186,31 @@ def evaluation_files(
         formats: formats of the figures, some of ``FIGURE_FORMATS``.
         origin: ns-2 build, version and commit of bdpbench, in a sentence.
     """
-    for table in evaluation_tables(report):
-        for ending, text in render_table(table, f"{table.title}. {origin}").items():
-            yield f"{TABLES_FOLDER}/{table.name}.{ending}", text.encode()
     charts = report.charts  # loads the series that they show
+    contents = Contents(
+        title=f"the evaluation of {' and '.join(each['label'] for each in report.evaluated)}",
+        figures=[
+            (figure, _caption(figure, origin))
+            for figure in named((each.chart_id, each.title, each) for each in charts)
+        ],
+        tables=[(table, table_caption(table, {}, origin)) for table in evaluation_tables(report)],
+        run_name=lambda run_id: run_id,
+    )
     renderer = Renderer(report.parts.series, read_captions())
-    for chart in charts:
-        caption = joined(f"{chart.title}.", chart.caption, origin, by=" ")
-        for ending, content in renderer.render(chart, caption, formats).items():
-            yield f"{FIGURES_FOLDER}/{slug(chart.chart_id)}.{ending}", content
+    yield from paper_files(contents, renderer, ExportRequest(tuple(formats), origin))
     yield CELLS_NAME, _cells(report.inputs.cells, report.evaluation).encode()
+
+
+def _caption(figure: Figure, origin: str) -> Caption:
+    chart = figure.chart
+    return Caption(
+        file=f"{FIGURES_FOLDER}/{figure.name}",
+        title=figure.title,
+        text=printed_caption(chart),
+        definitions={},
+        run_ids=tuple(run_ids_of(chart)),
+        origin=origin,
+    )
 
 
 def _cells(cells: pl.DataFrame, evaluation: Evaluation) -> str:

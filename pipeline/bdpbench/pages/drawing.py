@@ -1,0 +1,173 @@
+"""Draws Vega-Lite specifications as SVG, PDF and PNG, in the widths of a paper's columns.
+
+Imports little: each process that draws imports it anew.
+"""
+
+from __future__ import annotations
+
+import copy
+import os
+import re
+import signal
+from collections import deque
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from dataclasses import dataclass
+from html import escape
+from multiprocessing import get_context
+from typing import Any
+
+FIGURE_FORMATS = ("svg", "pdf", "png")
+
+PAGE_PT = 516
+"""Width of two columns, pt of 1/72 inch, as in papers of the IEEE."""
+
+COLUMN_PT = 252
+"""Width of one of them, with 12 pt between both."""
+
+PT_PER_PX = 0.75
+"""A px is 1/96 inch, so that the labels of 11 px and titles of 12 px are of 8 and 9 pt."""
+
+PNG_SCALE = 2
+"""Pixels of a PNG per px: 192 per inch."""
+
+# vl-convert ships Liberation Sans, so that texts are measured and drawn in the same way on every
+# machine. An SVG names it first; Arial and Helvetica have letters of the same widths.
+FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+# Two or more entries of a dictionary of resources, such as "      /gs0 7 0 R".
+_RESOURCES = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
+
+# Widths in px of a letter of a legend, and of what surrounds a name.
+_LETTER = 6.6
+_AROUND_A_NAME = 44
+
+# As many drawings are worth the start of processes, 0.5 s each; this many wait for each of them.
+_WORTH_PROCESSES = 24
+_WAITING = 4
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """What is to be drawn.
+
+    Attributes:
+        spec: a whole Vega-Lite specification, with its data.
+        labels: names in its legend.
+        description: text alternative in the SVG.
+        widths_pt: widths to draw it in, with everything that surrounds the plot, pt.
+        formats: some of ``FIGURE_FORMATS``.
+    """
+
+    spec: dict[str, Any]
+    labels: Sequence[str]
+    description: str
+    widths_pt: Sequence[int]
+    formats: Sequence[str]
+
+
+def sized(spec: Mapping[str, Any], labels: Sequence[str], width_pt: int) -> dict[str, Any]:
+    """A specification with the width, the font and the legend of a figure."""
+    width_px = width_pt / PT_PER_PX
+    found: dict[str, Any] = copy.deepcopy({key: spec[key] for key in spec if key != "datasets"})
+    if "datasets" in spec:
+        found["datasets"] = spec["datasets"]
+    # On the page, room for a button is left above the chart.
+    found |= {"width": width_px, "padding": 2}
+    config = found["config"]
+    config |= {"font": FONT, "autosize": {"type": "fit-x", "contains": "padding"}}
+    longest = max((len(label) for label in labels), default=0)
+    config["legend"] |= {
+        "columns": max(1, int(width_px // (longest * _LETTER + _AROUND_A_NAME))),
+        "labelLimit": width_px - _AROUND_A_NAME,
+        "titleFontWeight": "normal",
+    }
+    return found
+
+
+def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
+    """A drawing as files: width and format → bytes.
+
+    The same drawing has the same bytes wherever this version of vl-convert runs: it ships the font,
+    and nothing in a figure is bold, because the order of two font faces in a PDF is arbitrary.
+    """
+    import vl_convert  # here because it starts a JavaScript engine, which takes a second
+
+    found: dict[tuple[int, str], bytes] = {}
+    for width_pt in drawing.widths_pt:
+        spec = sized(drawing.spec, drawing.labels, width_pt)
+        svg = _renumbered(vl_convert.vegalite_to_svg(spec, show_warnings=False))
+        if "svg" in drawing.formats:
+            described = svg.replace(">", f"><desc>{escape(drawing.description)}</desc>", 1)
+            found[width_pt, "svg"] = f"{_in_points(described, 'pt')}\n".encode()
+        if "pdf" in drawing.formats:
+            pdf = vl_convert.svg_to_pdf(_in_points(svg, ""))
+            found[width_pt, "pdf"] = _in_order(bytes(pdf))
+        if "png" in drawing.formats:
+            found[width_pt, "png"] = bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE, ppi=96))
+    return found
+
+
+def drawn(
+    drawings: Iterable[Drawing], number: int, processes: int | None = None
+) -> Iterator[dict[tuple[int, str], bytes]]:
+    """The files of many drawings in their order, drawn by several processes if that is faster.
+
+    Args:
+        drawings: made one by one, a few ahead of the last one that is returned.
+        number: how many there are.
+        processes: most processes; None for as many as this one may use processors.
+    """
+    processes = processes or len(os.sched_getaffinity(0))
+    if processes == 1 or number < _WORTH_PROCESSES:
+        yield from map(draw, drawings)
+        return
+    # Not forked: this process has threads of polars.
+    pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=_leave_signals)
+    waiting: deque[Future[dict[tuple[int, str], bytes]]] = deque()
+    try:
+        for each in drawings:
+            waiting.append(pool.submit(draw, each))
+            if len(waiting) > _WAITING * processes:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _leave_signals() -> None:
+    """An interrupt from the keyboard reaches all processes; the first one ends the others."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _in_points(svg: str, unit: str) -> str:
+    """The SVG with its outer width and height in pt."""
+    return (
+        re.sub(
+            r'(?<= )(width|height)="([0-9.]+)"',
+            lambda found: f'{found[1]}="{float(found[2]) * PT_PER_PX:g}{unit}"',
+            svg.split(">", 1)[0],
+            count=2,
+        )
+        + svg[svg.index(">") :]
+    )
+
+
+def _renumbered(svg: str) -> str:
+    """The SVG with clips and gradients numbered from 0: Vega continues numbering across charts."""
+    ids = dict.fromkeys(re.findall(r'\bid="((?:clip|gradient_)[0-9]+)"', svg))
+    numbers = {each: f"part{index}" for index, each in enumerate(ids)}
+    return re.sub(
+        r'(\bid="|url\(#)((?:clip|gradient_)[0-9]+)(?=["\)])',
+        lambda found: found[1] + numbers[found[2]],
+        svg,
+    )
+
+
+def _in_order(pdf: bytes) -> bytes:
+    """The PDF with the entries of its resource dictionaries, whose order is arbitrary, sorted.
+
+    Entries are moved only within their dictionary, so that all offsets of the file stay valid.
+    """
+    return _RESOURCES.sub(lambda found: b"".join(sorted(found[0].splitlines(keepends=True))), pdf)

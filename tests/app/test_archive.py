@@ -208,14 +208,34 @@ def test_metrics_are_printed_as_csv(finished: Path, bdpbench: Run, published_onc
     check_refused(bdpbench("metrics", str(finished / "config")), "has no metrics.parquet")
 
 
-def test_figures_and_tables_are_exported(finished: Path, bdpbench: Run, tmp_path: Path) -> None:
-    out = tmp_path / "figures"
-    said_by(bdpbench("report", "--export", str(out), "--format", "svg,pdf"))
-    out = out / "dumbbell" / "quick"
-    figures = {path.suffix for path in (out / "figures").iterdir()}
-    assert figures == {".svg", ".pdf"}
+def test_figures_and_tables_are_exported(
+    finished: Path, bdpbench: Run, published_once: Path, tmp_path: Path
+) -> None:
+    export = ("report", "--export", str(tmp_path / "figures"))
+    said_by(bdpbench(*export))
+    out = tmp_path / "figures" / "dumbbell" / "quick"
+    assert {path.suffix for path in (out / "figures").glob("*.*")} == {
+        ".svg",
+        ".pdf",
+        ".csv",
+        ".tex",
+    }
+    assert {path.suffix for path in (out / "figures" / "column").iterdir()} == {".svg", ".pdf"}
     assert {path.suffix for path in (out / "tables").iterdir()} == {".tex", ".md", ".csv"}
     assert "ns-2.35 build" in (out / "captions.md").read_text()
+    tables = {path: path.read_bytes() for path in out.glob("tables/*")}
+    files = set(out.rglob("*"))
+    shutil.rmtree(out)
+    # What is published gives the same tables and files; its series have fewer samples.
+    published = ("report", str(published_once), *export[1:])
+    said_by(bdpbench(*published))
+    assert set(out.rglob("*")) == files
+    assert {path: path.read_bytes() for path in tables} == tables
+    check_refused(bdpbench(*published, "--tier", "paper"), "is the quick tier")
+    check_refused(bdpbench("report", str(published_once)), "is published and has its report")
+    (out / "paper.tex").write_text("my paper")
+    check_refused(bdpbench(*export), "was changed since it was exported")
+    assert (out / "paper.tex").read_text() == "my paper"
     said_by(bdpbench("report", "-o", str(tmp_path / "report.html")))
     assert "<!doctype html>" in (tmp_path / "report.html").read_text()
 

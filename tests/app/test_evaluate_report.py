@@ -13,12 +13,12 @@ import pytest
 from tests.needs import leave_out
 from tests.pipeline.pages import evaluated as made
 
-from bdpbench.app.evaluate import report
+from bdpbench.app import printing
 from bdpbench.app.evaluate.report import (
-    BROWSERS,
     StoredSeries,
     WantedFiles,
     make_files,
+    published_folder,
     published_prints,
     read_earlier,
 )
@@ -135,7 +135,8 @@ def test_files_are_written_beside_the_evaluation(folder: Path, tmp_path: Path) -
     assert found["report"] == folder / "evaluation.html"
     assert "0 moved within" in found["report"].read_text()
     assert (tmp_path / "paper" / "tables" / "paper-table.tex").is_file()
-    assert (tmp_path / "paper" / "figures" / "figure-a.svg").is_file()
+    for name in ("figure-a.svg", "figure-a.tex", "figure-a.csv", "column/figure-a.svg"):
+        assert (tmp_path / "paper" / "figures" / name).is_file()
 
 
 def test_an_unknown_format_is_refused_first() -> None:
@@ -145,7 +146,7 @@ def test_an_unknown_format_is_refused_first() -> None:
 
 def test_without_a_browser_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.delenv(report.BROWSER_VARIABLE, raising=False)
+    monkeypatch.delenv(printing.BROWSER_VARIABLE, raising=False)
     with pytest.raises(BdpbenchError, match="install chromium"):
         WantedFiles(pdf=True).check()
 
@@ -153,14 +154,14 @@ def test_without_a_browser_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch)
 def test_a_browser_that_fails_is_named(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(report.BROWSER_VARIABLE, shutil.which("false") or "/bin/false")
+    monkeypatch.setenv(printing.BROWSER_VARIABLE, shutil.which("false") or "/bin/false")
     with pytest.raises(BdpbenchError, match="printed nothing: exit code 1"):
         list(make_files(folder, WantedFiles(pdf=True)))
     assert not (folder / "evaluation.pdf").exists()
 
 
 def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:
-    if not any(map(shutil.which, BROWSERS)):
+    if not any(map(shutil.which, printing.BROWSERS)):
         leave_out("no Chromium", "install one (Ubuntu has only a snap), or set BDPBENCH_CHROMIUM")
     found = dict(make_files(folder, WantedFiles(pdf=True)))
     content = found["PDF"].read_bytes()
@@ -201,7 +202,7 @@ def _of_sharma(*runs: str) -> Any:
 
 
 def test_published_runs_have_their_series_and_their_printed_numbers(tmp_path: Path) -> None:
-    scorecard = read_scorecard(report.published_folder("sharma2006") / SCORECARD_NAME)
+    scorecard = read_scorecard(published_folder("sharma2006") / SCORECARD_NAME)
     number = next(each for each in scorecard["numbers"] if each["id"] == "t1-bic-time-90")
     (run_id,) = number["run_ids"]
     evaluation = _of_sharma(run_id, "0" * 16)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import IO, TypeAlias
 
 from bdpbench.archive.crate import METADATA_NAME, Crate, crate_json, crate_problems
+from bdpbench.archive.deposit import DEPOSIT_NAME, deposit_json, deposit_problems
 from bdpbench.contracts.evaluation import CELLS_NAME, EVALUATION_NAME
 from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.plan import PLAN_NAME
@@ -96,6 +97,7 @@ def parse_checksums(text: str) -> dict[str, str]:
 
 def sealed(entries: Mapping[str, Entry], crate: Crate) -> dict[str, Entry]:
     """Entries with the metadata and the manifest, which cover everything else."""
+    entries = {**entries, DEPOSIT_NAME: deposit_json(crate).encode()}
     files = {name: _facts(entry) for name, entry in entries.items()}
     metadata = crate_json(crate, files).encode()
     checksums = {name: sha256 for name, (sha256, _) in files.items()}
@@ -210,6 +212,8 @@ def _content_problems(archive: zipfile.ZipFile, sizes: Mapping[str, int]) -> Ite
             yield from _checksum_problems(told, actual, set(sizes))
         except ValueError as error:
             yield f"altered: {CHECKSUMS_NAME} ({error})"
+    if DEPOSIT_NAME in actual:  # earlier archives have none
+        yield from deposit_problems(archive.read(DEPOSIT_NAME))
     if METADATA_NAME in actual:
         try:
             yield from crate_problems(json.loads(archive.read(METADATA_NAME)), actual, sizes)

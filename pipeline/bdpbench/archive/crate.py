@@ -27,7 +27,8 @@ WORKFLOW_PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
 SHA256_TERM = "http://schema.org/sha256"
 
 _SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
-_LICENCES = {"MIT": ("https://spdx.org/licenses/MIT", "MIT License")}
+LICENCES = {"MIT": ("https://spdx.org/licenses/MIT", "MIT License")}
+"""SPDX key → address and name."""
 
 # File extension → media type; of all others, it is text/plain.
 _FORMATS = {
@@ -109,7 +110,7 @@ def crate_json(crate: Crate, files: Files) -> str:
         crate: what the metadata is to contain.
         files: path → SHA-256 and size in bytes, of every file except the metadata and the manifest.
     """
-    address, name = _LICENCES.get(crate.licence, (f"#{crate.licence}", crate.licence))
+    address, name = LICENCES.get(crate.licence, (f"#{crate.licence}", crate.licence))
     licence: Entity = {"@id": address, "@type": "CreativeWork", "name": name, "url": address}
     authors = [_author(index, each) for index, each in enumerate(crate.authors, start=1)]
     software = [_software(each) for each in crate.software]

@@ -16,13 +16,16 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from tests.pipeline.archive.conftest import CRATE
 
 from bdpbench.archive.container import (
+    Entry,
     format_checksums,
     parse_checksums,
     verify_archive,
     write_archive,
 )
+from bdpbench.archive.deposit import deposit_json
 
 Make = Callable[..., Path]
 
@@ -277,3 +280,13 @@ def test_the_metadata_may_hold_anything(make_archive: Make, graph: object) -> No
     content = json.dumps({"@graph": graph}).encode()
     path = make_archive(lambda entries: entries.update({"ro-crate-metadata.json": content}))
     assert "ro-crate-metadata.json" in _problems(path)
+
+
+def test_what_a_repository_would_refuse_is_told(make_archive: Make) -> None:
+    def change(entries: dict[str, Entry]) -> None:
+        deposit = json.loads(deposit_json(CRATE)) | {"creators": [], "publicationYear": "soon"}
+        entries["datacite.json"] = json.dumps(deposit).encode()
+
+    problems = "\n".join(_problems(make_archive(change)))
+    assert "datacite.json: creators: " in problems
+    assert "datacite.json: publicationYear: " in problems

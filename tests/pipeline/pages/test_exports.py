@@ -4,22 +4,29 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 import xml.etree.ElementTree as ET
+from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.needs import needs
 
 from bdpbench.errors import BdpbenchError
+from bdpbench.pages.drawing import FIGURE_FORMATS, PAGE_PT, Drawing, draw, drawn
 from bdpbench.pages.exports import (
-    FIGURE_FORMATS,
     ExportRequest,
     Figure,
     Renderer,
     export_files,
     figures_of,
+    labels_of,
+    named,
+    printed_caption,
     run_ids_of,
 )
 from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.latex import is_exported
 
 
 @pytest.fixture(scope="module")
@@ -46,6 +53,11 @@ def shapes(figures: dict[str, Figure]) -> list[Figure]:
         marks = content.get("spec", {}).get("layer", ())
         found.setdefault(f"{content['kind']} {[each['mark'] for each in marks]}", figure)
     return list(found.values())
+
+
+def _drawing(figure: Figure, renderer: Renderer, about: str, *formats: str) -> Drawing:
+    spec = renderer.spec(figure.chart)
+    return Drawing(spec, labels_of(figure.chart), about, (PAGE_PT,), formats)
 
 
 def test_there_are_shapes_of_all_kinds(shapes: list[Figure]) -> None:
@@ -129,18 +141,18 @@ def test_the_peak_of_a_single_sample_is_in_the_figure(
 def test_equal_charts_give_equal_bytes(
     name: str, figures: dict[str, Figure], renderer: Renderer
 ) -> None:
-    chart = figures[name].chart
-    drawn = [renderer.render(chart, "about", FIGURE_FORMATS) for _ in range(2)]
-    assert drawn[1] == drawn[0]
-    assert drawn[0]["png"].startswith(b"\x89PNG\r\n")
-    assert drawn[0]["pdf"].startswith(b"%PDF-")
+    drawing = _drawing(figures[name], renderer, "about", *FIGURE_FORMATS)
+    files = [draw(drawing) for _ in range(2)]
+    assert files[1] == files[0]
+    assert files[0][PAGE_PT, "png"].startswith(b"\x89PNG\r\n")
+    assert files[0][PAGE_PT, "pdf"].startswith(b"%PDF-")
 
 
 def test_a_pdf_embeds_one_face_of_the_font_that_comes_along(
     shapes: list[Figure], renderer: Renderer
 ) -> None:
     for figure in shapes:
-        pdf = renderer.render(figure.chart, "", ["pdf"])["pdf"]
+        pdf = draw(_drawing(figure, renderer, "", "pdf"))[PAGE_PT, "pdf"]
         faces = set(re.findall(rb"/BaseFont /[A-Z]{6}\+(\S+)", pdf))
         assert faces == {b"LiberationSans"}, figure.name
 
@@ -150,7 +162,7 @@ def test_an_svg_is_xml_that_carries_its_caption_and_loads_nothing(
 ) -> None:
     hostile = "a < b & <script>alert(1)</script>"
     for figure in shapes:
-        svg = renderer.render(figure.chart, hostile, ["svg"])["svg"].decode()
+        svg = draw(_drawing(figure, renderer, hostile, "svg"))[PAGE_PT, "svg"].decode()
         root = ET.fromstring(svg)
         assert root[0].tag == "{http://www.w3.org/2000/svg}desc"
         assert root[0].text == hostile
@@ -183,9 +195,10 @@ def test_figures_tables_and_captions_are_there(inputs: Any) -> None:
     files = _export(inputs, "svg", "png", only=("single-flow-[cq]*",))
     figures = {name for name in files if name.startswith("figures/")}
     assert figures == {
-        f"figures/single-flow-{table}.{ending}"
+        f"figures/{folder}single-flow-{table}.{ending}"
         for table in ("cwnd", "queue", "queue-share")
-        for ending in ("svg", "png")
+        for folder, endings in (("", ("svg", "png", "csv", "tex")), ("column/", ("svg", "png")))
+        for ending in endings
     }
     tables = {name for name in files if name.startswith("tables/")}
     assert {
@@ -218,9 +231,88 @@ def test_equal_inputs_give_equal_bytes(inputs: Any) -> None:
 
 
 def test_figures_of_single_runs_can_be_left_out(inputs: Any) -> None:
-    names = _export(inputs, "svg", only=("single-flow-cwnd", "pair-*"), several_runs=True)
+    names = _export(inputs, "svg", archived=True)
     assert "figures/single-flow-cwnd.svg" in names
     assert not any("pair-hs-tcp-and-scalable-tcp" in name for name in names)
+    assert not any(name.startswith("figures/column/") or name == "paper.tex" for name in names)
+
+
+def test_a_figure_has_the_widths_of_one_and_of_two_columns(inputs: Any) -> None:
+    name = "buffer-size-sweep-utilization"
+    files = _export(inputs, "svg", "pdf", only=(name,))
+    # The columns of IEEEtran are 252 pt wide with 12 pt between them.
+    for folder, width in (("figures/column", 252), ("figures", 516)):
+        box = re.search(rb"/MediaBox \[0 0 ([0-9.]+)", files[f"{folder}/{name}.pdf"])
+        assert box is not None
+        assert float(box[1]) == pytest.approx(width)
+        svg = files[f"{folder}/{name}.svg"].decode()
+        assert f'width="{width}pt"' in svg
+        drawn_px = float(re.search(r'viewBox="0 0 ([0-9.]+)', svg)[1])  # type: ignore[index]
+        sizes = {float(each) for each in re.findall(r'font-size="([0-9.]+)px"', svg)}
+        assert {8 <= each * width / drawn_px <= 10 for each in sizes} == {True}
+
+
+def test_the_data_of_a_figure_is_what_it_shows(inputs: Any) -> None:
+    files = _export(inputs, "svg", only=("single-flow-throughput", "buffer-size-sweep-*"))
+    lines = files["figures/single-flow-throughput.csv"].decode().splitlines()
+    assert lines[0].startswith("run_id,series,time_s,")
+    run = next(run for run in inputs.plan["runs"] if run["scenario"] == "single_flow")
+    table = inputs.tables[run["run_id"], "throughput"]
+    told = [line.split(",")[2:] for line in lines if line.startswith(f"{run['run_id']},")]
+    assert [[float(each) for each in row] for row in told] == [
+        list(row) for row in table.select("time_s", "mbps").rows()
+    ]
+    sweep = files["figures/buffer-size-sweep-utilization.csv"].decode().splitlines()
+    assert {"x", "value", "series", "run_id"} <= set(sweep[0].split(","))
+    assert len(sweep) > 6  # two protocols, three buffers
+
+
+def test_a_caption_on_paper_asks_for_no_click(figures: dict[str, Figure]) -> None:
+    assert any("Click on" in figure.chart.caption for figure in figures.values())
+    for figure in figures.values():
+        assert "Click" not in printed_caption(figure.chart)
+    pair = printed_caption(figures["pairs-pair-asymmetry-of-the-two-flows"].chart)
+    assert pair.endswith("Blank cells have no results.")
+
+
+def test_figures_of_the_same_words_have_names_of_their_own(figures: dict[str, Figure]) -> None:
+    chart = figures["single-flow-cwnd"].chart
+    names = [each.name for each in named([("Same words", "", chart)] * 3)]
+    assert len(set(names)) == 3
+    assert names[0] == "same-words"
+
+
+def test_processes_draw_the_same_in_the_same_order(
+    shapes: list[Figure], renderer: Renderer
+) -> None:
+    drawings = [_drawing(figure, renderer, "", "svg") for figure in shapes[:3]]
+    assert list(drawn(drawings, 100, processes=2)) == [draw(each) for each in drawings]
+
+
+@needs("pdflatex", "texlive-latex-base texlive-latex-recommended")
+def test_latex_compiles_the_paper_with_every_figure_and_table(inputs: Any, tmp_path: Path) -> None:
+    inputs.plan["title"] = "A title & its 5 % of #1_b"
+    only = ("single-flow-*", "buffer-size-sweep-*", "pairs-*")
+    for name, content in _export(inputs, "pdf", only=only).items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_bytes(content)
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout[-2000:]
+    figures = {path.stem for path in tmp_path.glob("figures/*.pdf")}
+    assert len(figures) >= 6
+    for figure in figures:
+        assert f"figures/{figure}.pdf" in done.stdout.replace("\n", "")
+        assert f"figures/column/{figure}.pdf" in done.stdout.replace("\n", "")
+    for path in tmp_path.glob("tables/*.tex"):
+        assert f"tables/{path.name}" in done.stdout.replace("\n", "")
+
+
+def test_a_paper_that_was_changed_is_told_from_an_exported_one(inputs: Any) -> None:
+    paper = _export(inputs, "pdf", only=("single-flow-cwnd",))["paper.tex"]
+    assert is_exported(paper)
+    assert not is_exported(paper.replace(b"\\maketitle", b"\\maketitle My text."))
+    assert not is_exported(b"")
 
 
 def test_a_pattern_that_fits_nothing_is_told(inputs: Any) -> None:

@@ -162,6 +162,7 @@ def _readme(evaluation: Evaluation) -> str:
 - `plans/`, `runs/`: the runs, and the record of each that was simulated
 - `source/`: bdpbench, the studies with their published values, and the protocols
 - `ro-crate-metadata.json`: all of it for programs (RO-Crate)
+- `datacite.json`: what a repository asks for that gives it a DOI
 - `{CHECKSUMS_NAME}`: SHA-256 of every file
 
 The output files of ns-2 are not in it; the records have their checksums. To check and to repeat:

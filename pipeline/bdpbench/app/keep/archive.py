@@ -225,6 +225,7 @@ def _readme(bundle: Bundle, *, with_runs: bool) -> str:
 - `plan.json`: the runs of the tier; `environment/`: how ns-2 was built
 - `source/`: bdpbench, the study with its published values and claims, Tcl scripts, ns-2 patches
 {runs}- `ro-crate-metadata.json`: all of it for programs (RO-Crate)
+- `datacite.json`: what a repository asks for that gives it a DOI
 - `{CHECKSUMS_NAME}`: SHA-256 of every file
 
 The output files of ns-2 are not in it; `runs.parquet` has their checksums. To check and to repeat:

@@ -5,13 +5,11 @@ Jobs of a call are identified by their name, which begins with a prefix unique t
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 import secrets
 import shutil
 import subprocess
-import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
@@ -20,10 +18,9 @@ from functools import partial
 from pathlib import Path
 
 from bdpbench.app.overseer import NoAnswerError, Overseer, SlurmJob
+from bdpbench.app.packages import pinned_packages
 from bdpbench.app.progress import View
 from bdpbench.app.snakemake_cli import JOBS_PATH_VARIABLE
-from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.config import SlurmConfig
@@ -35,7 +32,6 @@ TIMEOUT_S = 60.0
 JOB_LOGS_FOLDER = Path(".snakemake", "slurm_logs")
 """Folder in the results with a log of each failed job, by rule and batch."""
 
-LOCK_NAME = "requirements-slurm.lock"
 NODE_FOLDER = "node"
 """Subfolder of the plugin's folder with the part that jobs need."""
 
@@ -281,46 +277,13 @@ def slurm_plugin(say: Callable[[str], None]) -> Path:
     Raises:
         BdpbenchError: when they cannot be installed.
     """
-    lock = repository_root() / "pipeline" / LOCK_NAME
-    folder = home_dir() / "plugins" / f"slurm-{sha256_of(lock)[:12]}"
-    if folder.is_dir():
-        return folder
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with (folder.parent / ".lock").open("w", encoding="utf-8") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
-        if not folder.is_dir():
-            say(f"installing the Python packages of pipeline/{LOCK_NAME} (once)")
-            _install(lock, folder)
-    return folder
 
+    def add_node_folder(folder: Path) -> None:
+        (folder / NODE_FOLDER).mkdir()
+        for path in folder.glob(_NODE_PACKAGES):
+            shutil.copytree(path, folder / NODE_FOLDER / path.name)
 
-def _install(lock: Path, folder: Path) -> None:
-    """Install into a temporary folder, which replaces the final one when it is complete."""
-    unfinished = folder.with_name(f"{folder.name}.unfinished")
-    shutil.rmtree(unfinished, ignore_errors=True)
-    # Packages that the plugin shares with bdpbench are already installed, hence --no-deps.
-    words = ("install", "--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps")
-    done = subprocess.run(
-        [
-            *(sys.executable, "-m", "pip", *words, "--only-binary", ":all:", "--no-compile"),
-            *("--target", str(unfinished), "-r", str(lock)),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    if done.returncode != 0:
-        last = "".join(done.stderr.strip().splitlines()[-1:])
-        raise BdpbenchError(
-            f"Snakemake's plugin for Slurm could not be installed: {last}",
-            where=f"pipeline/{LOCK_NAME}",
-            hint="the installation needs pip and a package index, so make the first call with both",
-        )
-    node = unfinished / NODE_FOLDER
-    node.mkdir()
-    for path in unfinished.glob(_NODE_PACKAGES):
-        shutil.copytree(path, node / path.name)
-    unfinished.replace(folder)
+    return pinned_packages("slurm", "Snakemake's plugin for Slurm", say, add_node_folder)
 
 
 # ------------------------------------------------------------- files of other machines

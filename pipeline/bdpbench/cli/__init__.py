@@ -39,6 +39,7 @@ _COMMANDS = {
     "recover": ("tools", "Recover the thesis's own ns-2 scripts from your copy of it."),
     "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
     "docs": ("tools", "Write the references of the documentation."),
+    "site": ("tools", "Put documentation and published reports into one folder."),
     "schema": ("tools", "Write the JSON Schemas of the YAML files."),
     "plan": ("stages", "Stage 1: write the plan of a tier."),
     "simulate": ("stages", "Stage 2: run ns-2 for one planned run."),

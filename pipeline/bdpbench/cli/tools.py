@@ -139,8 +139,8 @@ def docs_command(context: click.Context, output: Path | None) -> None:
 
     Without -o, config/estimates.json is written as well: what the runs of the studies cost.
 
-    They are generated from the schema, the registry of metrics and the command line. `mkdocs
-    build` builds the site from them and the other files under docs/.
+    They are generated from the schema, the registry of metrics and the command line. `bdpbench
+    site` builds a site from them and the other files under docs/.
     """
     from bdpbench.app.costs import ESTIMATES_NAME, write_estimates
     from bdpbench.app.references import write_references
@@ -154,6 +154,21 @@ def docs_command(context: click.Context, output: Path | None) -> None:
         write_estimates(config_dir() / ESTIMATES_NAME)
     for path in write_references(program, folder):
         click.echo(str(path))
+
+
+@click.command("site")
+@click.option("-o", "--output", type=PATH, help="Folder for it. Default: site in the checkout.")
+def site_command(output: Path | None) -> None:
+    """Put documentation, atlas and all published reports into one folder.
+
+    Any static web server can serve it, from any of its folders, and it opens without one; only the
+    search of the documentation needs a server. All links are relative, and every one is checked.
+    MkDocs, which builds it, is installed into a folder of its own by the first call.
+    """
+    from bdpbench.app.site import write_site
+
+    for line in write_site(output):
+        click.echo(line)
 
 
 @click.command("schema")

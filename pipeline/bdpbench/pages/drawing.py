@@ -10,12 +10,15 @@ import os
 import re
 import signal
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from multiprocessing import get_context
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:  # which imports polars
+    from bdpbench.pages.specs import Spec
 
 FIGURE_FORMATS = ("svg", "pdf", "png")
 
@@ -59,17 +62,17 @@ class Drawing:
         formats: some of ``FIGURE_FORMATS``.
     """
 
-    spec: dict[str, Any]
+    spec: Spec
     labels: Sequence[str]
     description: str
     widths_pt: Sequence[int]
     formats: Sequence[str]
 
 
-def sized(spec: Mapping[str, Any], labels: Sequence[str], width_pt: int) -> dict[str, Any]:
+def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
     """A specification with the width, the font and the legend of a figure."""
     width_px = width_pt / PT_PER_PX
-    found: dict[str, Any] = copy.deepcopy({key: spec[key] for key in spec if key != "datasets"})
+    found: Spec = copy.deepcopy({key: spec[key] for key in spec if key != "datasets"})
     if "datasets" in spec:
         found["datasets"] = spec["datasets"]
     # On the page, room for a button is left above the chart.

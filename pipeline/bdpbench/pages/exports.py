@@ -419,7 +419,7 @@ class Renderer:
         spec.pop("params", None)
         return spec
 
-    def rows(self, chart: Chart) -> tuple[list[str], list[dict[str, Any]]]:
+    def rows(self, chart: Chart) -> tuple[list[str], list[Mapping[str, object]]]:
         """The data of a chart, as the page offers it: names of columns, and rows."""
         content = chart.content
         if "spec" in content:

@@ -287,6 +287,6 @@ def test_what_a_repository_would_refuse_is_told(make_archive: Make) -> None:
         deposit = json.loads(deposit_json(CRATE)) | {"creators": [], "publicationYear": "soon"}
         entries["datacite.json"] = json.dumps(deposit).encode()
 
-    problems = "\n".join(_problems(make_archive(change)))
+    problems = _problems(make_archive(change))
     assert "datacite.json: creators: " in problems
     assert "datacite.json: publicationYear: " in problems

@@ -1,0 +1,177 @@
+"""`bdpbench site`: documentation, atlas and published reports as one folder for any web server.
+
+MkDocs builds it from the pages of ``docs/`` and, linked beside them, the reports, which it copies.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from ruamel.yaml import YAML
+
+from bdpbench.app.atlas import make_atlas
+from bdpbench.app.keep.export import check_folder
+from bdpbench.app.packages import pinned_packages
+from bdpbench.app.totals import totals_sentence
+from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.paths import checkout_root
+from bdpbench.contracts.reports import REPORT_NAME, SUMMARY_NAME, read_scorecard
+from bdpbench.contracts.scorecard import SCORECARD_NAME
+from bdpbench.errors import BdpbenchError
+
+CONFIG_NAME = "mkdocs.yml"
+PUBLISHED_PAGE = "published.md"
+PUBLISHED_FOLDER = "published"
+ATLAS_NAME = "all-studies.html"
+
+# A file that only such a folder has.
+_MARK = ".bdpbench-site"
+_SHOWN = 5
+
+
+def write_site(folder: Path | None) -> Iterator[str]:
+    """Write the site, and return lines for the terminal.
+
+    An earlier site is replaced when the new one is complete.
+
+    Args:
+        folder: new, empty, or with an earlier site; None selects ``site`` in the checkout.
+
+    Raises:
+        BdpbenchError: when there is no checkout, when ``folder`` has something else in it or cannot
+            be written, when MkDocs cannot be installed or finds something wrong, and when a link
+            of the site leads nowhere.
+    """
+    root = checkout_root()
+    folder = (folder or root / "site").absolute()
+    _check(folder)
+    packages = pinned_packages(
+        "docs", "MkDocs", lambda text: print(text, file=sys.stderr, flush=True)
+    )
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
+        pages, made = Path(scratch) / "docs", Path(scratch) / "site"
+        shutil.copytree(root / "docs", pages)
+        studies = _add_published(root / "reports" / "published", pages)
+        _add_atlas(pages)
+        _build(_configured(root, pages, made), packages)
+        # It names files by paths from the root of a server.
+        (made / "404.html").unlink(missing_ok=True)
+        (made / _MARK).touch()
+        dead = list(dead_links(made))
+        if dead:
+            more = f"; and {len(dead) - _SHOWN} more" if len(dead) > _SHOWN else ""
+            raise BdpbenchError(f"links lead nowhere: {'; '.join(dead[:_SHOWN])}{more}")
+        if folder.exists():
+            folder.replace(Path(scratch) / "earlier")
+        made.replace(folder)
+    files = [path for path in folder.rglob("*") if path.is_file()]
+    size_mb = sum(path.stat().st_size for path in files) / 1e6
+    yield f"published reports: {studies}; files: {len(files)}, {size_mb:.1f} MB; no dead link"
+    yield f"site: {folder / 'index.html'}"
+
+
+def _check(folder: Path) -> None:
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / _MARK).is_file():
+        said = "has files that are no site of bdpbench, and would be replaced"
+        raise BdpbenchError(said, where=str(folder), hint="name a new or an empty folder")
+    check_folder(folder.parent)
+    if folder.exists() and not folder.is_dir():
+        raise BdpbenchError("is no folder", where=str(folder), hint="name a new or an empty one")
+
+
+def _add_published(published: Path, pages: Path) -> int:
+    """Link the published reports, and write the page that lists them; returns how many."""
+    lines = [
+        "# Published reports",
+        "",
+        "Each shows every number and statement of its study beside what was measured.",
+        f"[All studies side by side]({ATLAS_NAME}) is the atlas of them.",
+    ]
+    found = [path.parent for path in sorted(published.glob(f"*/{REPORT_NAME}"))]
+    for source in found:
+        target = pages / PUBLISHED_FOLDER / source.name
+        target.mkdir(parents=True)
+        for each in source.iterdir():
+            if each.name != SUMMARY_NAME:  # MkDocs would make a page of it
+                (target / each.name).symlink_to(each.resolve())
+        scorecard = read_scorecard(source / SCORECARD_NAME)
+        link = f"{PUBLISHED_FOLDER}/{source.name}/{REPORT_NAME}"
+        lines += ["", f"- **[{source.name}]({link})**: {totals_sentence(scorecard)}"]
+    (pages / PUBLISHED_PAGE).write_text("\n".join([*lines, ""]), encoding="utf-8")
+    return len(found)
+
+
+def _add_atlas(pages: Path) -> None:
+    from bdpbench.pages.atlas import atlas_page  # slow to import
+
+    write_text_atomically(pages / ATLAS_NAME, atlas_page(make_atlas()))
+
+
+def _configured(root: Path, pages: Path, made: Path) -> Path:
+    """A configuration for MkDocs with these folders, and the added page in the contents."""
+    yaml = YAML()
+    config = yaml.load((root / CONFIG_NAME).read_text(encoding="utf-8"))
+    config["docs_dir"], config["site_dir"] = str(pages), str(made)
+    config["hooks"] = [str(root / each) for each in config["hooks"]]
+    config["nav"].insert(1, {"Published reports": PUBLISHED_PAGE})
+    path = pages.parent / CONFIG_NAME
+    with path.open("w", encoding="utf-8") as stream:
+        yaml.dump(config, stream)
+    return path
+
+
+def _build(config: Path, packages: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", str(config)],
+        env={**os.environ, "PYTHONPATH": str(packages)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        said = "\n  ".join(["MkDocs refuses the pages", *done.stderr.strip().splitlines()])
+        raise BdpbenchError(said, where="docs")
+
+
+class _Links(HTMLParser):
+    """The links of a page, and what it loads."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[tuple[str, str]] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.found += [
+            (tag, value) for name, value in attrs if name in ("href", "src") and value is not None
+        ]
+
+
+def dead_links(folder: Path) -> Iterator[str]:
+    """Links of the pages in a folder that lead nowhere or out of it, and what is loaded from afar.
+
+    A page may link the web, but must load nothing from there. Only relative links lead to the same
+    file on a server, in any of its folders, and without one.
+    """
+    for page in sorted(folder.rglob("*.html")):
+        links = _Links()
+        links.feed(page.read_text(encoding="utf-8"))
+        for tag, link in dict.fromkeys(links.found):
+            parts = urlsplit(link)
+            if parts.scheme in ("http", "https", "mailto"):
+                is_dead = tag != "a"
+            elif parts.scheme == "data":
+                is_dead = False
+            else:
+                target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+                is_dead = bool(parts.scheme or parts.netloc or parts.path.startswith("/"))
+                is_dead |= not (target.is_file() and target.is_relative_to(folder.resolve()))
+            if is_dead:
+                yield f"{page.relative_to(folder)}: {link}"

@@ -1,0 +1,48 @@
+"""The site: its links, and the folders that it does not replace. `.ci/run` builds all of it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from bdpbench.app.site import dead_links, write_site
+from bdpbench.errors import BdpbenchError
+
+
+@pytest.mark.parametrize(
+    ("element", "is_dead"),
+    [
+        ('<a href="more/b.html#part">', False),
+        ('<a href="#part">', False),
+        ('<a href="with%20blank.txt">', False),
+        ('<a href="https://example.org/">', False),
+        ('<img src="data:image/png;base64,AA">', False),
+        ('<a href="more/c.html">', True),
+        ('<a href="more">', True),
+        ('<a href="/more/b.html">', True),
+        ('<a href="../outside.html">', True),
+        ('<a href="file:///etc/hostname">', True),
+        ('<script src="https://example.org/a.js"></script>', True),
+        ('<link rel="stylesheet" href="//example.org/a.css">', True),
+    ],
+)
+def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, element: str, is_dead: bool) -> None:
+    site = tmp_path / "site"
+    (site / "more").mkdir(parents=True)
+    (site / "a.html").write_text(f"<p id='part'>{element}")
+    (site / "more" / "b.html").write_text("<a href='../a.html'>")
+    (site / "with blank.txt").touch()
+    (tmp_path / "outside.html").touch()
+    assert len(list(dead_links(site))) == is_dead
+
+
+def test_a_folder_with_other_files_is_not_replaced(tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").write_text("mine")
+    with pytest.raises(BdpbenchError, match="would be replaced"):
+        write_site(tmp_path).__next__()
+    with pytest.raises(BdpbenchError, match="is no folder"):
+        write_site(tmp_path / "thesis.tex").__next__()
+    with pytest.raises(BdpbenchError, match="is no folder"):
+        write_site(Path("/dev/null/site")).__next__()
+    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
@@ -92,6 +92,22 @@ class PackedRows:
     types: Sequence[str]
     reasons: Sequence[str]
     frame: Callable[[], pl.DataFrame]
+
+
+class LineSink(Protocol):
+    """What a parser in C may tell wired lines to, one by one, so that no rows lie between.
+
+    Attributes:
+        function, state: address of a ``take_line_of`` of wired_lines.c, and its first argument.
+        is_open: whether it takes lines; once it is closed, it stays so.
+    """
+
+    function: int
+    state: int
+    is_open: bool
+
+    def learn(self, words: Sequence[str]) -> bool:
+        """Learn all types of packets so far; false if it left a line for another reason."""
 
 
 class _ArrowSchema(ctypes.Structure):

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
 import polars as pl
 
-from bdpbench.compiled import PackedRows
+from bdpbench.compiled import LineSink, PackedRows
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
 from bdpbench.trace.line_forms import TABLE_OF_FORM
 from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
-from bdpbench.trace.sources import CHUNK_BYTES, Chunk, Source
+from bdpbench.trace.sources import CHUNK_BYTES, TOLD_BYTES, Chunk, Source
 from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, is_heading, parse_text
 
 _KEPT_LINES = 20
@@ -143,7 +143,7 @@ class _Batch:
 
     source: str
     lines: int
-    rows: pl.DataFrame | PackedRows
+    rows: pl.DataFrame | PackedRows | None
     forms: dict[str, int] = field(default_factory=dict)
     bad: list[tuple[int, str]] = field(default_factory=list)
     first: _Moment | None = None
@@ -166,6 +166,7 @@ class Reading:
         parser: the parsers in C, or None to read all lines by their patterns.
         row_filter: which rows are wanted; None for all.
         chunk_bytes: size of the chunks that become batches, bytes.
+        sink: what wired lines are told to, or None.
     """
 
     table: str
@@ -175,12 +176,16 @@ class Reading:
     row_filter: RowFilter | None = None
     chunk_bytes: int = CHUNK_BYTES
     is_packed: bool = False
+    sink: LineSink | None = None
 
 
 def read_batches(
     sources: Sequence[Source], reading: Reading, account: LineAccount
-) -> Iterator[pl.DataFrame | PackedRows]:
+) -> Iterator[pl.DataFrame | PackedRows | None]:
     """The rows of the sources, one after the other, in batches; updates the account on the way.
+
+    As long as there is a sink that takes them, wired lines are told to it, and None stands for
+    those of a chunk; batches between them have to be added before the next.
 
     Raises:
         BdpbenchError: for a source that cannot be read or is empty and, unless the reading is
@@ -188,9 +193,19 @@ def read_batches(
             backwards: with source and line number.
     """
     accountant = _Accountant(account, reading.lenient)
+    telling = reading.parser.tell(reading.sink) if reading.parser and reading.sink else None
     for source in sources:
         accountant.begin()
-        for batch in _parsed_in_order(source, reading, account):
+        source.chunk_bytes = reading.chunk_bytes
+        chunks = source.chunks()
+        if telling is not None and telling.is_open:
+            source.chunk_bytes = TOLD_BYTES
+            for batch in _told(chunks, telling, reading, account):
+                accountant.add(batch)
+                if not isinstance(batch.rows, pl.DataFrame) or not batch.rows.is_empty():
+                    yield batch.rows
+            source.chunk_bytes = reading.chunk_bytes
+        for batch in _parsed_in_order(chunks, reading, account):
             accountant.add(batch)
             if isinstance(batch.rows, PackedRows) or not batch.rows.is_empty():
                 yield batch.rows
@@ -198,16 +213,44 @@ def read_batches(
     account.complete = True
 
 
-def _parsed_in_order(source: Source, reading: Reading, account: LineAccount) -> Iterator[_Batch]:
+def _parsed_in_order(
+    chunks: Iterable[Chunk], reading: Reading, account: LineAccount
+) -> Iterator[_Batch]:
     threads = min(_MAX_THREADS, len(os.sched_getaffinity(0)))
     pending: deque[Future[_Batch]] = deque()
     with ThreadPoolExecutor(threads) as pool:
-        for chunk in source.chunks(reading.chunk_bytes):
+        for chunk in chunks:
             pending.append(pool.submit(_parse_chunk, chunk, reading, tuple(account.forms)))
             if len(pending) > _READ_AHEAD * threads:
                 yield pending.popleft().result()
         while pending:
             yield pending.popleft().result()
+
+
+def _told(
+    chunks: Iterable[Chunk], telling: native.Telling, reading: Reading, account: LineAccount
+) -> Iterator[_Batch]:
+    """Batches without rows, of lines that are told, and of other lines among them."""
+    for chunk in chunks:
+        start = told = 0
+        while not chunk.cut and start < chunk.length:
+            start, lines, times = telling.lines(chunk.buffer, start, chunk.length)
+            told += lines
+            if lines:
+                yield _at_times(_Batch(chunk.source, lines, None, {"wired": lines}), times)
+            if start < chunk.length and not telling.may_go_on():
+                break
+        if start < chunk.length:
+            left = chunk.length - start
+            chunk.buffer[:left] = chunk.buffer[start : chunk.length]
+            batch = _parse_chunk(replace(chunk, length=left), reading, tuple(account.forms))
+            yield batch
+            if told + batch.forms.get("wired", 0) < batch.lines:
+                telling.close()
+        else:
+            chunk.done()
+        if not telling.is_open:
+            return
 
 
 class _Accountant:

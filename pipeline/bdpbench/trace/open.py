@@ -9,7 +9,7 @@ from pathlib import Path
 
 import polars as pl
 
-from bdpbench.compiled import PackedRows
+from bdpbench.compiled import LineSink, PackedRows
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
 from bdpbench.trace.batches import LineAccount, Reading, Skipped, read_batches
@@ -72,14 +72,19 @@ class Trace:
         """
         return self._batches(columns, predicate, CHUNK_BYTES)
 
-    def packed_batches(self, columns: Sequence[str]) -> Iterator[pl.DataFrame | PackedRows]:
+    def packed_batches(
+        self, columns: Sequence[str], sink: LineSink | None = None
+    ) -> Iterator[pl.DataFrame | PackedRows | None]:
         """The rows of packets as ``batches``; those that C has parsed as it leaves them.
+
+        As long as ``sink`` takes them, wired lines are told to it, and None stands for them; what
+        comes between has to be summed before the next batch is asked for.
 
         Raises:
             BdpbenchError: as for ``batches``.
         """
         self.account = LineAccount()
-        reading = replace(self._reading, columns=list(columns), is_packed=True)
+        reading = replace(self._reading, columns=list(columns), is_packed=True, sink=sink)
         return read_batches(self._sources, reading, self.account)
 
     def _batches(

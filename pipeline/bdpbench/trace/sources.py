@@ -21,6 +21,9 @@ STANDARD_INPUT = "-"
 CHUNK_BYTES = 4 << 20
 """Size of a chunk, bytes: large compared with the cost of a batch, small compared with memory."""
 
+TOLD_BYTES = 192 << 10
+"""The same for lines that are summed as they are parsed: their text stays in the processor's cache."""
+
 QUERY_CHUNK_BYTES = 8 << 20
 """The same for queries, whose batches have few columns: they take less memory and cost more."""
 
@@ -69,6 +72,8 @@ class Source:
     """A file, pipe or standard input; what is read to detect the format of a pipe is not lost."""
 
     name: str
+    chunk_bytes: int = CHUNK_BYTES
+    """Size of the chunks, bytes; from one chunk to the next it may grow."""
     _head: bytes = b""
     _stream: _Stream | None = field(default=None, repr=False)
     _used: bool = False
@@ -97,19 +102,16 @@ class Source:
             self._stream = stream
         return self._head
 
-    def chunks(self, size: int = CHUNK_BYTES) -> Iterator[Chunk]:
+    def chunks(self) -> Iterator[Chunk]:
         """The source from its beginning, in chunks of whole lines.
 
-        Args:
-            size: size of a chunk, bytes; at least CHUNK_BYTES.
-
         Raises:
-            BdpbenchError: when the source cannot be read, is damaged, has a line longer than a
-                chunk, or is a pipe that was read before.
+            BdpbenchError: when the source cannot be read, is damaged, has a line longer than
+                CHUNK_BYTES, or is a pipe that was read before.
         """
         stream, head = self._rewound()
         try:
-            yield from _cut_into_chunks(stream, head, self.name, size)
+            yield from _cut_into_chunks(self, stream, head)
         finally:
             stream.close()
             self._stream = None
@@ -190,13 +192,14 @@ def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
     return stream
 
 
-def _cut_into_chunks(stream: _Stream, rest: bytes, name: str, size: int) -> Iterator[Chunk]:
+def _cut_into_chunks(source: Source, stream: _Stream, rest: bytes) -> Iterator[Chunk]:
     """Chunks of a stream, the first of which begins with ``rest``."""
     used: deque[bytearray] = deque()
-    room = size + 2 * _HEAD_BYTES + PADDING  # a head always fits, too
-    ended, first = False, True
+    name, ended, first = source.name, False, True
     while not ended:
+        room = max(source.chunk_bytes, len(rest)) + _HEAD_BYTES + PADDING
         buffer = used.popleft() if used else bytearray(room)
+        buffer = buffer if len(buffer) >= room else bytearray(room)
         buffer[: len(rest)] = rest
         filled, ended = _fill(stream, buffer, len(rest), name)
         if first and buffer.startswith(_BYTE_ORDER_MARK):
@@ -205,13 +208,15 @@ def _cut_into_chunks(stream: _Stream, rest: bytes, name: str, size: int) -> Iter
         first = False
         filled = _without_blank_end(buffer, filled) if ended else filled
         end = filled if ended else buffer.rfind(b"\n", 0, filled) + 1
-        if not ended and end == 0:
+        if not ended and end == 0 and filled < CHUNK_BYTES:
+            source.chunk_bytes = CHUNK_BYTES
+        elif not ended and end == 0:
             raise BdpbenchError(
                 f"no line ends within {filled} bytes: this is not a trace of ns-2", where=name
             )
         rest = bytes(memoryview(buffer)[end:filled])
         if end == 0:
-            return
+            continue
         cut = buffer[end - 1] != ord("\n")
         if cut:
             buffer[end : end + 1] = b"\n"

@@ -470,13 +470,18 @@ def _feed(meter: PacketMeter, trace: Trace) -> None:
     How many are read after the window depends on the trace, not on the speed of either.
     """
 
-    def update_with(batch: pl.DataFrame | PackedRows) -> bool:
+    def update_with(batch: pl.DataFrame | PackedRows | None) -> bool:
         meter.update(batch)
         return meter.is_done
 
     updates: deque[Future[bool]] = deque()
+    sink = meter.sink
     with ThreadPoolExecutor(1) as worker:
-        for batch in trace.packed_batches(COLUMNS):
+        for batch in trace.packed_batches(COLUMNS, sink):
+            if sink is not None and sink.is_open:
+                if update_with(batch):
+                    break
+                continue
             updates.append(worker.submit(update_with, batch))
             if len(updates) > _READ_AHEAD and updates.popleft().result():
                 break

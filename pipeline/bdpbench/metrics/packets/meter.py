@@ -146,13 +146,24 @@ class Meter:
         start_s: start of the window, s.
         width_s: width of the bins of the series, s; None to choose it.
         compiled: whether to sum in C, if that can be compiled and the bins are not too narrow.
+        at_ends: whether only what happens at the ends of flows is of use, and drops: queues,
+            receivers, nodes and energy may be left out.
     """
 
-    def __init__(self, start_s: float, width_s: float | None, *, compiled: bool = True) -> None:
+    def __init__(
+        self,
+        start_s: float,
+        width_s: float | None,
+        *,
+        compiled: bool = True,
+        at_ends: bool = False,
+    ) -> None:
         is_wide = width_s is None or width_s >= _LEAST_WIDTH_S
         library = _library() if compiled and is_wide else None
         self._sums: _Sums = (
-            _InPython(start_s, width_s) if library is None else _InC(library, start_s, width_s)
+            _InPython(start_s, width_s)
+            if library is None
+            else _InC(library, start_s, width_s, at_ends)
         )
         self._codes = Codes()
 
@@ -183,6 +194,10 @@ class Meter:
         types, reasons = self._codes.of_types(rows.types), self._codes.of_reasons(rows.reasons)
         self._codes.of_layers(rows.layers)
         self._sums.add_packed(rows, end_s, types, reasons, self._codes.kinds)
+
+    def tap(self, end_s: float) -> Tap | None:
+        """What takes lines before ``end_s`` of a parser in C; None if they are summed in Python."""
+        return Tap(self._sums, self._codes, end_s) if isinstance(self._sums, _InC) else None
 
     def flows_so_far(self) -> pl.DataFrame:
         """The streams with a flow id (ENDS), in the order of their first rows."""
@@ -271,6 +286,59 @@ def _packed(rows: PackedRows, end_s: float) -> _Packed:
     return _Packed(rows.rows, (ctypes.c_void_p * len(NUMBERS))(*addresses), end_s=end_s)
 
 
+class _TapState(ctypes.Structure):
+    """The beginning of ``struct tap`` of packet_sums.c."""
+
+    types: int
+    first_s: float
+    last_s: float
+    has_ended: int
+    _fields_ = (
+        *((name, ctypes.c_void_p) for name in ("meter", "event_of", "type_of")),
+        ("types", ctypes.c_int64),
+        *((name, ctypes.c_double) for name in ("end_s", "first_s", "last_s")),
+        ("has_ended", ctypes.c_int64),
+        ("type_codes", ctypes.c_uint32 * 256),
+    )
+
+
+class Tap:
+    """Takes the lines of a wired trace one by one from a parser in C; a ``LineSink``.
+
+    Attributes:
+        is_open: whether it takes lines; once it is closed, it stays so.
+    """
+
+    def __init__(self, sums: _InC, codes: Codes, end_s: float) -> None:
+        self._events, self._kinds = event_codes("+-rdehc"), b""
+        self.function, self._told = sums.tap(end_s, self._events)
+        self.state = ctypes.addressof(self._told)
+        self._sums, self._codes = sums, codes
+        self.is_open = True
+
+    def learn(self, words: Sequence[str]) -> bool:
+        """Learn the types of packets; without new ones, no further lines are taken."""
+        told = self._told
+        if told.types == len(words):
+            self.is_open = False
+            return False
+        told.type_codes[: len(words)] = self._codes.of_types(words)
+        self._kinds = bytes(self._codes.kinds)
+        told.type_of = ctypes.cast(self._kinds, ctypes.c_void_p)
+        told.types = len(words)
+        return True
+
+    @property
+    def times_s(self) -> tuple[float, float]:
+        """First and last time of the lines that it has taken, s; NaN without one."""
+        return self._told.first_s, self._told.last_s
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether there was a line at the end of the window, or later."""
+        return bool(self._told.has_ended)
+
+
 class _InPython:
     """Rows, summed one by one in Python."""
 
@@ -288,9 +356,11 @@ class _InPython:
 class _InC:
     """Rows, summed by ``packet_sums.c``."""
 
-    def __init__(self, library: ctypes.CDLL, start_s: float, width_s: float | None) -> None:
+    def __init__(
+        self, library: ctypes.CDLL, start_s: float, width_s: float | None, at_ends: bool
+    ) -> None:
         self._library = library
-        self._meter = library.bdpbench_new_meter(start_s, width_s or 0.0)
+        self._meter = library.bdpbench_new_meter(start_s, width_s or 0.0, at_ends)
         if not self._meter:
             raise MemoryError("no memory for the sums of a trace")
         weakref.finalize(self, library.bdpbench_free_meter, self._meter)
@@ -309,6 +379,15 @@ class _InC:
         if taken < 0:
             raise MemoryError("no memory for the sums of a trace")
         return taken
+
+    def tap(self, end_s: float, events: bytes) -> tuple[int, _TapState]:
+        """Address of a new tap, and its state."""
+        tap = self._library.bdpbench_new_tap(self._meter, end_s, events)
+        if not tap:
+            raise MemoryError("no memory for the sums of a trace")
+        weakref.finalize(self, self._library.bdpbench_free_tap, tap)
+        function = ctypes.cast(self._library.bdpbench_take_line, ctypes.c_void_p).value
+        return int(function or 0), _TapState.from_address(tap)
 
     def look(self, rows: PackedRows, end_s: float) -> Look:
         """What packed rows before ``end_s`` are like."""
@@ -424,7 +503,9 @@ def _library() -> ctypes.CDLL | None:
         return None
     pointer, count = ctypes.c_void_p, ctypes.c_int64
     for name, result, given in (
-        ("new_meter", pointer, [ctypes.c_double, ctypes.c_double]),
+        ("new_meter", pointer, [ctypes.c_double, ctypes.c_double, ctypes.c_int]),
+        ("new_tap", pointer, [pointer, ctypes.c_double, ctypes.c_char_p]),
+        ("free_tap", None, [pointer]),
         ("add_rows", count, [pointer, pointer, pointer, ctypes.c_char_p, pointer, count]),
         ("add_packed", ctypes.c_int, [pointer, pointer, ctypes.c_char_p, pointer]),
         ("look", None, [pointer, pointer]),

@@ -22,6 +22,7 @@
 #define LATEST_TIME 1e12	/* s; rows.py */
 #define BIN_ROUNDING 1e-7	/* of a bin; row_by_row.py */
 #define FIRST_GROUP (1 << 30)	/* address; rows.py */
+#define FIRST_HIERARCHICAL (1 << 11)	/* address; rows.py */
 #define UNKNOWN INT32_MAX	/* a node, port or flow id; rows.py */
 #define NONE INT64_MIN		/* a sequence number; rows.py */
 #define NO_TYPE UINT32_MAX	/* the code of a frame without a packet */
@@ -198,7 +199,7 @@ struct meter {
 	int64_t routing_pkts, routing_bytes, has_routers, has_agents, forgotten;
 	int holds;
 	struct row held;	/* the last wired row, if it enters a queue: the next may leave it at once */
-	struct row before;	/* the last wired row, whose stream the next often has */
+	int at_ends;		/* whether only what happens at the ends of flows is summed */
 };
 
 /* Odd numbers that mix the parts of a key, as they are good for. */
@@ -624,26 +625,6 @@ stream_of(struct meter *meter, int32_t flow, int32_t src_node, int32_t src_port,
 		begin_stream(stream);
 	}
 	return (int32_t)(stream - ITEM(meter->streams, struct stream, 0));
-}
-
-static int
-has_ends_of(const struct row *row, const struct row *before)
-{
-	return row->flow == before->flow && row->src_node == before->src_node &&
-	       row->src_port == before->src_port && row->dst_node == before->dst_node &&
-	       row->dst_port == before->dst_port;
-}
-
-/* Finds the stream of a row, which often is that of the row before. */
-static int
-find_stream(struct meter *meter, struct row *row)
-{
-	if (meter->before.stream >= 0 && has_ends_of(row, &meter->before))
-		row->stream = meter->before.stream;
-	else
-		row->stream = stream_of(meter, row->flow, row->src_node, row->src_port,
-					row->dst_node, row->dst_port);
-	return row->stream >= 0;
 }
 
 static int
@@ -1639,12 +1620,14 @@ take_event(struct meter *meter, const struct row *row)
 		if ((is_counted(meter, row->time_s) && !count_entry(meter, row)) ||
 		    (row->from == row->source && !send(meter, row)))
 			return 0;
+		if (meter->at_ends)
+			return 1;
 		meter->held = *row;
 		meter->holds = 1;
 		return 1;
 	case DROPPED:
 	case ERROR:
-		return drop(meter, row) && leave_queue(meter, row);
+		return drop(meter, row) && (meter->at_ends || leave_queue(meter, row));
 	case LEAVES:
 		return leave_queue(meter, row);
 	case ARRIVES:
@@ -1661,16 +1644,13 @@ take_wired(struct meter *meter, struct row *row)
 {
 	enum taken taken;
 
-	if (!find_stream(meter, row) || !find_link(meter, row))
+	row->stream = stream_of(meter, row->flow, row->src_node, row->src_port, row->dst_node,
+				row->dst_port);
+	if (row->stream < 0 || !find_link(meter, row))
 		return NO_MEMORY;
+	note_seen(own_stream(meter, row), row);
 	taken = settle_held(meter, row);
-	if (taken == LEFT)
-		taken = take_event(meter, row) ? TAKEN : NO_MEMORY;
-	if (taken == TAKEN) {
-		note_seen(own_stream(meter, row), row);
-		meter->before = *row;
-	}
-	return taken;
+	return taken != LEFT ? taken : take_event(meter, row) ? TAKEN : NO_MEMORY;
 }
 
 static enum taken
@@ -1793,6 +1773,149 @@ load_packed_row(const struct packed *packed, const uint8_t *event_of, const uint
 	row->energy_j = PACKED(double, ENERGY, -1);
 }
 
+/* ---- lines that a parser tells ---- */
+
+/* A link and a packet as wired_lines.c tells them; notes are -1 where none has been left. */
+struct told_link { int32_t from, to, note; };
+
+struct told_packet {
+	int64_t seq, uid;
+	int32_t bytes, flow, src_node, src_port, dst_node, dst_port, header_bytes, type, note;
+};
+
+#define MOST_WORDS 256	/* wired_lines.c */
+
+/* What takes them: the codes of their words, the end of the window, and the times before it. */
+struct tap {
+	struct meter *meter;
+	const uint8_t *event_of, *type_of;
+	int64_t types;			/* words that are known */
+	double end_s, first_s, last_s;	/* NAN without a row */
+	int64_t has_ended;
+	uint32_t type_codes[MOST_WORDS];
+	struct row row;
+	const struct told_packet *packet;	/* whose row it is */
+};
+
+static void
+load_told(struct tap *tap, const struct told_packet *packet)
+{
+	struct row *row = &tap->row;
+	uint8_t type;
+
+	row->type_code = tap->type_codes[packet->type];
+	type = tap->type_of[row->type_code];
+	row->type = (enum type)(type & (ROUTING - 1));
+	row->is_routing = type & ROUTING;
+	row->bytes = packet->bytes;
+	row->flow = packet->flow;
+	row->src_node = row->source = packet->src_node;
+	row->src_port = packet->src_port;
+	row->dst_node = row->receiver = packet->dst_node;
+	row->dst_port = packet->dst_port;
+	row->seq = packet->seq;		/* of 18 digits at most */
+	row->uid = packet->uid;
+	row->header_bytes = packet->header_bytes;
+	row->stream = packet->note;
+	tap->packet = packet;
+}
+
+/* A packet that has not been seen, or not for long, and its stream. */
+static int
+meet_packet(struct tap *tap, struct told_packet *packet)
+{
+	struct row *row = &tap->row;
+
+	load_told(tap, packet);
+	packet->note = stream_of(tap->meter, row->flow, row->src_node, row->src_port, row->dst_node,
+				 row->dst_port);
+	if (packet->note < 0)
+		return 0;
+	row->stream = packet->note;
+	note_seen(own_stream(tap->meter, row), row);
+	return 1;
+}
+
+/* An address of several levels, whose node has to be found out. */
+static int
+is_hierarchical(int32_t address)
+{
+	return address >= FIRST_HIERARCHICAL && address < FIRST_GROUP;
+}
+
+/* Whether a line is of no use where only the ends of flows are: it is on the way. */
+static int
+is_on_the_way(const struct row *row)
+{
+	return row->event == LEAVES ||
+	       (row->event == ARRIVES && row->to != row->receiver && !goes_to_group(row));
+}
+
+/*
+ * Takes a line of a wired trace, in order; leaves it where the type of its packet is not known, or where
+ * nodes have other numbers than in addresses.
+ */
+enum taken
+bdpbench_take_line(struct tap *tap, double time_s, int event, struct told_link *link,
+		   struct told_packet *packet)
+{
+	struct row *row = &tap->row;
+	enum taken taken;
+
+	if (packet->type >= tap->types || is_hierarchical(packet->src_node) ||
+	    is_hierarchical(packet->dst_node))
+		return LEFT;
+	if (!(time_s < tap->end_s)) {
+		tap->has_ended = 1;
+		return TAKEN;
+	}
+	if (isnan(tap->first_s))
+		tap->first_s = time_s;
+	tap->last_s = time_s;
+	if (time_s > tap->meter->last_s)
+		tap->meter->last_s = time_s;
+	if (packet->note < 0) {
+		if (!meet_packet(tap, packet))
+			return NO_MEMORY;
+	} else if (packet != tap->packet)
+		load_told(tap, packet);
+	row->time_s = time_s;
+	row->event = (enum event)tap->event_of[event];
+	row->from = link->from;
+	row->to = link->to;
+	row->link = link->note;
+	if (link->note < 0) {
+		if (!find_link(tap->meter, row))
+			return NO_MEMORY;
+		link->note = row->link;
+	}
+	if (tap->meter->at_ends && is_on_the_way(row))
+		return TAKEN;
+	taken = settle_held(tap->meter, row);
+	return taken != LEFT ? taken : take_event(tap->meter, row) ? TAKEN : NO_MEMORY;
+}
+
+/* A tap of a meter; without memory 0. Codes of types are given before a line has them. */
+struct tap *
+bdpbench_new_tap(struct meter *meter, double end_s, const uint8_t *event_of)
+{
+	struct tap *tap = calloc(1, sizeof(*tap));
+
+	if (!tap)
+		return 0;
+	tap->meter = meter;
+	tap->end_s = end_s;
+	tap->event_of = event_of;
+	tap->first_s = tap->last_s = NAN;
+	return tap;
+}
+
+void
+bdpbench_free_tap(struct tap *tap)
+{
+	free(tap);
+}
+
 static enum taken
 take_array(struct meter *meter, const struct ArrowArray *array, struct batch *batch,
 	   int64_t *taken)
@@ -1876,16 +1999,19 @@ bdpbench_free_meter(struct meter *meter)
 	free(meter);
 }
 
-/* A meter of what happens from start_s on, with bins of width_s, or chosen ones for 0; or 0. */
+/*
+ * A meter of what happens from start_s on, with bins of width_s, or chosen ones for 0; or 0 without
+ * memory. With at_ends queues, nodes and energy may be left out.
+ */
 struct meter *
-bdpbench_new_meter(double start_s, double width_s)
+bdpbench_new_meter(double start_s, double width_s, int at_ends)
 {
 	struct meter *meter = calloc(1, sizeof(*meter));
 
 	if (!meter)
 		return 0;
 	meter->start_s = start_s;
-	meter->before.stream = -1;
+	meter->at_ends = at_ends;
 	meter->streams.size = sizeof(struct stream);
 	meter->links.size = sizeof(struct link);
 	meter->entered.size = sizeof(struct entered);

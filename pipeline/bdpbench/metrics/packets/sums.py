@@ -10,7 +10,7 @@ import polars as pl
 
 from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.packets.meter import Found, Look, Meter
+from bdpbench.metrics.packets.meter import Found, Look, Meter, Tap
 from bdpbench.metrics.packets.rows import (
     FIRST_HIERARCHICAL,
     LATEST_S,
@@ -72,12 +72,17 @@ class PacketMeter:
     capacities: Mapping[tuple[int, int], float] | None = None
     compiled: bool = True
     """Whether rows are summed in C, if it can be compiled; else in Python."""
+    at_ends: bool = False
+    """Whether only metrics of ``MEASURED_AT_ENDS`` are wanted: others may be wrong then."""
     is_done: bool = field(default=False, init=False)
     """Whether the window has ended, so that further batches change nothing."""
 
     def __post_init__(self) -> None:
         self._window = self.window or Window()
-        self._meter = Meter(self._window.start_s, self.bin_s, compiled=self.compiled)
+        self._meter = Meter(
+            self._window.start_s, self.bin_s, compiled=self.compiled, at_ends=self.at_ends
+        )
+        self._tap: Tap | None = None
         self._rows = Rows()
         self._first_s = self._last_s = math.nan
         self._waiting: list[pl.DataFrame | PackedRows] = []
@@ -85,14 +90,27 @@ class PacketMeter:
         self._has_flows = False  # whether packed rows have flow ids that were not learned
         self._found: Found | None = None
 
-    def update(self, batch: pl.DataFrame | PackedRows) -> None:
-        """Add the lines of a batch.
+    @property
+    def sink(self) -> Tap | None:
+        """What takes wired lines from a parser in C; None where it cannot."""
+        self._tap = self._tap or self._meter.tap(self._window.end_s)
+        return self._tap
+
+    def update(self, batch: pl.DataFrame | PackedRows | None) -> None:
+        """Add the lines of a batch, or, for None, note those that ``sink`` has taken.
 
         Raises:
             BdpbenchError: for more bins of a given width than a series may have, and for a time
                 that no event can have.
         """
         look = None
+        if batch is None:
+            assert self._tap is not None  # noqa: S101 - it has taken them
+            self.is_done = self._tap.has_ended
+            if not math.isnan(self._tap.times_s[1]):
+                self._note_times(*self._tap.times_s)
+                self._has_flows = True
+            return
         if isinstance(batch, PackedRows):
             look = self._meter.look(batch, self._window.end_s)
             batch = batch if look else batch.frame()
@@ -113,6 +131,7 @@ class PacketMeter:
         rows = sum(_rows_of(each) for each in self._waiting)
         if rows >= _ROWS_AT_ONCE or (len(self._waiting) == 1 and self._are_plain(batch, look)):
             self._add_waiting()
+        self._close_tap()
 
     def _are_plain(self, batch: pl.DataFrame | PackedRows, look: Look | None) -> bool:
         """Whether a batch needs no others: its rows tell flows and hosts."""
@@ -136,6 +155,11 @@ class PacketMeter:
                 hint="give wider bins, or a window",
             )
 
+    def _close_tap(self) -> None:
+        """Take no further lines if these rows wait for others, or learn from them."""
+        if self._tap is not None and (self._waiting or any(self._rows.are_known)):
+            self._tap.is_open = False
+
     def _add_waiting(self) -> None:
         waiting, self._waiting = self._waiting, []
         looks, self._looks = self._looks, []
@@ -145,10 +169,10 @@ class PacketMeter:
             while packed:  # each is freed once it is added
                 self._meter.add_packed(packed.pop(0), self._window.end_s)
             return
-        if self._has_flows:
+        frames = [self._frame_of(each) for each in waiting]
+        if self._has_flows and any(each["flow"].null_count() for each in frames):
             self._rows.learn_flows(self._meter.flows_so_far())
             self._has_flows = False
-        frames = [self._frame_of(each) for each in waiting]
         whole = frames[0] if len(frames) == 1 else pl.concat(frames, how="diagonal")
         self._meter.add(self._rows.prepared(whole))
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import polars as pl
 
-from bdpbench.compiled import ArrowArray, PackedRows, chars, load_library, series_of
+from bdpbench.compiled import ArrowArray, LineSink, PackedRows, chars, load_library, series_of
 from bdpbench.trace.line_forms import LINE_FORMS
 from bdpbench.trace.schema import EVENT, EVENTS, LAYER, LAYERS, PACKETS
 
@@ -208,6 +208,7 @@ class LineParser:
     """The compiled parsers; calls from several threads run in parallel."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
+        self._library = library
         self._parse = library.bdpbench_parse_wired
         self._parse.argtypes = [
             ctypes.c_void_p,
@@ -282,6 +283,10 @@ class LineParser:
             Times(chunk.first_time, unit_s, chunk.last_time, unit_s, _backwards_of(chunk)),
             chunk,
         )
+
+    def tell(self, sink: LineSink) -> Telling:
+        """Begin to tell the lines of a trace to a sink."""
+        return Telling(self._library, sink)
 
     @staticmethod
     def reads_of_wireless(columns: Collection[str]) -> bool:
@@ -385,6 +390,56 @@ def _wireless_series(chunk: _WirelessChunk, index: int, name: str) -> pl.Series:
         words: pl.Series = (chunk.types if name == "type" else chunk.reasons).series()
         return words.gather(series.cast(pl.UInt32)).alias(name)
     return series
+
+
+class Telling:
+    """Wired lines, told to a sink chunk by chunk; what is known of links and packets is kept."""
+
+    def __init__(self, library: ctypes.CDLL, sink: LineSink) -> None:
+        library.bdpbench_new_telling.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
+        library.bdpbench_new_telling.restype = ctypes.c_void_p
+        library.bdpbench_told.argtypes = [ctypes.c_void_p]
+        library.bdpbench_told.restype = ctypes.POINTER(_WiredChunk)
+        self._tell = library.bdpbench_tell_wired
+        self._tell.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
+        self._tell.restype = ctypes.c_int64
+        self._state = library.bdpbench_new_telling(sink.function, sink.state)
+        if not self._state:
+            raise MemoryError("no memory for the lines of a trace")
+        library.bdpbench_free_telling.argtypes = [ctypes.c_void_p]
+        weakref.finalize(self, library.bdpbench_free_telling, self._state)
+        self._chunk = library.bdpbench_told(self._state).contents
+        self._sink = sink
+
+    def lines(self, buffer: bytearray, start: int, length: int) -> tuple[int, int, Times]:
+        """Tell the lines from ``start`` to ``length``, up to one that is not told.
+
+        Returns:
+            The place of that line, or ``length``; the number of the lines, and their times.
+
+        Raises:
+            MemoryError: when the sink has no memory.
+        """
+        text = ctypes.addressof(chars(len(buffer)).from_buffer(buffer)) + start
+        end = start + int(self._tell(self._state, text, length - start))
+        chunk, unit_s = self._chunk, HALF_UNITS_S["wired"]
+        if chunk.stored < 0:
+            raise MemoryError("no memory for the sums of a trace")
+        times = Times(chunk.first_time, unit_s, chunk.last_time, unit_s, _backwards_of(chunk))
+        return end, chunk.rows, times
+
+    @property
+    def is_open(self) -> bool:
+        """Whether the sink takes lines."""
+        return self._sink.is_open
+
+    def close(self) -> None:
+        """Tell no further lines."""
+        self._sink.is_open = False
+
+    def may_go_on(self) -> bool:
+        """Whether the sink takes the line that it has left, now that it knows the word in it."""
+        return self._chunk.stored == 0 and self._sink.learn(self._chunk.types.words())
 
 
 @functools.cache

@@ -83,12 +83,16 @@ struct wired_chunk {
 
 enum ends { OF_FLOW, OF_SRC_NODE, OF_SRC_PORT, OF_DST_NODE, OF_DST_PORT, ENDS };
 
-/* What a line says of its packet; */
+/*
+ * What a line says of its packet. Up to note it is what a sink is told (packet_sums.c), which may leave
+ * a number there for the next line of this packet; -1 where it has not.
+ */
 struct packet {
-	int64_t seq, uid, ack;
-	int32_t bytes, flow, src_node, src_port, dst_node, dst_port;
-	int32_t tcp_flags, header_bytes, sack_bytes;
-	int type, flags, extended;
+	int64_t seq, uid;
+	int32_t bytes, flow, src_node, src_port, dst_node, dst_port, header_bytes, type, note;
+	int32_t tcp_flags, sack_bytes;
+	int64_t ack;
+	int flags, extended;
 	uint32_t ends;		/* the first kind that has those of it that decide */
 };
 
@@ -98,10 +102,10 @@ struct head {
 	struct packet packet;
 };
 
-/* A link, and which rows of it are wanted, as far as that has been asked. */
+/* A link, with a note as of a packet, and which rows of it are wanted, as far as that has been asked. */
 struct link {
+	int32_t from, to, note;
 	uint64_t text;		/* both nodes, each with the blank behind it; 0 where nothing is known */
-	int32_t from, to;
 #define NOT_ASKED (-2)
 	int8_t is_wanted[8];	/* of each event: as is_wanted() says, or NOT_ASKED */
 };
@@ -111,7 +115,7 @@ struct link {
  * event. The text is 0 where nothing is known, or where it is longer than a block.
  */
 struct fields {
-	const struct packet *packet;
+	struct packet *packet;
 	struct link *link;
 	const char *text;
 	int64_t length, time_length;	/* the latter with the blank behind it */
@@ -548,6 +552,7 @@ read_numbers(const char *at, struct packet *line)
 	if (!(at = read_int64(at, &line->seq)) || *at++ != ' ') return 0;
 	if (!(at = read_int64(at, &line->uid))) return 0;
 	line->extended = *at == ' ';
+	line->header_bytes = 0;
 	if (line->extended && !(at = read_extended(at + 1, line))) return 0;
 	return *at == '\n' ? at + 1 : 0;
 }
@@ -708,6 +713,7 @@ find_head(const char *at, struct reading *reading, struct packet *packet, int av
 		head->text[0] = '\n';
 		if (read_head(at, reading->chunk, &head->packet) != at + length)
 			return 0;
+		head->packet.note = -1;
 		note_ends(&head->packet, &reading->kinds);
 		memcpy(head->text, at, BLOCK);
 	}
@@ -739,7 +745,7 @@ about_four(const char *at)
  * each link, and so is what it says: most are found among those that were parsed not long ago, by
  * the last digits of their numbers, so that packets of one time lie together.
  */
-IN_BOTH const struct packet *
+IN_BOTH struct packet *
 find_packet(const char *at, const char *newline, struct reading *reading, int avx2)
 {
 	int64_t length = newline + 1 - at;
@@ -789,6 +795,7 @@ find_link(const char *from, const char *to, const char *rest, struct reading *re
 	if (!read_node(from, to - 1, &link->from) || !read_node(to, rest - 1, &link->to))
 		return 0;
 	memset(link->is_wanted, NOT_ASKED, sizeof(link->is_wanted));
+	link->note = -1;
 	link->text = text;
 	return link;
 }
@@ -1142,6 +1149,103 @@ bdpbench_parse_wired(const char *text, int64_t length, uint32_t wanted, const st
 	if (!done)
 		bdpbench_release(chunk);
 	return done;
+}
+
+/* ---- lines that are told one by one ---- */
+
+/* Takes a line: returns 1, or 0 where it leaves it and all that follow, or -1 without memory. */
+typedef int take_line_of(void *sink, double time, int event, struct link *link, struct packet *packet);
+
+/* What is known of a trace whose lines are told; the words of the chunk are those of all lines. */
+struct telling {
+	struct reading reading;
+	struct wired_chunk chunk;
+	take_line_of *take;
+	void *sink;
+};
+
+IN_BOTH const char *
+tell_lines(const char *at, struct telling *telling, int avx2)
+{
+	struct wired_chunk *chunk = &telling->chunk;
+	struct fields line = { 0 };
+	const char *next;
+
+	for (; at < telling->reading.end; at = next) {
+		next = read_line(at, &telling->reading, &line, avx2);
+		if (!next)
+			break;
+		chunk->stored = telling->take(telling->sink, line.time, line.event, line.link, line.packet);
+		if (chunk->stored <= 0)
+			break;
+		if (line.time < chunk->last_time || chunk->rows == 0)
+			note_time(chunk, line.time);
+		chunk->last_time = line.time;
+		chunk->rows++;
+	}
+	return at;
+}
+
+#ifdef HAS_AVX2
+WITH_AVX2 __attribute__((flatten)) static const char *
+tell_lines_with_avx2(const char *at, struct telling *telling)
+{
+	return tell_lines(at, telling, 1);
+}
+#endif
+
+static const char *
+tell_lines_without(const char *at, struct telling *telling)
+{
+	return tell_lines(at, telling, 0);
+}
+
+/* Returns 0 without memory. */
+struct telling *
+bdpbench_new_telling(take_line_of *take, void *sink)
+{
+	struct telling *telling = calloc(1, sizeof(*telling));
+
+	if (!telling)
+		return 0;
+	telling->take = take;
+	telling->sink = sink;
+	telling->reading.chunk = &telling->chunk;
+	forget_all(&telling->reading);
+	place_kinds(&telling->reading.kinds, 0, 0, 0);
+	return telling;
+}
+
+void
+bdpbench_free_telling(struct telling *telling)
+{
+	bdpbench_release(&telling->chunk);
+	free(telling);
+}
+
+/*
+ * Tells the lines of a text as bdpbench_parse_wired() reads them, up to one that has another form or
+ * that the sink leaves: returns the place of that, or length. The chunk has their number and times.
+ */
+int64_t
+bdpbench_tell_wired(struct telling *telling, const char *text, int64_t length)
+{
+	struct wired_chunk *chunk = &telling->chunk;
+
+	chunk->rows = chunk->backwards = 0;
+	chunk->stored = 1;
+	telling->reading.end = text + length;
+#ifdef HAS_AVX2
+	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))
+		return tell_lines_with_avx2(text, telling) - text;
+#endif
+	return tell_lines_without(text, telling) - text;
+}
+
+const struct wired_chunk *
+bdpbench_told(const struct telling *telling)
+{
+	return &telling->chunk;
 }
 
 /* ---- lines of wireless nodes: old and new format, and of their energy ---- */

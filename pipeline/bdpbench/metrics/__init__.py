@@ -1,41 +1,45 @@
 """Tables → numbers: frames in, frames out; the only file that is read is a study's ``metrics.py``.
 
 A metric is one decorated function (``definition.py``); this module exports what a study's own
-metrics need.
+metrics need. It is imported when it is asked for, since packet traces are measured without it.
 """
 
 from __future__ import annotations
 
-from bdpbench.metrics.definition import (
-    LARGEST,
-    MEAN,
-    MEDIAN,
-    Definition,
-    GroupMetric,
-    Metric,
-    Statistic,
-    Window,
-    family,
-    flow_metric,
-    group_metric,
-    link_metric,
-    percentile,
-    run_metric,
-    whole,
-)
-from bdpbench.metrics.groups import Group, Row, rest_of
-from bdpbench.metrics.measure import (
-    DEFINITIONS,
-    METRICS_SCHEMA,
-    VALUES_SCHEMA,
-    as_metrics,
-    definitions_for,
-    measure_groups,
-    measure_run,
-    measure_values,
-    metric_rows,
-)
-from bdpbench.metrics.views import FlowView, LinkView, RunView, counted, second_half
+import importlib
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from bdpbench.metrics.definition import (
+        LARGEST,
+        MEAN,
+        MEDIAN,
+        Definition,
+        GroupMetric,
+        Metric,
+        Statistic,
+        Window,
+        family,
+        flow_metric,
+        group_metric,
+        link_metric,
+        percentile,
+        run_metric,
+        whole,
+    )
+    from bdpbench.metrics.groups import Group, Row, rest_of
+    from bdpbench.metrics.measure import (
+        DEFINITIONS,
+        METRICS_SCHEMA,
+        VALUES_SCHEMA,
+        as_metrics,
+        definitions_for,
+        measure_groups,
+        measure_run,
+        measure_values,
+        metric_rows,
+    )
+    from bdpbench.metrics.views import FlowView, LinkView, RunView, counted, second_half
 
 __all__ = [
     "DEFINITIONS",
@@ -71,3 +75,12 @@ __all__ = [
     "second_half",
     "whole",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name in __all__:
+        for module in ("definition", "groups", "views", "measure"):
+            found = vars(importlib.import_module(f"{__name__}.{module}"))
+            if name in found:
+                return found[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -16,7 +16,7 @@ from bdpbench.trace.batches import LineAccount, Reading, Skipped, read_batches
 from bdpbench.trace.line_forms import TABLE_OF_FORM
 from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
-from bdpbench.trace.sources import CHUNK_BYTES, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
+from bdpbench.trace.sources import CHUNK_BYTES, PADDING, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
 from bdpbench.trace.text_lines import fault_of, is_heading, is_nam_line, parse_text
 
 _LOOKED_AT = 200
@@ -166,20 +166,24 @@ def open_trace(
         known = ", ".join(TABLES)
         raise BdpbenchError(f"unknown kind of rows {kind!r}", hint=f"known kinds: {known}")
     opened = [Source(str(name)) for name in names]
-    forms = _forms_of_head(opened[0], lenient)
+    parser = native.load() if compiled else None
+    forms = _forms_of_head(opened[0], lenient, parser)
     present = {TABLE_OF_FORM[form] for form in forms}
     table = kind or next(each for each in TABLES if each in present)
-    reading = Reading(table, tuple(TABLES[table]), lenient, native.load() if compiled else None)
+    reading = Reading(table, tuple(TABLES[table]), lenient, parser)
     return Trace(opened, reading, ", ".join(forms))
 
 
-def _forms_of_head(source: Source, lenient: bool) -> list[str]:
+def _forms_of_head(source: Source, lenient: bool, parser: native.LineParser | None) -> list[str]:
     """Forms of the source's first lines, the most frequent first."""
     head = source.head()
     if not head:
         what = "standard input" if source.name == STANDARD_INPUT else "the file"
         raise BdpbenchError(f"{what} is empty: expected a trace of ns-2", where=source.name)
     _refuse_archive(source.name, head)
+    whole = head.rfind(b"\n") + 1
+    if parser and whole and parser.parse(bytearray(head).ljust(whole + PADDING), whole, ()).is_all:
+        return ["wired"]
     lines = head.split(b"\n")
     lines = lines[:-1] if len(lines) > 1 else lines
     first = _lines_of_headings(lines)

@@ -5,16 +5,14 @@ from __future__ import annotations
 import ctypes
 import functools
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
 import polars as pl
-import polars.selectors as cs
 
 from bdpbench.compiled import ArrowArray, PackedRows, chars, load_library, series_of, stream_of
-from bdpbench.metrics.packets.row_by_row import RowByRow
 from bdpbench.metrics.packets.rows import (
     ENDS,
     NO_TYPE,
@@ -45,12 +43,13 @@ def _columns(*names: tuple[str, pl.DataType]) -> Columns:
     return {name: dtype for words, dtype in names for name in words.split()}
 
 
-# Tables in the order of packet_sums.c, and the members of their items, all of them 8 bytes wide.
-# Members that begin with an underscore are of no use here.
+# Tables in the order of packet_sums.c, and the members of their items, all of them 8 bytes wide
+# there, with their types in frames. Members that begin with an underscore are of no use here.
 _MEMBERS: Mapping[str, Columns] = {
     "streams": _columns(
-        (f"{' '.join(ENDS)} sent_type arrived_type dropped_type seen_type", _I64),
-        ("own own_acks own_data seen_acks seen_data entered by_bytes", _I64),
+        (" ".join(ENDS), _I32),
+        ("sent_type arrived_type dropped_type seen_type", _I64),
+        ("own own_acks own_data seen_acks seen_data entered by_bytes", _FLAG),
         ("first_sent_s first_retransmission_s first_drop_s delay_min_s last_received_s", _F64),
         ("longest_gap_s last_delay_s jitter_s delay_step_sum_s", _F64),
         ("delay_steps", _I64),
@@ -59,16 +58,27 @@ _MEMBERS: Mapping[str, Columns] = {
         ("hop_pkts hop_sum hop_max", _I64),
     ),
     "links": _columns(
-        ("from_node to_node reached coarse before periods busy_bytes", _I64), ("busy_s", _F64)
+        ("from_node to_node", _I32),
+        ("reached coarse", _FLAG),
+        ("before periods busy_bytes", _I64),
+        ("busy_s", _F64),
     ),
     "entered": _columns(("link stream entered_pkts entered_bytes", _I64), ("first_s", _F64)),
-    "losses": _columns(("node cause type dropped_pkts dropped_bytes", _I64)),
+    "losses": _columns(("node", _I32), ("cause type dropped_pkts dropped_bytes", _I64)),
     "receivers": _columns(
-        ("stream node received_pkts received_bytes delays", _I64), ("delay_sum_s delay_max_s", _F64)
+        ("stream", _I64),
+        ("node", _I32),
+        ("received_pkts received_bytes delays", _I64),
+        ("delay_sum_s delay_max_s", _F64),
     ),
-    "nodes": _columns((f"node layer type {' '.join(COUNTED)}", _I64)),
-    "energy": _columns(("node", _I64), ("first_j last_j dead_s", _F64)),
-    "open": _columns(("_key _next _last open dropped stream _payload", _I64), ("sent_s", _F64)),
+    "nodes": _columns(("node", _I32), (f"layer type {' '.join(COUNTED)}", _I64)),
+    "energy": _columns(("node", _I32), ("first_j last_j dead_s", _F64)),
+    "open": _columns(
+        ("_key _next _last", _I64),
+        ("open dropped", _FLAG),
+        ("stream _payload", _I64),
+        ("sent_s", _F64),
+    ),
     "causes": _columns(("layer reason", _I64)),
 }
 _CELL = _columns(("subject bin count_0 count_1 count_2 count_3", _I64), ("sum most", _F64))
@@ -201,7 +211,7 @@ class Meter:
 
     def flows_so_far(self) -> pl.DataFrame:
         """The streams with a flow id (ENDS), in the order of their first rows."""
-        streams = pl.DataFrame([self._sums.table("streams")[name].cast(_I32) for name in ENDS])
+        streams = self._sums.table("streams").select(ENDS)
         return streams.filter(pl.col("flow") != UNKNOWN)
 
     def found(self) -> Found:
@@ -218,24 +228,26 @@ class Meter:
             (layers[layer], WIRED_REASONS[reason] if layer == Layer.LINK else codes.reasons[reason])
             for layer, reason in tables["causes"].iter_rows()
         ]
-        words = pl.DataFrame(causes, schema={"layer": _WORD, "reason": _WORD}, orient="row")
-        type_ = pl.col("type").replace_strict(codes.types, default=None, return_dtype=_WORD)
-        most_s = pl.col("delay_max_s")
+        named, losses, nodes = _streams(tables["streams"]), tables["losses"], tables["nodes"]
+        of_losses = [causes[cause] for cause in losses["cause"]]
         return Found(
-            streams=_streams(tables["streams"]).with_columns(type_),
-            links=_numbered("link", _with_types(tables["links"])),
+            streams=_worded(named, type=map(codes.types.get, named["type"])),
+            links=_numbered("link", tables["links"]),
             entered=tables["entered"],
-            losses=_with_types(tables["losses"])
-            .join(_numbered("cause", words), on="cause", maintain_order="left")
-            .select("node", "layer", "reason", type_, "dropped_pkts", "dropped_bytes"),
-            receivers=_with_types(tables["receivers"]).with_columns(
-                pl.when(most_s.is_finite()).then(most_s)
+            losses=_worded(
+                losses,
+                layer=(layer for layer, _ in of_losses),
+                reason=(reason for _, reason in of_losses),
+                type=map(codes.types.get, losses["type"]),
+            )["node", "layer", "reason", "type", "dropped_pkts", "dropped_bytes"],
+            receivers=tables["receivers"],
+            nodes=_worded(
+                nodes,
+                layer=map(layers.get, nodes["layer"]),
+                type=map(codes.types.get, nodes["type"]),
             ),
-            nodes=_with_types(tables["nodes"]).with_columns(
-                pl.col("layer").replace_strict(layers, return_dtype=_WORD), type_
-            ),
-            energy=_with_types(tables["energy"]),
-            open=tables["open"].filter(pl.col("open") == 1).with_columns(pl.col("dropped") == 1),
+            energy=tables["energy"],
+            open=tables["open"].filter(tables["open"]["open"]),
             series={name: _series(self._sums.table(f"{name}_bins"), name) for name in SERIES},
             causes=causes,
             width_index=width_index,
@@ -343,6 +355,8 @@ class _InPython:
     """Rows, summed one by one in Python."""
 
     def __init__(self, start_s: float, width_s: float | None) -> None:
+        from bdpbench.metrics.packets.row_by_row import RowByRow
+
         self._sums = RowByRow(start_s, width_s)
         self.add, self.finish = self._sums.add, self._sums.finish
 
@@ -429,19 +443,20 @@ class _InC:
         table = [*_MEMBERS, *(f"{each}_bins" for each in SERIES)].index(name)
         members = _MEMBERS.get(name, _CELL)
         places = {each: place for place, each in enumerate(members)}
-        rows = pl.DataFrame(
+        return pl.DataFrame(
             [
                 self._column(table, places[each], each, dtype)
                 for each, dtype in _known(members).items()
             ]
         )
-        return rows.with_columns(cs.float().fill_nan(None))
 
     def _column(self, table: int, member: int, name: str, dtype: pl.DataType) -> pl.Series:
-        array = ArrowArray()
-        if not self._library.bdpbench_column(self._meter, table, member, ctypes.addressof(array)):
+        array, is_real = ArrowArray(), dtype == _F64
+        if not self._library.bdpbench_column(
+            self._meter, table, member, is_real, ctypes.addressof(array)
+        ):
             raise MemoryError("no memory for a table of a trace")
-        return series_of(name, dtype, array)
+        return series_of(name, _F64 if is_real else _I64, array).cast(dtype)
 
 
 def _known(members: Columns) -> Columns:
@@ -450,24 +465,24 @@ def _known(members: Columns) -> Columns:
 
 def _numbered(name: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows with their numbers, from 0."""
-    return rows.select(pl.int_range(pl.len(), dtype=pl.Int64).alias(name), pl.all())
+    return rows.insert_column(0, pl.Series(name, range(rows.height), dtype=_I64))
 
 
-def _with_types(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows whose nodes and flags have the types that they have elsewhere."""
-    nodes = [each for each in (*ENDS, "node", "from_node", "to_node") if each in rows.columns]
-    flags = [each for each in ("reached", "coarse", "by_bytes") if each in rows.columns]
-    return rows.with_columns(pl.col(nodes).cast(_I32), pl.col(flags) == 1)
+def _worded(rows: pl.DataFrame, **words: Iterable[str | None]) -> pl.DataFrame:
+    """Rows with columns of words, in the place of those that they have."""
+    columns = {each.name: each for each in rows.iter_columns()}
+    found = {name: pl.Series(name, list(each), dtype=_WORD) for name, each in words.items()}
+    return pl.DataFrame(columns | found)
 
 
 def _streams(rows: pl.DataFrame) -> pl.DataFrame:
     """Streams and their numbers; ``type`` is the code of that of their first packet."""
-    own = pl.col("own") == 1
+    own = pl.col("own")
     at_ends = [
         pl.when(pl.col(f"{which}_type") >= 0).then(f"{which}_type")
         for which in ("sent", "arrived", "dropped")
     ]
-    seen = pl.when(pl.col("entered") == 1).then("seen_type")
+    seen = pl.when("entered").then("seen_type")
     known = (
         (pl.col("last_delay_s").is_not_null(), ("jitter_s", "delay_steps", "delay_step_sum_s")),
         (pl.col("started_s").is_not_null(), ("slow_start_pkts", "slow_start_drops")),
@@ -477,22 +492,18 @@ def _streams(rows: pl.DataFrame) -> pl.DataFrame:
         *(pl.when(pl.col(name) != UNKNOWN).then(name).alias(name) for name in ENDS),
         *(pl.when(where).then(name).alias(name) for where, names in known for name in names),
         type=pl.when(own).then(pl.coalesce(at_ends)).otherwise(seen),
-        is_ack=pl.when(own).then("own_acks").otherwise("seen_acks") == 1,
-        is_data=pl.when(own).then("own_data").otherwise("seen_data") == 1,
+        is_ack=pl.when(own).then("own_acks").otherwise("seen_acks"),
+        is_data=pl.when(own).then("own_data").otherwise("seen_data"),
     )
-    return _numbered("stream", _with_types(named))
+    return _numbered("stream", named)
 
 
 def _series(cells: pl.DataFrame, name: str) -> pl.DataFrame:
     subject, counts, total, most = SERIES[name]
-    largest = pl.when(pl.col("most").is_finite()).then("most")
-    return cells.select(
-        pl.col("subject").alias(subject),
-        "bin",
-        *(pl.col(f"count_{index}").alias(each) for index, each in enumerate(counts)),
-        *([pl.col("sum").alias(total)] if total else []),
-        *([largest.alias(most)] if most else []),
-    )
+    names = {subject: "subject", "bin": "bin"}
+    names |= {each: f"count_{index}" for index, each in enumerate(counts)}
+    names |= ({total: "sum"} if total else {}) | ({most: "most"} if most else {})
+    return pl.DataFrame([cells[of].alias(each) for each, of in names.items()])
 
 
 @functools.cache
@@ -511,7 +522,7 @@ def _library() -> ctypes.CDLL | None:
         ("look", None, [pointer, pointer]),
         ("finish_meter", ctypes.c_int, [pointer]),
         ("numbers", None, [pointer, pointer]),
-        ("column", ctypes.c_int, [pointer, ctypes.c_int, ctypes.c_int, pointer]),
+        ("column", ctypes.c_int, [pointer, *(ctypes.c_int,) * 3, pointer]),
         ("free_meter", None, [pointer]),
     ):
         function = getattr(library, f"bdpbench_{name}")

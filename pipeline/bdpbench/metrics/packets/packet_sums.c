@@ -98,9 +98,12 @@ struct cell {
 	double sum, most;	/* most: -INFINITY where there was none */
 };
 
+#define RECENT 16	/* subjects whose last cell is remembered, a power of two */
+
 struct bins {
 	struct list cells;
 	struct map places;
+	struct { int64_t subject, bin, place; } recent[RECENT];	/* place from 1 on */
 	double per_s;		/* 1 over the width */
 	double limit_s;		/* end of the last bin that a chart has room for */
 	int64_t index;		/* of the width; -1 where it is given */
@@ -555,8 +558,11 @@ widen_to(struct bins *bins, double time_s)
 }
 
 static struct cell *
-cell_at(struct bins *bins, int64_t subject, double time_s)
+find_cell(struct bins *bins, int64_t subject, double time_s)
 {
+	struct cell *cell;
+	int64_t bin;
+
 	if (bins->index >= 0) {
 		if (time_s >= bins->limit_s && !widen_to(bins, time_s))
 			return 0;
@@ -564,7 +570,25 @@ cell_at(struct bins *bins, int64_t subject, double time_s)
 			if (!widen(bins, bins->index + 1))
 				return 0;
 	}
-	return add_cell(bins, subject, (int64_t)(time_s * bins->per_s + BIN_ROUNDING));
+	bin = (int64_t)(time_s * bins->per_s + BIN_ROUNDING);
+	if (!(cell = add_cell(bins, subject, bin)))
+		return 0;
+	bins->recent[subject & (RECENT - 1)].subject = subject;
+	bins->recent[subject & (RECENT - 1)].bin = bin;
+	bins->recent[subject & (RECENT - 1)].place = cell - ITEM(bins->cells, struct cell, 0) + 1;
+	return cell;
+}
+
+/* The cell of a subject at a time, which mostly is that of its last event; 0 without memory. */
+static inline struct cell *
+cell_at(struct bins *bins, int64_t subject, double time_s)
+{
+	int64_t at = subject & (RECENT - 1), place = bins->recent[at].place;
+
+	if (place && bins->recent[at].subject == subject &&
+	    bins->recent[at].bin == (int64_t)(time_s * bins->per_s + BIN_ROUNDING))
+		return ITEM(bins->cells, struct cell, place - 1);
+	return find_cell(bins, subject, time_s);
 }
 
 /* ---- streams and links ---- */
@@ -2162,29 +2186,44 @@ table_of(const struct meter *meter, int table)
 static void
 release_array(struct ArrowArray *array)
 {
+	free((void *)array->buffers[0]);
 	free((void *)array->buffers[1]);
 	free(array->buffers);
 	array->release = 0;
 }
 
-/* Copies a member of a table's items into an array of its own; returns 0 without memory. */
+/*
+ * Copies a member of a table's items into an array of its own; returns 0 without memory. Of real
+ * numbers those that are not finite stand for none.
+ */
 int
-bdpbench_column(const struct meter *meter, int table, int member, struct ArrowArray *array)
+bdpbench_column(const struct meter *meter, int table, int member, int is_real,
+		struct ArrowArray *array)
 {
 	const struct list *list = table_of(meter, table);
 	const void **buffers = malloc(2 * sizeof(*buffers));
 	int64_t *values = malloc((size_t)(list->count ? list->count : 1) * sizeof(*values));
+	uint8_t *known = calloc((size_t)list->count / 8 + 1, 1);
 
-	if (!buffers || !values) {
+	if (!buffers || !values || !known) {
 		free(buffers);
 		free(values);
+		free(known);
 		return 0;
 	}
-	for (int64_t i = 0; i < list->count; i++)
-		memcpy(values + i, list->items + (size_t)i * list->size +
-		       (size_t)member * sizeof(*values), sizeof(*values));
 	memset(array, 0, sizeof(*array));
-	buffers[0] = 0;
+	for (int64_t i = 0; i < list->count; i++) {
+		const char *item = list->items + (size_t)i * list->size;
+		double real;
+		int is_known;
+
+		memcpy(values + i, item + (size_t)member * sizeof(*values), sizeof(*values));
+		memcpy(&real, values + i, sizeof(real));
+		is_known = !is_real || isfinite(real);
+		known[i / 8] |= (uint8_t)(is_known << (i % 8));
+		array->null_count += !is_known;
+	}
+	buffers[0] = known;
 	buffers[1] = values;
 	array->length = list->count;
 	array->n_buffers = 2;

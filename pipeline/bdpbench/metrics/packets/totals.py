@@ -532,6 +532,8 @@ class Totals:
         """A series in wider bins, in order; events at the end of the last belong to it."""
         last = number_of_bin(self.end_s, self.width_s, before=True)
         subject, counts, total, most = SERIES[name]
+        if self.found.series[name].is_empty():
+            return self.found.series[name]
         number = (pl.col("bin") // self.ratio).clip(upper_bound=last)
         sums = pl.col([*counts, *([total] if total else [])]).sum()
         largest = pl.col([most] if most else []).max()

@@ -194,6 +194,11 @@ class Lines:
     _chunk: _WiredChunk | _WirelessChunk
 
     @property
+    def is_all(self) -> bool:
+        """Whether it parsed all lines."""
+        return self.rows > 0 and self.others == 0
+
+    @property
     def other_lines(self) -> list[int]:
         """Indices of the lines that it did not parse."""
         return list(self._chunk.other_line[: self.others])

@@ -32,6 +32,7 @@ from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics.packets import (
     COLUMNS,
+    MEASURED_AT_ENDS,
     PACKET_DEFINITIONS,
     PacketMeter,
     PacketSums,
@@ -110,6 +111,13 @@ class AnalysisRequest:
         ends = [_link_of(each, "--link") for each in self.links]
         self.link_subjects = [f"link:{start}-{end}" for start, end in ends]
         self.capacity_mbps = dict(_capacity_of(each) for each in self.capacities)
+
+    @property
+    def needs_ends_only(self) -> bool:
+        """Whether only metrics are wanted that follow from what happens at the ends of flows."""
+        is_table = self.output is None or self.output.suffix.lower() in (".csv", ".parquet")
+        chosen = bool(self.metrics) and MEASURED_AT_ENDS.issuperset(self.metrics)
+        return chosen and is_table and not self.nodes
 
     def _check_files(self) -> None:
         """Refuse standard input twice, and an output file of no known format."""
@@ -352,7 +360,12 @@ def _read(trace: Trace, name: str, request: AnalysisRequest) -> _Read:
             return read
         _check_rereadable(trace, name)
     trace = trace if trace.table == "packets" else trace.of("packets")
-    meter = PacketMeter(request.span, bin_s=request.bin_s, capacities=request.capacity_mbps)
+    meter = PacketMeter(
+        request.span,
+        bin_s=request.bin_s,
+        capacities=request.capacity_mbps,
+        at_ends=request.needs_ends_only,
+    )
     read = _Read(name, trace, meter)
     try:
         _feed(meter, trace)

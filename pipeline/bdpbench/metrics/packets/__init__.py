@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS
+from bdpbench.metrics.packets.definitions import MEASURED_AT_ENDS, PACKET_DEFINITIONS
 from bdpbench.metrics.packets.rows import COLUMNS, Window
 from bdpbench.metrics.packets.summary import measure_packets
 from bdpbench.metrics.packets.sums import PacketMeter, sum_packets
@@ -10,6 +10,7 @@ from bdpbench.metrics.packets.totals import PacketSums
 
 __all__ = [
     "COLUMNS",
+    "MEASURED_AT_ENDS",
     "PACKET_DEFINITIONS",
     "PacketMeter",
     "PacketSums",

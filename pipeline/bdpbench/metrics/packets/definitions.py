@@ -517,3 +517,23 @@ PACKET_DEFINITIONS: Mapping[str, PacketMetric] = types.MappingProxyType(
     {each.metric: each for each in _ALL}
 )
 """Metric of a packet trace → its definition, in the order in which reports list them."""
+
+_OF_ENDS = frozenset(
+    (
+        *("per_window_s", "sent_pkts", "sent_bytes", "retransmitted_pkts", "retransmitted_bytes"),
+        *("received_pkts", "received_bytes", "good_bytes", "delays", "delay_sum_s", "delay_min_s"),
+        *("delay_max_s", "delay_steps", "delay_step_sum_s", "jitter_s", "rtts", "rtt_sum_s"),
+        *("rtt_max_s", "lost_pkts", "vanished_pkts", "first_sent_s", "last_received_s"),
+        *("started_s", "slow_start_end_s", "slow_start_pkts", "slow_start_drops"),
+        *("longest_gap_s", "hop_pkts", "hop_sum", "hop_max", "route_links", "route_pkts"),
+    )
+)
+
+MEASURED_AT_ENDS = frozenset(
+    metric
+    for metric, each in PACKET_DEFINITIONS.items()
+    if each.subject == "flow"
+    and each.measure is not None
+    and _OF_ENDS.issuperset(each.measure.meta.root_names())
+)
+"""Metrics of flows that follow from what happens to packets at their ends, and from drops."""

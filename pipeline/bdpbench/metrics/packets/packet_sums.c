@@ -2090,6 +2090,17 @@ bdpbench_add_rows(struct meter *meter, struct ArrowArrayStream *stream, const in
 	}
 }
 
+/* Whether a row tells of neither the ends of flows nor a drop. */
+static int
+is_between_ends(const struct packed *packed, const uint8_t *event_of, int64_t at)
+{
+	enum event event = (enum event)event_of[PACKED(uint8_t, EVENT, 0)];
+	int layer = PACKED(uint8_t, LAYER, WIRED);
+
+	return event == READING ||
+	       (layer != WIRED && layer != AGENT && event != DROPPED && event != LOST);
+}
+
 /* Adds packed rows, all of whose types are known; returns 0 when memory is short. */
 int
 bdpbench_add_packed(struct meter *meter, const struct packed *packed, const uint8_t *event_of,
@@ -2098,8 +2109,17 @@ bdpbench_add_packed(struct meter *meter, const struct packed *packed, const uint
 	struct row row = { .stream = -1, .link = -1 };
 
 	for (int64_t at = 0; at < packed->rows; at++) {
+		double time_s = PACKED(double, TIME, 0);
+
+		if (!(time_s < packed->end_s))
+			continue;
+		if (meter->at_ends && is_between_ends(packed, event_of, at)) {
+			if (time_s > meter->last_s)
+				meter->last_s = time_s;
+			continue;
+		}
 		load_packed_row(packed, event_of, type_of, at, &row);
-		if (row.time_s < packed->end_s && take(meter, &row) == NO_MEMORY)
+		if (take(meter, &row) == NO_MEMORY)
 			return 0;
 	}
 	return 1;

@@ -118,6 +118,7 @@ class LineAccount:
 
 _MAX_THREADS = 4
 _MANY = 10
+_CHUNKS_AT_ONCE = 16  # of lines that are told
 _READ_AHEAD = 1  # chunks per thread, so that no thread waits while the reader does
 _CUT = "the last line was cut off: the file ends without a newline"
 _ROUNDING = 1e-12  # rounding of sums of half units, far below the smallest of them
@@ -231,26 +232,35 @@ def _told(
     chunks: Iterable[Chunk], telling: native.Telling, reading: Reading, account: LineAccount
 ) -> Iterator[_Batch]:
     """Batches without rows, of lines that are told, and of other lines among them."""
-    for chunk in chunks:
-        start = told = 0
+    name = ""
+    for number, chunk in enumerate(chunks):
+        name, start = chunk.source, 0
         while not chunk.cut and start < chunk.length:
-            start, lines, times = telling.lines(chunk.buffer, start, chunk.length)
-            told += lines
-            if lines:
-                yield _at_times(_Batch(chunk.source, lines, None, {"wired": lines}), times)
+            start = telling.tell(chunk.buffer, start, chunk.length)
             if start < chunk.length and not telling.may_go_on():
                 break
         if start < chunk.length:
+            yield from _lines_told(name, telling)
             left = chunk.length - start
             chunk.buffer[:left] = chunk.buffer[start : chunk.length]
             batch = _parse_chunk(replace(chunk, length=left), reading, tuple(account.forms))
             yield batch
-            if told + batch.forms.get("wired", 0) < batch.lines:
+            if start == 0 and batch.forms.get("wired", 0) < batch.lines / 2:
                 telling.close()
         else:
             chunk.done()
+            if number % _CHUNKS_AT_ONCE == 0:
+                yield from _lines_told(name, telling)
         if not telling.is_open:
             return
+    yield from _lines_told(name, telling)
+
+
+def _lines_told(name: str, telling: native.Telling) -> Iterator[_Batch]:
+    """The lines that were told since the last call."""
+    lines, times = telling.told()
+    if lines:
+        yield _at_times(_Batch(name, lines, None, {"wired": lines}), times)
 
 
 class _Accountant:

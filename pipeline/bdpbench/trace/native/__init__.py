@@ -416,22 +416,27 @@ class Telling:
         self._chunk = library.bdpbench_told(self._state).contents
         self._sink = sink
 
-    def lines(self, buffer: bytearray, start: int, length: int) -> tuple[int, int, Times]:
-        """Tell the lines from ``start`` to ``length``, up to one that is not told.
+    def tell(self, buffer: bytearray, start: int, length: int) -> int:
+        """Tell the lines from ``start`` to ``length``.
 
         Returns:
-            The place of that line, or ``length``; the number of the lines, and their times.
+            The place of the first line that is not told, or ``length``.
 
         Raises:
             MemoryError: when the sink has no memory.
         """
         text = ctypes.addressof(chars(len(buffer)).from_buffer(buffer)) + start
         end = start + int(self._tell(self._state, text, length - start))
-        chunk, unit_s = self._chunk, HALF_UNITS_S["wired"]
-        if chunk.stored < 0:
+        if self._chunk.stored < 0:
             raise MemoryError("no memory for the sums of a trace")
+        return end
+
+    def told(self) -> tuple[int, Times]:
+        """Number and times of the lines that were told since the last call."""
+        chunk, unit_s = self._chunk, HALF_UNITS_S["wired"]
         times = Times(chunk.first_time, unit_s, chunk.last_time, unit_s, _backwards_of(chunk))
-        return end, chunk.rows, times
+        rows, chunk.rows = chunk.rows, 0
+        return rows, times
 
     @property
     def is_open(self) -> bool:

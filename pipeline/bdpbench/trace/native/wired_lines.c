@@ -1164,6 +1164,19 @@ struct telling {
 	void *sink;
 };
 
+/* Fetches what may be known of the packet of the line at a place, while the one before is summed. */
+IN_BOTH void
+prefetch_packet(const char *at, const struct reading *reading, int avx2)
+{
+	uint64_t newlines = places_of('\n', at, avx2), place;
+
+	if (newlines < 16)	/* none, or in the first four bytes */
+		return;
+	place = about_four(at + __builtin_ctzll(newlines) - 4) & ((1 << PACKET_BITS) - 1);
+	__builtin_prefetch(reading->said[place]);
+	__builtin_prefetch(&reading->packets[place]);
+}
+
 IN_BOTH const char *
 tell_lines(const char *at, struct telling *telling, int avx2)
 {
@@ -1175,6 +1188,7 @@ tell_lines(const char *at, struct telling *telling, int avx2)
 		next = read_line(at, &telling->reading, &line, avx2);
 		if (!next)
 			break;
+		prefetch_packet(next, &telling->reading, avx2);
 		chunk->stored = telling->take(telling->sink, line.time, line.event, line.link, line.packet);
 		if (chunk->stored <= 0)
 			break;
@@ -1225,14 +1239,15 @@ bdpbench_free_telling(struct telling *telling)
 
 /*
  * Tells the lines of a text as bdpbench_parse_wired() reads them, up to one that has another form or
- * that the sink leaves: returns the place of that, or length. The chunk has their number and times.
+ * that the sink leaves: returns the place of that, or length. The chunk has the number and times of
+ * all since the caller has set its rows to 0.
  */
 int64_t
 bdpbench_tell_wired(struct telling *telling, const char *text, int64_t length)
 {
 	struct wired_chunk *chunk = &telling->chunk;
 
-	chunk->rows = chunk->backwards = 0;
+	chunk->backwards = chunk->rows ? chunk->backwards : 0;
 	chunk->stored = 1;
 	telling->reading.end = text + length;
 #ifdef HAS_AVX2

@@ -202,6 +202,8 @@ struct meter {
 	int64_t routing_pkts, routing_bytes, has_routers, has_agents, forgotten;
 	int holds;
 	struct row held;	/* the last wired row, if it enters a queue: the next may leave it at once */
+#define RECENT_ENTERED 64	/* a power of two */
+	int32_t recent_entered[RECENT_ENTERED];	/* places of some, for a look before the map */
 	int at_ends;		/* whether only what happens at the ends of flows is summed */
 };
 
@@ -1472,11 +1474,15 @@ static int
 count_entry(struct meter *meter, const struct row *row)
 {
 	uint64_t key = (uint64_t)(uint32_t)row->link << 32 | (uint32_t)row->stream;
-	int is_new;
-	struct entered *entered = item_of(&meter->entered, &meter->entered_places, key, &is_new);
+	int32_t *recent = &meter->recent_entered[(row->link * 8 + row->stream) & (RECENT_ENTERED - 1)];
+	struct entered *entered = ITEM(meter->entered, struct entered, *recent);
+	int is_new = 0;
 
+	if (!meter->entered.count || entered->link != row->link || entered->stream != row->stream)
+		entered = item_of(&meter->entered, &meter->entered_places, key, &is_new);
 	if (!entered)
 		return 0;
+	*recent = (int32_t)(entered - ITEM(meter->entered, struct entered, 0));
 	if (is_new) {
 		struct route *route = route_of(meter, row, row->from, row->to);
 
@@ -1867,12 +1873,13 @@ is_hierarchical(int32_t address)
 	return address >= FIRST_HIERARCHICAL && address < FIRST_GROUP;
 }
 
-/* Whether a line is of no use where only the ends of flows are: it is on the way. */
+/* Whether a line is of no use where only the ends of flows are: its packet is on the way. */
 static int
-is_on_the_way(const struct row *row)
+is_on_the_way(enum event event, const struct told_link *link, const struct told_packet *packet)
 {
-	return row->event == LEAVES ||
-	       (row->event == ARRIVES && row->to != row->receiver && !goes_to_group(row));
+	return packet->note >= 0 && link->note >= 0 && packet->dst_node >= 0 &&
+	       packet->dst_node < FIRST_GROUP &&
+	       (event == LEAVES || (event == ARRIVES && link->to != packet->dst_node));
 }
 
 /*
@@ -1898,6 +1905,9 @@ bdpbench_take_line(struct tap *tap, double time_s, int event, struct told_link *
 	tap->last_s = time_s;
 	if (time_s > tap->meter->last_s)
 		tap->meter->last_s = time_s;
+	if (tap->meter->at_ends &&
+	    is_on_the_way((enum event)tap->event_of[event], link, packet))
+		return TAKEN;
 	if (packet->note < 0) {
 		if (!meet_packet(tap, packet))
 			return NO_MEMORY;
@@ -1913,8 +1923,6 @@ bdpbench_take_line(struct tap *tap, double time_s, int event, struct told_link *
 			return NO_MEMORY;
 		link->note = row->link;
 	}
-	if (tap->meter->at_ends && is_on_the_way(row))
-		return TAKEN;
 	taken = settle_held(tap->meter, row);
 	return taken != LEFT ? taken : take_event(tap->meter, row) ? TAKEN : NO_MEMORY;
 }

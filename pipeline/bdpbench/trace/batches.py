@@ -203,12 +203,12 @@ def read_batches(
             source.chunk_bytes = TOLD_BYTES
             for batch in _told(chunks, telling, reading, account):
                 accountant.add(batch)
-                if not isinstance(batch.rows, pl.DataFrame) or not batch.rows.is_empty():
+                if not _is_empty(batch.rows):
                     yield batch.rows
             source.chunk_bytes = reading.chunk_bytes
         for batch in _parsed_in_order(chunks, reading, account):
             accountant.add(batch)
-            if isinstance(batch.rows, PackedRows) or not batch.rows.is_empty():
+            if not _is_empty(batch.rows):
                 yield batch.rows
         accountant.end(source.name)
     account.complete = True
@@ -519,6 +519,10 @@ def _full(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
             for name in reading.columns
         ]
     )
+
+
+def _is_empty(rows: pl.DataFrame | PackedRows | None) -> bool:
+    return isinstance(rows, pl.DataFrame) and rows.is_empty()
 
 
 def _empty(reading: Reading) -> pl.DataFrame:

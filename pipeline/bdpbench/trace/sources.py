@@ -22,7 +22,7 @@ CHUNK_BYTES = 4 << 20
 """Size of a chunk, bytes: large compared with the cost of a batch, small compared with memory."""
 
 TOLD_BYTES = 192 << 10
-"""The same for lines that are summed as they are parsed: their text stays in the processor's cache."""
+"""The same for lines that are summed as they are parsed, whose text stays in the cache."""
 
 QUERY_CHUNK_BYTES = 8 << 20
 """The same for queries, whose batches have few columns: they take less memory and cost more."""

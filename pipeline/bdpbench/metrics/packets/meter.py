@@ -301,6 +301,7 @@ def _packed(rows: PackedRows, end_s: float) -> _Packed:
 class _TapState(ctypes.Structure):
     """The beginning of ``struct tap`` of packet_sums.c."""
 
+    type_of: int
     types: int
     first_s: float
     last_s: float
@@ -322,7 +323,8 @@ class Tap:
     """
 
     def __init__(self, sums: _InC, codes: Codes, end_s: float) -> None:
-        self._events, self._kinds = event_codes("+-rdehc"), b""
+        self._events = event_codes("+-rdehc")
+        self._kinds = ctypes.create_string_buffer(0)
         self.function, self._told = sums.tap(end_s, self._events)
         self.state = ctypes.addressof(self._told)
         self._sums, self._codes = sums, codes
@@ -335,8 +337,8 @@ class Tap:
             self.is_open = False
             return False
         told.type_codes[: len(words)] = self._codes.of_types(words)
-        self._kinds = bytes(self._codes.kinds)
-        told.type_of = ctypes.cast(self._kinds, ctypes.c_void_p)
+        self._kinds = ctypes.create_string_buffer(bytes(self._codes.kinds))
+        told.type_of = ctypes.addressof(self._kinds)
         told.types = len(words)
         return True
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
@@ -18,13 +19,15 @@ from tests.pipeline.trace.conftest import traces as traces
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import (
     COLUMNS,
+    MEASURED_AT_ENDS,
+    PacketMeter,
     PacketSums,
     Window,
     measure_packets,
     meter,
     sum_packets,
 )
-from bdpbench.trace import open_trace
+from bdpbench.trace import Trace, batches, open_trace, sources
 
 FEW = settings(
     max_examples=6,
@@ -256,6 +259,67 @@ def test_extended_lines_of_the_real_ns2_come_to_the_same(traces: Traces) -> None
     _both(open_trace(path).batches(COLUMNS))
 
 
+def _told(trace: Trace, window: Window | None = None, *, at_ends: bool = False) -> PacketSums:
+    """The sums of a trace whose wired lines are told one by one as they are parsed."""
+    told = PacketMeter(window, at_ends=at_ends)
+    for batch in trace.packed_batches(COLUMNS, told.sink):
+        told.update(batch)
+        if told.is_done:
+            break
+    return told.result()
+
+
+def _check_told(trace: Trace, window: Window | None = None) -> None:
+    """Check that told lines come to the same as frames, also where only the ends are summed."""
+    try:
+        expected = sum_packets(trace.batches(COLUMNS), window)
+    except BdpbenchError as error:
+        with pytest.raises(BdpbenchError, match=error.message):
+            _told(trace, window)
+        return
+    accounts = []
+    for at_ends in (False, True):
+        found = _told(trace, window, at_ends=at_ends)
+        accounts.append(trace.account)
+        if not at_ends:
+            _equal(found, expected)
+        values = [
+            measure_packets(each).filter(pl.col("metric").is_in(MEASURED_AT_ENDS))
+            for each in (found, expected)
+        ]
+        assert_frame_equal(*values)
+    if window is None:
+        list(trace.batches(COLUMNS))
+        assert accounts == [trace.account] * 2
+
+
+@FEW
+@given(st.integers(0, 10**6), st.integers(0, 40), WINDOWS)
+def test_told_lines_come_to_the_same(seed: int, strange: int, window: Window | None) -> None:
+    """Chunks are short, and some lines are odd, or not wired, or nothing of a packet."""
+    dice = random.Random(seed)
+    lines = Network(seed, flows=5, ticks=80).run()
+    for _ in range(strange):
+        place = dice.randrange(len(lines))
+        odd = dice.choice((*ODD[:3], ODD[-1], "v {t} eval {{nothing}}"))
+        if strange > 30:
+            odd = dice.choice(ODD)
+        time_s, uid = lines[place].split()[1], dice.choice((lines[place].split()[-1], "7"))
+        lines.insert(place + 1, odd.format(t=time_s, n=uid))
+    words = [line.split() for line in lines]
+    told = [
+        " ".join((*each[:6], "-------", *each[6:])) if each[0] in "+-rdesN" else " ".join(each)
+        for each in words
+        if each[0] != "s"
+    ]
+    with pytest.MonkeyPatch.context() as patch, TemporaryDirectory() as folder:
+        path = Path(folder) / "a.tr"
+        path.write_text("\n".join(told) + "\n")
+        patch.setattr(batches, "TOLD_BYTES", dice.choice((200, 3000)))
+        patch.setattr(sources, "_HEAD_BYTES", 1 << 9)
+        _check_told(open_trace(path, lenient=True), window)
+
+
 REAL = [
     ("wired",),
     ("wired", "hierarchical"),
@@ -271,10 +335,12 @@ REAL = [
 @pytest.mark.parametrize("script", REAL, ids="-".join)
 def test_traces_of_the_real_ns2_come_to_the_same(traces: Traces, script: tuple[str, ...]) -> None:
     trace = open_trace(traces(*script) / "all.tr", kind="packets")
-    batches = list(trace.batches(COLUMNS))
-    _both(batches)
-    _both(batches, Window(1, 3))
-    _equal(sum_packets(trace.packed_batches(COLUMNS)), sum_packets(batches))
+    frames = list(trace.batches(COLUMNS))
+    _both(frames)
+    _both(frames, Window(1, 3))
+    _equal(sum_packets(trace.packed_batches(COLUMNS)), sum_packets(frames))
+    _check_told(trace)
+    _check_told(trace, Window(1, 3))
 
 
 def test_packed_rows_before_others_teach_them_the_same(traces: Traces, tmp_path: Path) -> None:
@@ -287,6 +353,7 @@ def test_packed_rows_before_others_teach_them_the_same(traces: Traces, tmp_path:
         trace = open_trace(order, lenient=True, kind="packets")
         frames = list(trace.batches(COLUMNS))
         _equal(sum_packets(trace.packed_batches(COLUMNS)), sum_packets(frames))
+        _equal(_told(trace), sum_packets(frames))
     wired, window = open_trace(paths[3]), Window(1, 3)
     frames = list(wired.batches(COLUMNS))
     _equal(sum_packets(wired.packed_batches(COLUMNS), window), sum_packets(frames, window))

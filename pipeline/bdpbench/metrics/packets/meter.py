@@ -214,6 +214,15 @@ class Meter:
         streams = self._sums.table("streams").select(ENDS)
         return streams.filter(pl.col("flow") != UNKNOWN)
 
+    def sources_so_far(self) -> pl.DataFrame:
+        """Addresses of sources, and the nodes at which their first packets entered a link: host."""
+        streams, links, entered = map(self._sums.table, ("streams", "links", "entered"))
+        entered = entered.sort("first_s", maintain_order=True)
+        return entered.select(
+            address=streams["src_node"].gather(entered["stream"]),
+            host=links["from_node"].gather(entered["link"]),
+        )
+
     def found(self) -> Found:
         """The sums of all rows; no row follows.
 
@@ -320,6 +329,7 @@ class Tap:
 
     Attributes:
         is_open: whether it takes lines; once it is closed, it stays so.
+        has_left: whether it has left a line, in which addresses are not numbers of nodes.
     """
 
     def __init__(self, sums: _InC, codes: Codes, end_s: float) -> None:
@@ -328,13 +338,13 @@ class Tap:
         self.function, self._told = sums.tap(end_s, self._events)
         self.state = ctypes.addressof(self._told)
         self._sums, self._codes = sums, codes
-        self.is_open = True
+        self.is_open, self.has_left = True, False
 
     def learn(self, words: Sequence[str]) -> bool:
         """Learn the types of packets; without new ones, no further lines are taken."""
         told = self._told
         if told.types == len(words):
-            self.is_open = False
+            self.is_open, self.has_left = False, True
             return False
         told.type_codes[: len(words)] = self._codes.of_types(words)
         self._kinds = ctypes.create_string_buffer(bytes(self._codes.kinds))

@@ -190,6 +190,12 @@ class Rows:
             list(ENDS[1:]), keep="first", maintain_order=True
         )
 
+    def learn_hosts(self, sources: pl.DataFrame) -> None:
+        """Learn the nodes of addresses (address, host), of rows summed without this class."""
+        self._hosts = pl.concat([self._hosts, sources]).unique(
+            "address", keep="first", maintain_order=True
+        )
+
     @staticmethod
     def are_plain(batch: pl.DataFrame) -> bool:
         """Whether a batch needs no others: its rows tell flows and hosts."""
@@ -241,10 +247,7 @@ class Rows:
             return batch
         # A wireless node's packet has its first + at its base station, which is not its source.
         starts = pl.col("event").is_in(("+", "s")) & pl.col("src_node").is_not_null()
-        first = batch.filter(starts).select(address="src_node", host="from_node")
-        self._hosts = pl.concat([self._hosts, first]).unique(
-            "address", keep="first", maintain_order=True
-        )
+        self.learn_hosts(batch.filter(starts).select(address="src_node", host="from_node"))
         return self.with_hosts(batch).with_columns(
             pl.col("src_host", "dst_host").fill_null(UNKNOWN)
         )

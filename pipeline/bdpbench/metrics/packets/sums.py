@@ -170,6 +170,9 @@ class PacketMeter:
                 self._meter.add_packed(packed.pop(0), self._window.end_s)
             return
         frames = [self._frame_of(each) for each in waiting]
+        if self._tap is not None and self._tap.has_left:
+            self._rows.learn_hosts(self._meter.sources_so_far())
+            self._tap.has_left = False
         if self._has_flows and any(each["flow"].null_count() for each in frames):
             self._rows.learn_flows(self._meter.flows_so_far())
             self._has_flows = False

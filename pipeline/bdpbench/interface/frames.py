@@ -22,6 +22,9 @@ STUDIES_SCHEMA: Schema = {
 }
 """One row for each tier of a study."""
 
+TIERS_SCHEMA: Schema = {"tier": pl.String, "runs": pl.Int64, "finished": pl.Int64}
+"""One row for each tier of a study, with how many runs it has and how many of them have results."""
+
 RUNS_SCHEMA: Schema = {
     "run_id": pl.String,
     "scenario": pl.String,

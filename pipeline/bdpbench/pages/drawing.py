@@ -99,7 +99,7 @@ def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
     found: dict[tuple[int, str], bytes] = {}
     for width_pt in drawing.widths_pt:
         spec = sized(drawing.spec, drawing.labels, width_pt)
-        svg = _renumbered(vl_convert.vegalite_to_svg(spec, show_warnings=False))
+        svg = svg_of(spec)
         if "svg" in drawing.formats:
             described = svg.replace(">", f"><desc>{escape(drawing.description)}</desc>", 1)
             found[width_pt, "svg"] = f"{_in_points(described, 'pt')}\n".encode()
@@ -109,6 +109,13 @@ def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
         if "png" in drawing.formats:
             found[width_pt, "png"] = bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE, ppi=96))
     return found
+
+
+def svg_of(spec: Spec) -> str:
+    """A whole specification as SVG."""
+    import vl_convert  # see ``draw``
+
+    return _renumbered(vl_convert.vegalite_to_svg(spec, show_warnings=False))
 
 
 def drawn(

@@ -32,7 +32,7 @@ from bdpbench.pages.latex import PAPER_NAME, latex_paper, latex_text
 from bdpbench.pages.names import Captions
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import DROPS, RunSeries, points_of
-from bdpbench.pages.specs import Chart, CurveContent, Spec, TimeContent, as_altair
+from bdpbench.pages.specs import Chart, CurveContent, Spec, TimeContent
 from bdpbench.pages.tables import PaperTable, markdown_text, render_table, score_tables
 from bdpbench.pages.text import joined
 from bdpbench.units import slug
@@ -299,14 +299,23 @@ class Charts:
     """
 
     def __init__(self, inputs: ReportInputs) -> None:
-        sections = gather(inputs, FIGURE_BINS)
-        self._renderer = Renderer(sections.data.series, sections.data.names.captions)
-        self._figures = {figure.name: figure for figure in figures_of(sections)}
+        self.sections = gather(inputs, FIGURE_BINS)
+        data = self.sections.data
+        self._renderer = Renderer(data.series, data.names.captions)
+        self._figures = {figure.name: figure for figure in figures_of(self.sections)}
 
     @property
     def titles(self) -> dict[str, str]:
         """Name → title of every chart, in the order of the report."""
         return {name: figure.title for name, figure in self._figures.items()}
+
+    def first(self, number: int) -> list[Chart]:
+        """The charts that the report begins with."""
+        return [each.chart for each in list(self._figures.values())[:number]]
+
+    def spec(self, chart: Chart) -> Spec:
+        """The whole specification of a chart of the sections, with the width of two columns."""
+        return sized(self._renderer.spec(chart), labels_of(chart), PAGE_PT)
 
     def chart(self, name: str) -> alt.LayerChart:
         """A chart with its data, checked against altair's schema, with the width of a figure.
@@ -318,8 +327,9 @@ class Charts:
             close = difflib.get_close_matches(name, self._figures, n=1)
             hint = f"did you mean {close[0]!r}?" if close else "charts() lists all names"
             raise BdpbenchError(f"there is no chart {name!r}", hint=hint)
-        chart = self._figures[name].chart
-        return as_altair(sized(self._renderer.spec(chart), labels_of(chart), PAGE_PT))
+        from bdpbench.pages.notebook import offline_chart  # imports altair
+
+        return offline_chart(self.spec(self._figures[name].chart))
 
 
 @dataclass(frozen=True)

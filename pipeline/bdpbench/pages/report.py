@@ -193,7 +193,7 @@ class Lead:
     charts: tuple[Chart, ...]
 
 
-def _leads(sections: Sections) -> list[Lead]:
+def leads_of(sections: Sections) -> list[Lead]:
     """Experiments with a question, or else the first ones that have an answer."""
     answered = [each for each in sections.experiments if each.answer]
     cells = {each.scenario: each.charts for each in sections.matrices}
@@ -211,7 +211,7 @@ def _leads(sections: Sections) -> list[Lead]:
 def _content(sections: Sections) -> dict[str, object]:
     """What the templates show of the sections."""
     inputs, names = sections.data.inputs, sections.data.names
-    numbers, claims, leads = sections.numbers, sections.claims, _leads(sections)
+    numbers, claims, leads = sections.numbers, sections.claims, leads_of(sections)
     scorecard, study = inputs.scorecard, inputs.study
     return {
         "plan": inputs.plan,

@@ -11,12 +11,9 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypeAlias, TypedDict, final
+from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
 import polars as pl
-
-if TYPE_CHECKING:  # its import takes longer than a small report
-    import altair as alt
 
 Spec: TypeAlias = dict[str, Any]
 """A whole Vega-Lite specification."""
@@ -229,17 +226,3 @@ def _name_of(rows: pl.DataFrame) -> str:
     """Name of rows: their hash."""
     rows_text = json.dumps(rows.to_dicts(), sort_keys=True, default=str)
     return f"data-{hashlib.sha256(rows_text.encode()).hexdigest()[:32]}"
-
-
-def as_altair(spec: Spec) -> alt.LayerChart:
-    """A specification with its rows as an altair chart, for notebooks.
-
-    Raises:
-        jsonschema.ValidationError: when it is not valid Vega-Lite.
-    """
-    import altair as alt
-
-    chart = alt.Chart.from_dict(spec, validate=True)
-    if not isinstance(chart, alt.LayerChart):
-        raise TypeError(f"{type(chart).__name__} is not made of layers")
-    return chart

@@ -8,7 +8,7 @@ import pytest
 
 from bdpbench.pages import atlas as words
 from bdpbench.pages.atlas import share_charts
-from bdpbench.pages.specs import as_altair
+from bdpbench.pages.notebook import offline_chart
 
 
 def _conditions(**given: Any) -> Any:
@@ -122,6 +122,6 @@ def test_a_chart_is_vega_lite_and_stands_for_two_points_or_more() -> None:
     assert chart.title == "A with itself"
     assert chart.caption == "1 printed and 1 measured of mine2020."
     content: Any = chart.content
-    as_altair(content["spec"])
+    offline_chart(content["spec"])
     (rows,) = content["spec"]["datasets"].values()
     assert [(row["x"], row["what"]) for row in rows] == [(1, "printed"), (2.5, "measured")]

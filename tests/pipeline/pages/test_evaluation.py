@@ -23,8 +23,8 @@ from bdpbench.pages.evaluation.page import (
     EvaluationReport,
     evaluation_page,
 )
+from bdpbench.pages.notebook import offline_chart
 from bdpbench.pages.series import embed_json
-from bdpbench.pages.specs import as_altair
 
 SERIES = embed_json(
     {
@@ -223,7 +223,7 @@ def test_charts_are_valid_and_have_the_new_line_and_the_relative() -> None:
     for name in ("figure-a", "paper-pairs", "paper-curve"):
         content = charts[name].content
         assert "spec" in content
-        as_altair(content["spec"])
+        offline_chart(content["spec"])
     cwnd = charts["paper-past-Mine-0-cwnd"]
     assert "traces" in cwnd.content
     assert [each["label"] for each in cwnd.content["traces"]] == ["Mine & <co>", "CUBIC"]

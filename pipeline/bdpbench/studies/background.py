@@ -1,4 +1,4 @@
-"""Background traffic of a run: UDP sources, web pages (PagePool/WebTraf), PackMimeHTTP.
+"""Background traffic of a run: UDP sources, web pages (PagePool/WebTraf), PackMimeHTTP, Tmix.
 
 ``remarks`` tells which runs of ``tcl/network.tcl`` do not differ between repetitions.
 """
@@ -11,8 +11,10 @@ from dataclasses import dataclass
 
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.contracts.yaml_files import Location
+from bdpbench.studies.flows import linux_parameters
 from bdpbench.studies.parts import (
     COMMON_OF_BACKGROUND,
+    DRAWN_KEYS,
     KEYS_OF_BACKGROUND,
     PERSISTENT_KEYS,
     Background,
@@ -20,15 +22,16 @@ from bdpbench.studies.parts import (
     Quantity,
 )
 from bdpbench.studies.queues import QUEUE_KINDS
-from bdpbench.studies.study import NETWORK_SCRIPT, WEB_SCRIPT
+from bdpbench.studies.study import OWN_SCRIPTS
 from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values
-from bdpbench.units import MOST_SOURCES
+from bdpbench.studies.vectors import read_vectors
+from bdpbench.units import BITS_PER_BYTE, MOST_SOURCES
 
 MOST_HOSTS = 5000
 """Most servers and clients of a web source: ns-2 computes the routes between all nodes."""
 
 MOST_PAIRS = 10
-"""Most client nodes, and most server nodes, of ns-2's PackMimeHTTP."""
+"""Most client nodes, and most server nodes, of ns-2's PackMimeHTTP; most pairs of nodes of Tmix."""
 
 LEAST_RATE_PER_S = 0.1
 """Below this rate, PackMime's interarrival times vary so much that thousands of connections begin
@@ -50,6 +53,8 @@ _QUANTITIES = {
     "response_bytes": ("response_size", "_mean_bytes"),
     "server_pause_s": ("server_pause", "_mean_s"),
     "connection_pages": ("connection_pages", "_mean"),
+    "exchanges": ("exchanges", "_mean"),
+    "think_s": ("think", "_mean_s"),
 }
 """Key of study.yaml → key of the script's arguments, and the suffix of the mean's key."""
 
@@ -58,6 +63,9 @@ _PACKMIME = (
     "request_bytes", "response_bytes", "server_pause_s", "connection_pages", "page_objects",
     "page_pause_s", "object_pause_s",
 )  # fmt: skip
+
+
+_TMIX = ("exchanges", "request_bytes", "response_bytes", "server_pause_s", "think_s")
 
 
 @dataclass(frozen=True)
@@ -94,23 +102,30 @@ def source_arguments(sources: Sequence[Source]) -> Iterator[tuple[str, Scalar]]:
             yield f"background.{index}.{name}", value
 
 
-def sources_of(values: Values, links: int, defaults: ClassVariables) -> list[Source]:
-    """All background sources of a run.
+def sources_of(
+    values: Values, rates_mbps: Sequence[float], defaults: ClassVariables
+) -> list[Source]:
+    """All background sources of a run, given the rates of its bottlenecks, Mbit/s.
 
     Raises:
         BdpbenchError: naming file and line, for keys that a kind lacks or does not have.
     """
     found: list[Source] = []
+    links = len(rates_mbps)
     for index, part in enumerate(values.scenario.background):
         location = (*values.base, "background", index)
         said = values.settled(part, location)
         _check_keys(values, said, location)
         values.check_times(said, location, float(said.start_s), "it")
-        more = _common(values, said, values.route_of(said, location, links), links)
+        route = values.route_of(said, location, links)
+        more = _common(values, said, route, links)
         if said.kind == "web":
             source = _web(values, said, location, more, defaults)
         elif said.kind == "packmime":
             source = _packmime(values, said, location, more, defaults)
+        elif said.kind == "tmix":
+            narrowest_mbps = min(rates_mbps[route.first : route.last + 1])
+            source = _tmix(values, said, location, more, defaults, narrowest_mbps)
         else:
             source = _udp(said, more)
         found += [source] * int(said.count)
@@ -294,7 +309,103 @@ def _check_packmime(values: Values, said: Background, location: Location) -> Non
         )
 
 
-# ---------------------------------------------------------------- both
+# ---------------------------------------------------------------- Tmix
+
+
+def _tmix(
+    values: Values,
+    said: Background,
+    location: Location,
+    more: Pairs,
+    defaults: ClassVariables,
+    narrowest_mbps: float,
+) -> Source:
+    _check_tmix(values, said, location)
+    sender = _tmix_sender(values, said, location, defaults)
+    delays = {name: getattr(said, name) for name in ("acceptor_delays_ms", "initiator_delays_ms")}
+    more += [
+        (name, " ".join(f"{float(each):g}" for each in given)) for name, given in delays.items()
+    ]
+    more += [("agent", sender.protocol.agent), ("sink", sender.protocol.sink)]
+    if sender.protocol.linux is not None:
+        more += [("linux", sender.protocol.linux), *linux_parameters(values, sender.key)]
+    more += [(f"set.{name}", value) for name, value in sender.settings.items()]
+    more += _given(said, "scale", "bin_s", "prefill_s", "prefill_within_s", "draw")
+    lasts_s = values.duration_s - float(said.start_s)
+    if said.vectors is not None:
+        words, bits = read_vectors(values, said.vectors, (*location, "vectors"))
+        more += [("vectors", " ".join(words))]
+        mbps, per_s = bits / 1e6 / lasts_s, len(words) / lasts_s
+    else:
+        segment_bytes = int(said.packet_bytes or values.number("packet_bytes", ""))
+        mbps = float(said.load or 0) * narrowest_mbps
+        more += [("offered_mbps", mbps), ("segment_bytes", segment_bytes)]
+        if said.small_share is not None:
+            more += [("small_share", said.small_share)]
+            more += [("small_segment_bytes", int(said.small_packet_bytes or 0))]
+        more += _quantities(values, said, location, _TMIX)
+        per_s = mbps * 1e6 / BITS_PER_BYTE / max(1.0, _mean(said.response_bytes))
+        per_s /= max(1.0, _mean(said.exchanges))
+    return Source(
+        said.kind, mbps, sender, more, hosts=sum(map(len, delays.values())), connections_per_s=per_s
+    )
+
+
+def _tmix_sender(
+    values: Values, said: Background, location: Location, defaults: ClassVariables
+) -> Sender:
+    """The sender of the connections."""
+    place, key = (*location, "protocol"), said.protocol or values.get("protocol")
+    if key is None:
+        raise values.error(
+            location, "background of kind tmix names no protocol, and the run has none"
+        )
+    protocol = values.protocol(str(key), place)
+    sink = values.sink_of(None, protocol.sink, location)
+    protocol = protocol.model_copy(update={"sink": sink})
+    return Sender(str(key), protocol, values.settings_of(str(key)), defaults, 0.0, None)
+
+
+def _check_tmix(values: Values, said: Background, location: Location) -> None:
+    """Refuse vectors that are both read and drawn, or neither, and keys of the other of the two."""
+    pairs = len(said.acceptor_delays_ms or ()) * len(said.initiator_delays_ms or ())
+    if pairs > MOST_PAIRS:
+        message = f"expected {MOST_PAIRS} pairs of acceptors and initiators at most, got {pairs}"
+        raise values.error((*location, "initiator_delays_ms"), message)
+    drawn = said.vectors is None
+    others = ("scale",) if drawn else (*DRAWN_KEYS, "packet_bytes")
+    for name in others:
+        if getattr(said, name) is not None:
+            kind = "drawn, because vectors: names no file" if drawn else "read from a file"
+            message = f"{name} would have no effect: the connection vectors are {kind}"
+            raise values.error((*location, name), message)
+    for name in ("load", *_TMIX) if drawn else ():
+        if getattr(said, name) is None:
+            raise values.error(
+                location,
+                f"{name} is missing, which vectors that are drawn need",
+                hint="write vectors: and the name of a file to read them",
+            )
+    if (said.small_share is None) != (said.small_packet_bytes is None):
+        raise values.error(location, "small_share and small_packet_bytes go together")
+    _check_tmix_times(values, said, location)
+
+
+def _check_tmix_times(values: Values, said: Background, location: Location) -> None:
+    if said.prefill_within_s is not None:
+        if said.prefill_s is None:
+            raise values.error((*location, "prefill_within_s"), "it needs prefill_s")
+        if float(said.prefill_within_s) > float(said.prefill_s):
+            message = f"expected prefill_s at most, {float(said.prefill_s):g} s"
+            raise values.error((*location, "prefill_within_s"), message)
+    for name in ("prefill_s", "bin_s"):
+        value = getattr(said, name)
+        if value is not None and float(value) >= values.duration_s:
+            message = f"expected less than the duration of a run, {values.duration_s:g} s"
+            raise values.error((*location, name), message)
+
+
+# ---------------------------------------------------------------- all of them
 
 
 def _hosts(values: Values, said: Background, location: Location) -> Iterator[tuple[str, Scalar]]:
@@ -377,6 +488,8 @@ def _source_draws(source: Mapping[str, str]) -> bool:
         return several or _vary(source, _OF_WEB) or _links_vary(source)
     if kind == "packmime":
         return _packmime_draws(source)
+    if kind == "tmix":
+        return "vectors" not in source or "bin_s" in source
     return kind != "cbr"
 
 
@@ -412,7 +525,7 @@ def remarks(runs: Iterable[PlannedRun]) -> list[str]:
     """Remarks on repetitions that do not differ, one sentence per scenario."""
     scenarios: dict[str, list[tuple[bool, object]]] = {}
     for run in runs:
-        if run["script"] in (NETWORK_SCRIPT, WEB_SCRIPT):
+        if run["script"] in OWN_SCRIPTS:
             facts = (draws(run["argv"]), run["parameters"].get("substream"))
             scenarios.setdefault(run["scenario"], []).append(facts)
     return [remark for each in scenarios.items() for remark in _remarks(*each)]

@@ -18,7 +18,7 @@ from bdpbench.studies.study import (
     DATADIR_ARGUMENT,
     DURATION_ARGUMENT,
     NETWORK_SCRIPT,
-    WEB_SCRIPT,
+    OWN_SCRIPTS,
     ClassDefaults,
     QueueDeclaration,
     Scenario,
@@ -222,8 +222,10 @@ def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
         places = f"{study.folder / 'tcl'} or {tcl_dir()}"
         hint = suggest(scenario.script, _scripts_of(study))
         raise study.error((*base, "script"), f"no such script under {places}", hint=hint)
-    if scenario.script == WEB_SCRIPT:
-        message = f"{WEB_SCRIPT} is selected automatically if background needs it: remove 'script'"
+    if scenario.script in OWN_SCRIPTS[1:]:
+        message = (
+            f"{scenario.script} is selected automatically if background needs it: remove 'script'"
+        )
         raise study.error((*base, "script"), message)
     if scenario.script == NETWORK_SCRIPT:
         if not scenario.flows and not scenario.background:

@@ -181,7 +181,7 @@ def _network_flows(
         *([("within_s", within_s)] if within_s else []),
         *([] if said.recorded else [("recorded", 0)]),
         *route.arguments(len(delays_ms)),
-        *_linux_parameters(values, key),
+        *linux_parameters(values, key),
     ]
     settings = values.settings_of(key)
     for start_s in _starts(values, said, location):
@@ -256,7 +256,8 @@ def _size(values: Values, said: Flow, location: Location) -> int | None:
     return None if said.size_pkts is None else int(said.size_pkts)
 
 
-def _linux_parameters(values: Values, key: str) -> Iterator[tuple[str, Scalar]]:
+def linux_parameters(values: Values, key: str) -> Iterator[tuple[str, Scalar]]:
+    """Arguments of a protocol's parameters of TCP/Linux, after the prefix."""
     for name, value in values.study.protocols[key].linux_parameters.items():
         location = ("protocols", key, "linux_parameters", name)
         found = values.of(value, location)

@@ -231,7 +231,7 @@ class Quantity(Strict):
     shape: Positive | None = Field(None, description="Shape of a Pareto distribution, above 1")
 
 
-BackgroundKind = Literal["cbr", "exponential", "pareto", "web", "packmime"]
+BackgroundKind = Literal["cbr", "exponential", "pareto", "web", "packmime", "tmix"]
 
 
 class Background(Strict):
@@ -252,7 +252,8 @@ class Background(Strict):
     rate_mbps: Rate | None = Field(None, description="Rate while it sends, Mbit/s")
     packet_bytes: PacketBytes | None = Field(
         None,
-        description="Bytes of a packet, headers included; for web and packmime, data of a segment",
+        description="Bytes of a packet, headers included; for web, packmime and tmix, data of a "
+        "segment",
     )
     jitter: OnOff | None = Field(
         None, description="cbr: whether the times between packets vary by up to half of their mean"
@@ -260,7 +261,10 @@ class Background(Strict):
     burst_s: Interval | None = Field(None, description="Mean time of a burst, s")
     idle_s: Time | None = Field(None, description="Mean time between bursts, s")
     shape: Positive | None = Field(None, description="pareto: shape of the times, above 1")
-    protocol: Key | Reference | None = Field(None, description="web: protocol of the connections")
+    protocol: Key | Reference | None = Field(
+        None,
+        description="web, tmix: protocol of the connections; for tmix, that of the run if absent",
+    )
     servers: Count | None = Field(None, description="web, packmime: servers")
     clients: Count | None = Field(None, description="web, packmime: clients")
     sessions: Count | None = Field(None, description="web: sessions of users")
@@ -294,10 +298,10 @@ class Background(Strict):
     tcp: FullTcp | None = Field(
         None, description="packmime: TCP of the connections, reno if absent"
     )
-    request_bytes: Quantity | None = Field(None, description="packmime: bytes of a request")
-    response_bytes: Quantity | None = Field(None, description="packmime: bytes of a response")
+    request_bytes: Quantity | None = Field(None, description="packmime, tmix: bytes of a request")
+    response_bytes: Quantity | None = Field(None, description="packmime, tmix: bytes of a response")
     server_pause_s: Quantity | None = Field(
-        None, description="packmime: from a request's last byte to the response, s"
+        None, description="packmime, tmix: from a request's last byte to the response, s"
     )
     persistent_share: Probability | None = Field(
         None, description="packmime: share of connections that are persistent"
@@ -307,6 +311,47 @@ class Background(Strict):
     )
     connection_pages: Quantity | None = Field(
         None, description="packmime: pages of a persistent connection"
+    )
+    acceptor_delays_ms: list[Delay] | None = Field(
+        None, min_length=1, description="tmix: one-way delay of each acceptor's link, ms"
+    )
+    initiator_delays_ms: list[Delay] | None = Field(
+        None, min_length=1, description="tmix: one-way delay of each initiator's link, ms"
+    )
+    vectors: str | None = Field(
+        None, min_length=1, description="tmix: file of connection vectors, from the study's folder"
+    )
+    scale: Positive | None = Field(
+        None, description="tmix: factor of the start times of the vectors of a file"
+    )
+    load: Positive | None = Field(
+        None,
+        description="tmix: what the drawn vectors offer, as a share of the rate of the narrowest "
+        "bottleneck",
+    )
+    small_share: Probability | None = Field(
+        None, description="tmix: share of the drawn vectors with smaller segments"
+    )
+    small_packet_bytes: PacketBytes | None = Field(
+        None, description="tmix: data of their segments, bytes"
+    )
+    exchanges: Quantity | None = Field(
+        None, description="tmix: requests of a connection, rounded up"
+    )
+    think_s: Quantity | None = Field(
+        None, description="tmix: from a response's last byte to the next request, s"
+    )
+    bin_s: Interval | None = Field(
+        None, description="tmix: length of the intervals of vectors that are shuffled, s"
+    )
+    prefill_s: Interval | None = Field(
+        None, description="tmix: long connections that start before are started just before, s"
+    )
+    prefill_within_s: Interval | None = Field(
+        None, description="tmix: the interval in which these are started, s"
+    )
+    draw: Count | None = Field(
+        None, description="tmix: sources with the same number have the same vectors"
     )
 
 
@@ -321,6 +366,12 @@ PERSISTENT_KEYS = (
     "object_pause_s",
 )  # fmt: skip
 """Keys of packmime about persistent connections, which only HTTP 1.1 has."""
+
+DRAWN_KEYS = (
+    "load", "small_share", "small_packet_bytes", "exchanges", "request_bytes", "response_bytes",
+    "server_pause_s", "think_s",
+)  # fmt: skip
+"""Keys of tmix about vectors that are drawn instead of read from a file."""
 
 KEYS_OF_BACKGROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "cbr": (("rate_mbps", "packet_bytes"), ("stop_s", "jitter")),
@@ -342,6 +393,13 @@ KEYS_OF_BACKGROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         (
             "packet_bytes", "stop_s", "arrivals", "http_version", "tcp", "request_bytes",
             "response_bytes", "server_pause_s", *PERSISTENT_KEYS,
+        ),
+    ),
+    "tmix": (
+        ("acceptor_delays_ms", "initiator_delays_ms"),
+        (
+            "protocol", "packet_bytes", "vectors", "scale", "bin_s", "prefill_s",
+            "prefill_within_s", "draw", *DRAWN_KEYS,
         ),
     ),
 }  # fmt: skip

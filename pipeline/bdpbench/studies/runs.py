@@ -37,7 +37,14 @@ from bdpbench.studies.plan import label_of, note_equal, parameter_grid, tell_apa
 from bdpbench.studies.queues import HEADER_BYTES
 from bdpbench.studies.reach import check_network, check_run
 from bdpbench.studies.scripts import original_arguments
-from bdpbench.studies.study import DURATION_ARGUMENT, NETWORK_SCRIPT, WEB_SCRIPT, Original, Study
+from bdpbench.studies.study import (
+    DURATION_ARGUMENT,
+    NETWORK_SCRIPT,
+    TMIX_SCRIPT,
+    WEB_SCRIPT,
+    Original,
+    Study,
+)
 from bdpbench.studies.values import ClassVariables, Pairs, Resolved, Values, argument_words
 from bdpbench.studies.vocabulary import NETWORK_DEFAULTS, PROTOCOL_PARAMETERS, is_traced
 from bdpbench.units import bdp_packets
@@ -275,7 +282,7 @@ def _network(values: Values) -> Resolved:
     defaults = values.class_defaults()
     wires = wires_of(values)
     flows = network_flows(values, [wire.delay_ms for wire in wires], defaults)
-    sources = sources_of(values, len(wires), defaults)
+    sources = sources_of(values, [wire.mbps for wire in wires], defaults)
     rtt_ms = _nominal_rtt(values, flows)
     links = links_of(values, wires, rtt_ms, packet_bytes)
     changes = changes_of(values, links)
@@ -301,8 +308,7 @@ def _network(values: Values) -> Resolved:
         *change_arguments(changes),
         ("datadir", OUTPUT_FOLDER),
     ]
-    with_web = any(source.kind == "packmime" or source.pages for source in sources)
-    script, path = _script(values.study, WEB_SCRIPT if with_web else NETWORK_SCRIPT)
+    script, path = _script(values.study, _script_for(sources))
     outputs = list(_network_outputs(values, links, flows, sources))
     derived: Parameters = {
         "flows": len(flows),
@@ -326,6 +332,15 @@ def _network(values: Values) -> Resolved:
             expected_work(parameters, flows, outputs), traced=is_traced(parameters)
         ),
     )
+
+
+def _script_for(sources: Sequence[Source]) -> str:
+    """The script that has the background of a run, and no more: a run's id covers all of it."""
+    kinds = {source.kind for source in sources}
+    if "tmix" in kinds:
+        return TMIX_SCRIPT
+    with_web = "packmime" in kinds or any(source.pages for source in sources)
+    return WEB_SCRIPT if with_web else NETWORK_SCRIPT
 
 
 def _samples(values: Values) -> Iterator[tuple[str, Scalar]]:

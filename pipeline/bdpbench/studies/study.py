@@ -50,6 +50,10 @@ TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
 NETWORK_SCRIPT = "network.tcl"
 WEB_SCRIPT = "network_web.tcl"
 """The same with PackMime and records of web pages, for runs that need these."""
+TMIX_SCRIPT = "network_tmix.tcl"
+"""The same with Tmix."""
+OWN_SCRIPTS = (NETWORK_SCRIPT, WEB_SCRIPT, TMIX_SCRIPT)
+"""Scripts of scenarios that name none; planning selects one by the background."""
 DATADIR_ARGUMENT = "DATADIR"
 DURATION_ARGUMENT = "duration_s"
 

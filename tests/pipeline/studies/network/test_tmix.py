@@ -1,0 +1,200 @@
+"""Background traffic of kind tmix in study.yaml appears in the packet trace of ns-2."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.pipeline.studies.network.conftest import Event, Simulated, study_of
+from tests.pipeline.studies.network.test_background import ALONE, objects
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.load import read_study
+from bdpbench.studies.runs import expand_tier
+
+Run = Callable[..., Simulated]
+# Two requests of 300 bytes, 50 ms later a response each, of 5,000 and of 2,000 bytes.
+ONE = """# a comment
+S 500000 2 0 1
+m 1000 1000
+I 0 0 300
+A 0 50000 5000
+I 0 20000 300
+A 0 50000 2000
+"""
+ENDS: dict[str, Any] = {
+    "kind": "tmix",
+    "protocol": "Sack",
+    "acceptor_delays_ms": [4],
+    "initiator_delays_ms": [6],
+}
+# The bottleneck of 8 Mbit/s is offered 4.
+DRAWN: dict[str, Any] = {
+    **ENDS,
+    "load": 0.5,
+    "exchanges": {"mean": 1},
+    "request_bytes": {"mean": 300},
+    "response_bytes": {"distribution": "pareto", "mean": 9000, "shape": 1.5},
+    "server_pause_s": {"mean": 0.01},
+    "think_s": {"mean": 0.01},
+}
+
+
+def tmix(simulated: Run, source: dict[str, Any], **parameters: Any) -> Simulated:
+    """A run with only this background traffic."""
+    return simulated(
+        parameters={**ALONE, **parameters}, flows=[], background=[source], duration_s=3
+    )
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
+    """Write a file of vectors, and return its path."""
+
+    def write(text: str) -> str:
+        path = tmp_path_factory.mktemp("vectors") / "one.cvec"
+        path.write_text(text)
+        return str(path)
+
+    return write
+
+
+def ways(run: Simulated) -> list[list[Event]]:
+    """Packets of senders that arrived at the bottleneck, in each direction."""
+    return [
+        [e for e in run.events if (e.event, e.link, e.kind) == ("+", link, "tcp")]
+        for link in ((0, 1), (1, 0))
+    ]
+
+
+# TCP/Linux does not wait for the end of the handshake, which changes times but no bytes.
+@pytest.mark.parametrize("protocol", ["Sack", "Reno", "Cubic"])
+def test_a_vector_is_its_bytes(
+    simulated: Run, written: Callable[[str], str], protocol: str
+) -> None:
+    run = tmix(simulated, {**ENDS, "protocol": protocol, "vectors": written(ONE)})
+    there, back = ways(run)
+    # A handshake of 40 bytes in each direction, then ceil(5000/1000) + ceil(2000/1000) packets.
+    assert [e.size for e in there] == [40] + 7 * [1040]
+    assert [e.size for e in back] == [40, 1040, 1040]
+    ((start_s, _, size),) = objects(run)
+    assert (start_s, size) == (0.5, 7600)
+
+
+def test_a_vector_is_sent_at_its_times(simulated: Run, written: Callable[[str], str]) -> None:
+    run = tmix(simulated, {**ENDS, "vectors": written(ONE)})
+    there, back = ways(run)
+    # The handshake of the initiator: 6 ms, and an RTT of 36 ms later its request.
+    assert back[0].time_s == pytest.approx(0.506, abs=1e-4)
+    assert back[1].time_s == pytest.approx(0.506 + 0.036, abs=5e-4)
+    # 12 ms to the acceptor with 1.04 ms to send the request, 50 ms, 4 ms to the bottleneck.
+    assert there[0].time_s == pytest.approx(0.542 + 0.01304 + 0.05 + 0.004, abs=1e-3)
+    assert there[1].time_s == pytest.approx(there[0].time_s + 0.036, abs=5e-4)
+    # The last response follows its request by 12 + 1.04 + 50 + 4 ms.
+    assert there[6].time_s == pytest.approx(back[2].time_s + 0.06704, abs=1e-3)
+    ((_, end_s, _),) = objects(run)
+    # Its last packet, of 1.04 ms, needs 14 ms, and its ACK 18 ms.
+    assert end_s == pytest.approx(there[-1].time_s + 0.00104 + 0.014 + 0.018, abs=2e-3)
+
+
+def test_scale_moves_starts(simulated: Run, written: Callable[[str], str]) -> None:
+    two = ONE + ONE.replace("500000", "1000000")
+    run = tmix(simulated, {**ENDS, "vectors": written(two), "scale": 0.5})
+    assert [begin for begin, _, _ in objects(run)] == [0.25, 0.5]
+
+
+def test_ends_that_do_not_take_turns_send_both(
+    simulated: Run, written: Callable[[str], str]
+) -> None:
+    both = "C 0 1 2 0 1\nm 500 500\nI 0 0 1500\nA 0 0 1000\nA 100000 0 400\n"
+    run = tmix(simulated, {**ENDS, "vectors": written(both)})
+    there, _ = ways(run)
+    assert [e.size for e in there] == [40, 540, 540, 540]
+    assert objects(run)[0][2] == 2900
+
+
+def test_drawn_vectors_offer_the_load_and_repeat(simulated: Run) -> None:
+    run = tmix(simulated, DRAWN)
+    there, _ = ways(run)
+    # 4 Mbit/s for 3 s, except what is on its way at the end, besides handshakes of 40 bytes.
+    offered = 4e6 * 3 / 8
+    assert 0.7 * offered < sum(e.size for e in there if e.size > 40) <= 1.001 * offered
+    assert run.run["argv"][run.run["argv"].index("-background.0.offered_mbps") + 1] == "4"
+    assert objects(tmix(simulated, {**DRAWN, "start_within_s": 0.0})) == objects(run)
+    assert objects(tmix(simulated, DRAWN, substream=2)) != objects(run)
+
+
+def test_shuffling_keeps_connections_and_moves_intervals(
+    simulated: Run, written: Callable[[str], str]
+) -> None:
+    several = "".join(
+        ONE.replace("500000", str(start)).replace("0 0 300", f"0 0 {300 + i}")
+        for i, start in enumerate((100_000, 400_000, 700_000, 1_000_000, 1_300_000, 1_600_000))
+    )
+    source = {**ENDS, "vectors": written(several)}
+    plain, shuffled = (
+        objects(tmix(simulated, {**source, **more})) for more in ({}, {"bin_s": 0.3})
+    )
+    assert {size for *_, size in shuffled} <= {size for *_, size in plain}
+    assert [b for b, *_ in shuffled] != [b for b, *_ in plain]
+    # Each keeps its place in its interval, 0.1 s after its beginning.
+    assert all((begin - 0.1) % 0.3 == pytest.approx(0, abs=1e-6)
+               or (begin - 0.1) % 0.3 == pytest.approx(0.3, abs=1e-6)
+               for begin, *_ in shuffled)  # fmt: skip
+
+
+def test_prefill_starts_the_long_ones_late(simulated: Run, written: Callable[[str], str]) -> None:
+    # The first would have ended by 0.5 s; the pause of the second is longer.
+    two = ONE.replace("500000", "100000") + ONE.replace("500000", "200000").replace(
+        "20000 300", "700000 300"
+    )
+    source = {**ENDS, "vectors": written(two), "prefill_s": 1, "prefill_within_s": 0.1}
+    ((start_s, _, _),) = objects(tmix(simulated, source))
+    # Tmix compresses 0 to 1 s to the last tenth of it: 0.9 + 0.2 * 0.1.
+    assert start_s == pytest.approx(0.92, abs=1e-5)
+
+
+def test_sources_that_share_a_draw_have_the_same_vectors(simulated: Run) -> None:
+    sources = [
+        {**DRAWN, "draw": 1, "load": 0.2},
+        {**DRAWN, "draw": 1, "load": 0.2, "protocol": "Reno"},
+    ]
+    run = simulated(parameters=ALONE, flows=[], background=sources, duration_s=3)
+    starts: dict[str, list[str]] = {}
+    for _, subject, start_s, *_ in run.rows("transfers.out"):
+        starts.setdefault(subject, []).append(start_s)
+    first, second = (set(each) for each in starts.values())
+    assert len(first & second) >= 0.9 * len(first)
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("", 0, "0 characters of vectors"),
+        ("S 1 2 0\n", 1, "expected 4 numbers after S, got 3"),
+        ("I 0 0 3\n", 1, "before the first connection"),
+        (ONE + "m 1000 500\n", 8, "one segment size for both ends"),
+        (ONE + "x 1\n", 8, "unknown line 'x'"),
+        (ONE + "w 100 100\n", 8, "windows, RTTs and losses are those of the scenario"),
+        (ONE + "I 0 -1 3\n", 8, "expected whole numbers"),
+        (ONE + "I 0 1 3000000000\n", 8, "expected 1,000,000,000 bytes at most"),
+        (ONE + "S 1 1 0 2\n", 8, "a connection sends nothing"),
+        (ONE * 2000, 0, "several sources can each have a file"),
+    ],
+)
+def test_a_file_that_is_wrong_is_refused_with_its_line(
+    tmp_path: Path, text: str, line: int, says: str
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    (folder / "x.cvec").write_text(text)
+    source = {**ENDS, "vectors": "x.cvec"}
+    study = study_of({"parameters": ALONE, "flows": [], "background": [source]})
+    (folder / "study.yaml").write_text(json.dumps(study, indent=1))
+    with pytest.raises(BdpbenchError) as refused:
+        expand_tier(read_study(folder / "study.yaml"), "quick")
+    assert says in str(refused.value)
+    assert f"x.cvec:{line}" in str(refused.value) or not line

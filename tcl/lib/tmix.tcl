@@ -22,8 +22,8 @@
 #   draw                                  number of the draw: sources that share it and their other
 #                                         keys have the same vectors; by default the source's own
 # Vectors are given, with scale (start times are multiplied by it):
-#   vectors                               words kind,start_us,segment_bytes,... with S (one end after
-#                                         the other) or C (both at once), and for each unit
+#   vectors                               words kind,start_us,segment_bytes,... with S (one end
+#                                         after the other) or C (both at once), and for each unit
 #                                         end:send_us:receive_us:bytes: I or A sends it so long
 #                                         after its last, or after what it has received. Both ends
 #                                         have one segment size: Tmix counts what it receives in
@@ -81,6 +81,7 @@ namespace eval ::tmix {
 proc ::tmix::join_script {} {
     dict set ::background::kind_keys tmix $::tmix::keys
     ::further::wrap ::background::take ::tmix::take
+    ::further::wrap ::flows::prepare ::tmix::prepare
     ::further::wrap ::background::add ::tmix::add
     ::further::wrap ::network::has_transfers ::tmix::has_transfers
     ::further::wrap ::recorder::expect_transfers ::tmix::expect_transfers
@@ -99,7 +100,8 @@ proc ::tmix::take {given_name count links duration_s} {
     upvar $given_name given
     set own {}
     for {set i 0} {$i < $count} {incr i} {
-        if {[dict exists $given background.$i.kind] && [dict get $given background.$i.kind] eq "tmix"} {
+        set key background.$i.kind
+        if {[dict exists $given $key] && [dict get $given $key] eq "tmix"} {
             dict set own $i settings [::args::take_prefixed given background.$i.set.]
             dict set own $i parameters [::args::take_prefixed given background.$i.linux.]
         }
@@ -148,6 +150,16 @@ proc ::tmix::checked {key source} {
             -$key.prefill_s, $prefill_s (s)"
     }
     return [expr {$draw eq "" ? [dict replace $source draw [expr {$index + 1}]] : $source}]
+}
+
+# Make sure that the senders have their variables, like those of flows.
+proc ::tmix::prepare {config} {
+    [::further::inner ::tmix::prepare] $config
+    foreach source [dict get $config backgrounds] {
+        if {[is_one $source]} {
+            ::agents::check_variables background.[dict get $source index] $source
+        }
+    }
 }
 
 # ---------------------------------------------------------------- vectors
@@ -366,7 +378,8 @@ proc ::tmix::lasts_s {vector rtt_s} {
     foreach unit [dict get $vector units] {
         lassign $unit - send_us receive_us bytes
         set rounds [expr {ceil(log($bytes / double($segment) / 2.0 + 1) / log(2))}]
-        set lasts [expr {$lasts + ($send_us + $receive_us) / 1e6 + $rtt_s * max(0.5, $rounds - 0.5)}]
+        set lasts [expr {$lasts + ($send_us + $receive_us) / 1e6
+            + $rtt_s * max(0.5, $rounds - 0.5)}]
     }
     return $lasts
 }
@@ -380,7 +393,6 @@ proc ::tmix::add {index fid source} {
     if {![is_one $source]} {
         return [[::further::inner ::tmix::add] $index $fid $source]
     }
-    ::agents::check_variables background.$index $source
     lassign [vectors_of $source] within_s vectors
     if {$vectors eq {}} {
         ::args::fail "-background.$index: no connection starts in the run"

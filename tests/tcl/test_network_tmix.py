@@ -1,0 +1,53 @@
+"""network_tmix.tcl: what network.tcl and network_web.tcl accept, and Tmix.
+
+tests/pipeline/studies/network/test_tmix.py tests that each key of study.yaml has its effect.
+"""
+
+from __future__ import annotations
+
+import pytest
+from tests.tcl.conftest import NETWORK, Arguments, Outputs, Refused, argv, network_flows
+
+BASE: Arguments = {**NETWORK, **network_flows({})}
+TMIX: Arguments = {
+    **BASE,
+    "backgrounds": 1,
+    "background.0.kind": "tmix",
+    "background.0.start_s": 0,
+    "background.0.access_mbps": 100,
+    "background.0.acceptor_delays_ms": "1 2",
+    "background.0.initiator_delays_ms": "3",
+    "background.0.agent": "TCP/Sack1",
+    "background.0.sink": "TCPSink/Sack1",
+    "background.0.vectors": "S,0,1000,I:0:0:9,A:0:1:9",
+}
+
+
+def test_without_tmix_it_is_network_tcl(outputs: Outputs) -> None:
+    random = {**BASE, "default.Agent/TCP.overhead_": 0.0001, "flow.0.within_s": 1}
+    assert outputs("network_tmix.tcl", *argv(random)) == outputs("network.tcl", *argv(random))
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"vectors": "X,0"}, "expected connection vectors"),
+        ({"vectors": None}, "needs either vectors or offered_mbps"),
+        ({"offered_mbps": 1}, "needs either vectors or offered_mbps"),
+        ({"vectors": None, "offered_mbps": 1}, "-background.0.exchanges goes together with"),
+        ({"think": "constant"}, "-background.0.think goes together with"),
+        ({"acceptor_delays_ms": "1 2 3 4 5 6 7 8 9 10 11"}, "have more than 10 pairs"),
+        ({"acceptor_delays_ms": "1,2"}, "expected delays between blanks (ms)"),
+        ({"agent": "TCP/FullTcp"}, "that needs a peer or packet headers"),
+        ({"linux": "cubic"}, "-background.0.linux needs -background.0.agent TCP/Linux"),
+        ({"linux.beta": 3}, "-background.0.linux.beta needs -background.0.linux"),
+        ({"set.fid_": 3}, "'fid_' is not a variable that can be set"),
+        ({"set.nonsense_": 3}, "has no variable 'nonsense_'"),
+        ({"stop_s": 1}, "connections end with their last byte"),
+        ({"prefill_s": 1, "prefill_within_s": 2}, "expected at most -background.0.prefill_s, 1"),
+        ({"sessions": 2}, "unknown key -background.0.sessions"),
+    ],
+)
+def test_a_source_that_cannot_be_is_refused(refused: Refused, change: Arguments, said: str) -> None:
+    own = {f"background.0.{key}": value for key, value in change.items()}
+    assert said in refused("network_tmix.tcl", *argv(TMIX, own))

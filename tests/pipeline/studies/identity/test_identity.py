@@ -295,7 +295,9 @@ def test_unknown_senders_count_everything_that_may_matter(tree: Path) -> None:
     assert ns2_digest(None) == changed_law
 
 
-@pytest.mark.parametrize("name", ["utils.tcl", "args.tcl", "topology.tcl", "packmime.tcl"])
+@pytest.mark.parametrize(
+    "name", ["utils.tcl", "args.tcl", "topology.tcl", "packmime.tcl", "tmix.tcl"]
+)
 def test_a_sourced_file_changes_exactly_the_runs_that_source_it(
     name: str, tree: Path, before: Found, ids: Ids
 ) -> None:
@@ -313,8 +315,8 @@ def test_a_sourced_file_changes_exactly_the_runs_that_source_it(
 
 def test_a_change_of_a_script_changes_its_runs_alone(tree: Path, before: Found, ids: Ids) -> None:
     add(tree / "tcl/network.tcl", "set a_new_variable 1\n")
-    # network_web.tcl sources it.
-    assert {run[0] for run in changed(before, ids)} == {"network.tcl", "network_web.tcl"}
+    users = {"network.tcl", "network_web.tcl", "network_tmix.tcl"}  # those that source it
+    assert {run[0] for run in changed(before, ids)} == users
 
 
 def test_rows_of_a_table_that_look_like_comments_count(tree: Path, before: Found, ids: Ids) -> None:

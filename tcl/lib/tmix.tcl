@@ -18,7 +18,7 @@
 #                                         interval that ends then, and those that would have
 #                                         ended by half of that time are left out
 #   prefill_within_s                      s, that interval; without it, what the kept ones send
-#                                         takes at offered_mbps
+#                                         takes at the mean rate of all
 #   draw                                  number of the draw: sources that share it and their other
 #                                         keys have the same vectors; by default the source's own
 # Vectors are given, with scale (start times are multiplied by it):
@@ -354,12 +354,16 @@ proc ::tmix::prefilled {made source} {
     if {$prefill_within_s ne ""} {
         return [list $prefill_within_s $kept]
     }
-    set rate [expr {$offered_mbps eq "" ? $access_mbps : $offered_mbps}]
-    return [list [expr {min($prefill_s, max(0.001, $bits / ($rate * 1e6)))}] $kept]
+    set offered 0.0
+    foreach vector $made {
+        set offered [expr {$offered + [bits_of $vector A]}]
+    }
+    set within_s [expr {$bits * ($duration_s - $start_s) / max(1.0, $offered)}]
+    return [list [expr {min($prefill_s, max(0.001, $within_s))}] $kept]
 }
 
 proc ::tmix::mean {numbers} {
-    return [expr {([join $numbers +]) / double([llength $numbers])}]
+    return [expr {[::tcl::mathop::+ {*}$numbers] / double([llength $numbers])}]
 }
 
 proc ::tmix::path_delay_ms {source} {

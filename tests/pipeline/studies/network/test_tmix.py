@@ -157,6 +157,19 @@ def test_prefill_starts_the_long_ones_late(simulated: Run, written: Callable[[st
     assert start_s == pytest.approx(0.92, abs=1e-5)
 
 
+def test_prefill_takes_what_its_connections_take_at_the_mean_rate(
+    simulated: Run, written: Callable[[str], str]
+) -> None:
+    long = ONE.replace("500000", "200000").replace("20000 300", "700000 300")
+    big = ONE.replace("500000", "2000000").replace("50000 5000", "50000 98000")
+    several = {"acceptor_delays_ms": [3, 5], "initiator_delays_ms": [6, 6]}
+    source = {**ENDS, **several, "vectors": written(long + big), "prefill_s": 1}
+    start_s, big_s = (begin for begin, _, _ in objects(tmix(simulated, source)))
+    # 7 and 100 packets of 8,320 bits in 3 s: the 7 take 3 * 7/107 s; 0.2 of it have passed.
+    assert start_s == pytest.approx(1 - 0.8 * 3 * 7 / 107, abs=1e-5)
+    assert big_s == pytest.approx(2)
+
+
 def test_sources_that_share_a_draw_have_the_same_vectors(simulated: Run) -> None:
     sources = [
         {**DRAWN, "draw": 1, "load": 0.2},

@@ -56,7 +56,10 @@ class Checks(RootModel[list[CheckT]]):
 def check_once(
     folder: ComponentFolder, read: Callable[[], TestsT], check: Callable[[TestsT], None]
 ) -> None:
-    """Read the tests of a folder and check them, unless just these have passed with this code."""
+    """Read the tests of a folder and check them, unless just these have passed with this code.
+
+    The code is the folder's, by its name, and ours that checks it.
+    """
     path = folder.path / TEST_NAME
     if not os.path.lexists(path):
         return
@@ -64,7 +67,10 @@ def check_once(
     # Tests without a value of their own run with the defaults of the YAML file.
     defaults = sorted((key, each.default) for key, each in folder.file.variables.items())
     fixed = sorted(folder.fixed.items())
-    tested = hashlib.sha256(f"{sha256_of(path)} {defaults} {fixed}".encode()).hexdigest()
+    checking = [sha256_of(each) for each in sorted(Path(__file__).parent.glob("*_tests.py"))]
+    checking += [sha256_of(each) for each in sorted(Path(__file__).parent.glob("check_*"))]
+    stated = f"{sha256_of(path)} {defaults} {fixed} {checking}"
+    tested = hashlib.sha256(stated.encode()).hexdigest()
     passed = libraries_dir() / f"{folder.name}-{tested[:16]}.passed"
     if not passed.is_file():
         check(tests)

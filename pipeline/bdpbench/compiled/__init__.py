@@ -73,7 +73,7 @@ class ArrowArray(ctypes.Structure):
 
 @dataclass(frozen=True)
 class PackedRows:
-    """Rows of a packet trace as a parser in C leaves them for sums in C: no frame lies between.
+    """Wireless rows as a parser in C leaves them for sums in C: no frame lies between.
 
     Attributes:
         rows: number of rows.

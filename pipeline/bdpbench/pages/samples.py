@@ -48,6 +48,7 @@ class SamplesPage:
         names: names of the sources.
         labels: what subjects of several traces begin with; empty for a single one.
         accounts: account of the lines of each trace.
+        answers: sentences on what the samples show.
         summary: subject, name and the columns of ``SAMPLES_SCHEMA``: a row for each series.
         points: subject, name, time_s (f64, s), value (f64), in order: what is drawn.
     """
@@ -55,6 +56,7 @@ class SamplesPage:
     names: Sequence[str]
     labels: Sequence[str]
     accounts: Sequence[Mapping[str, object]]
+    answers: Sequence[str]
     summary: pl.DataFrame
     points: pl.DataFrame
 
@@ -66,12 +68,18 @@ def build_samples_page(page: SamplesPage, out: Path) -> None:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
     charts, specs, series = [], {}, {}
-    for number, (name, rows) in enumerate(_by_name(page.summary)):
+    by_name = _by_name(page.summary)
+    subjects = dict.fromkeys(each for _, rows in by_name for each in rows["subject"])
+    colours = {each: COLOURS[place % len(COLOURS)] for place, each in enumerate(subjects)}
+    span_s = min(page.summary["first_s"].to_list()), max(page.summary["last_s"].to_list())
+    for number, (name, rows) in enumerate(by_name):
         key = f"{slug(name) or 'value'}-{number}"
-        charts.append(_chart(key, name, rows))
+        charts.append(_chart(key, name, rows, colours, span_s))
         specs[key] = _spec(name)
         points = page.points.filter(pl.col("name") == name)
-        series[key] = {each: _packed(points, each) for each in rows["subject"]}
+        series[key] = {
+            each: _packed(points, each, _end_s(page, name, each)) for each in rows["subject"]
+        }
     store = {"time": specs, "charts": {chart.chart_id: chart.content for chart in charts}}
     shown = page.summary.head(MOST_ROWS)
     content = {
@@ -107,19 +115,34 @@ def _spec(name: str) -> Spec:
     return line_spec("time (s)", f"{quantity} ({unit})" if unit else quantity, "step-after")
 
 
-def _chart(key: str, name: str, rows: pl.DataFrame) -> Chart:
+def _end_s(page: SamplesPage, name: str, subject: str) -> float:
+    """Until when the last value of a series holds, s: of a variable to the end of its trace."""
+    own = pl.col("subject") == subject
+    if name.endswith("_"):
+        label = next((each for each in page.labels if subject.startswith(f"{each}: ")), "")
+        own = pl.col("subject").str.starts_with(f"{label}: " if label else "")
+    last_s: list[float] = page.summary.filter(own)["last_s"].to_list()
+    return max(last_s)
+
+
+def _chart(
+    key: str,
+    name: str,
+    rows: pl.DataFrame,
+    colours: Mapping[str, str],
+    span_s: tuple[float, float],
+) -> Chart:
     subjects = [str(each) for each in rows["subject"]]
     labels = [each or name.removesuffix("_") for each in subjects]
-    start_s, end_s = rows["first_s"].to_list(), rows["last_s"].to_list()
     content: TimeContent = {
         "kind": key,
         "traces": [
-            curve("trace", subject, label, COLOURS[index % len(COLOURS)])
-            for index, (subject, label) in enumerate(zip(subjects, labels, strict=True))
+            curve("trace", subject, label, colours[subject])
+            for subject, label in zip(subjects, labels, strict=True)
         ],
         "thresholds": [],
-        "start": min(start_s),
-        "end": max(end_s),
+        "start": span_s[0],
+        "end": span_s[1],
     }
     title = name.removesuffix("_")
     return Chart(
@@ -133,9 +156,12 @@ def _chart(key: str, name: str, rows: pl.DataFrame) -> Chart:
     )
 
 
-def _packed(points: pl.DataFrame, subject: str) -> Packed:
+def _packed(points: pl.DataFrame, subject: str, end_s: float) -> Packed:
     own = points.filter(pl.col("subject") == subject)
-    return pack(own["time_s"].to_list(), own["value"].to_list())
+    times_s, values = own["time_s"].to_list(), own["value"].to_list()
+    if times_s and times_s[-1] < end_s:
+        times_s, values = [*times_s, end_s], [*values, values[-1]]
+    return pack(times_s, values)
 
 
 def _cells(row: Mapping[str, object]) -> tuple[str, Sequence[tuple[str, str]]]:

@@ -386,11 +386,11 @@ def _whole_batch(
 ) -> _Batch:
     """The parser has read all lines."""
     is_filtered = is_decided and found.undecided == 0
-    rows: pl.DataFrame | PackedRows = _packed(found, reading)
+    rows: pl.DataFrame | PackedRows | None = _packed(found, reading)
     if reading.table != "packets":
         rows = _empty(reading)
-    elif not reading.is_packed:
-        rows = _full(found.packed.frame(), reading)
+    elif rows is None:
+        rows = _full(found.frame(), reading)
     learning = None if is_filtered or "wired" not in found.forms else reading.row_filter
     if learning and isinstance(rows, pl.DataFrame) and reading.table == "packets":
         learning.learn(rows)
@@ -398,9 +398,11 @@ def _whole_batch(
     return _at_times(batch, found.times)
 
 
-def _packed(found: native.Lines, reading: Reading) -> PackedRows:
-    """The rows as they are, whose frame has all wanted columns."""
-    return replace(found.packed, frame=lambda: _full(found.packed.frame(), reading))
+def _packed(found: native.Lines, reading: Reading) -> PackedRows | None:
+    """The rows as they are, whose frame has all wanted columns; None if a frame is wanted."""
+    if found.packed is None or not reading.is_packed:
+        return None
+    return replace(found.packed, frame=lambda: _full(found.frame(), reading))
 
 
 def _at_times(batch: _Batch, times: native.Times) -> _Batch:
@@ -449,8 +451,8 @@ def _wireless_batch(
     assert reading.parser is not None  # noqa: S101 - it has found them
     parsed = _others(chunk, found, hint)
     times = reading.parser.times_among(found, parsed.times)
-    stays = reading.is_packed and "packets" not in parsed.frames
-    rows = _packed(found, reading) if stays else _placed(found)
+    packed = _packed(found, reading) if "packets" not in parsed.frames else None
+    rows = _placed(found) if packed is None else packed
     return _at_times(_merged_batch(chunk, found, rows, parsed, reading), times)
 
 
@@ -479,7 +481,7 @@ def _placed(found: native.Lines) -> pl.DataFrame:
     """The rows of a parser, with LINE."""
     places = pl.int_range(found.rows + found.others, eager=True).alias(LINE)
     others = pl.Series(found.other_lines, dtype=pl.Int64).implode()
-    return found.packed.frame().with_columns(places.filter(~places.is_in(others)))
+    return found.frame().with_columns(places.filter(~places.is_in(others)))
 
 
 def _merged(placed: pl.DataFrame, parsed: ParsedText, reading: Reading) -> pl.DataFrame:

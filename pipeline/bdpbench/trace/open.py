@@ -222,6 +222,12 @@ def _refuse_archive(name: str, head: bytes) -> None:
             raise BdpbenchError(
                 f"this is {what}, not a trace of ns-2", where=name, hint="give the files in it"
             )
+    if head.startswith(b"\x1f\x8b"):
+        raise BdpbenchError(
+            "this is a gzip file in a gzip file",
+            where=name,
+            hint=f"gzip -dc {name} | ./bdpbench analyze -",
+        )
     if head.startswith(_CAPTURES):
         raise BdpbenchError(
             "this is a packet capture (pcap), as tcpdump and ns-3 write it, not a trace of ns-2",

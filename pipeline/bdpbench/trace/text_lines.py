@@ -222,8 +222,10 @@ _HEADINGS = (_XGRAPH, _COMMENT, _PRINTED)
 _FOREIGN = (
     (
         r"[+\-rdst] +[0-9.e+-]+ +/NodeList/",
-        "an ASCII trace of ns-3, which is another simulator than ns-2",
+        "an ASCII trace of ns-3, which is another simulator than ns-2: ns-3's FlowMonitor and "
+        "the pcap files that it writes are what measures it",
     ),
+    (r"\s*<[?!A-Za-z]", "XML or HTML, such as files of ns-3, NetAnim or SUMO, not packets of ns-2"),
     (_XGRAPH, "a file for xgraph, which draws it: titles and curves, not packets"),
     (r" *[0-9.]+ n \d+ m <\S+> r \d+ ", "a log of SRM agents: requests and repairs, not packets"),
     (r"[0-9.]+ i \d+ [A-Z] [A-Z]+ ", "a log of a web cache: requests for pages, not packets"),

@@ -123,7 +123,7 @@ def test_the_parser_of_other_processors_reads_the_same(macro: str, tmp_path: Pat
     ]
     ours, other = results
     assert ours.rows == other.rows == 2 * len(lines)
-    assert_frame_equal(ours.packed.frame(), other.packed.frame(), categorical_as_str=True)
+    assert_frame_equal(ours.frame(), other.frame(), categorical_as_str=True)
     assert ours.times == other.times
     assert (ours.other_lines, ours.other_starts) == (other.other_lines, other.other_starts)
 

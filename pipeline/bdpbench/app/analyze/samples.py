@@ -10,7 +10,7 @@ import polars as pl
 
 from bdpbench import __version__
 from bdpbench.app.analyze.files import ANALYSIS_VERSION, account_of, json_text, writing
-from bdpbench.app.analyze.text import account_lines, samples_lines
+from bdpbench.app.analyze.text import account_lines, samples_lines, what_was_sampled
 from bdpbench.contracts.files import write_atomically, write_text_atomically
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import Window
@@ -107,6 +107,8 @@ def analyze_samples(traces: Sequence[SampledTrace], output: Path | None) -> Iter
         label = f"{each.label}: " if each.label else ""
         yield f"{label}{each.name}: {each.trace.account.forms_told} trace"
     yield ""
+    yield from what_was_sampled(summary)
+    yield ""
     yield from samples_lines(summary)
     for each in traces:
         label = f"{each.label}: " if each.label else ""
@@ -159,6 +161,7 @@ def _write_page(
         names=[each.name for each in traces],
         labels=[each.label for each in traces if each.label],
         accounts=[account_of(each.trace.account) for each in traces],
+        answers=list(what_was_sampled(summary)),
         summary=summary,
         points=points,
     )

@@ -127,6 +127,7 @@ _OTHERS = {
     "series": "of two columns of numbers, which --kind series measures",
 }
 
+_MOST_TOLD = 6  # series that a sentence is about
 _SAMPLES = ("subject", "name", "samples", "first_s", "last_s", "least", "mean", "largest", "last")
 _FALLS = ("subject", "name", "falls", "first_fall_s", "falls_to_one")
 
@@ -296,6 +297,28 @@ def metric_lines(metrics: pl.DataFrame) -> Iterator[str]:
         for metric, subject, value, unit in metrics.select(*KEY, "value", "unit").iter_rows()
     ]
     yield from _aligned([("metric", "of", "value", "unit"), *rows], left=2, right=1)
+
+
+def what_was_sampled(summary: pl.DataFrame) -> Iterator[str]:
+    """A sentence for each of the first series: of cwnd how it fell, of all how large they were."""
+    for row in summary.head(_MOST_TOLD).iter_rows(named=True):
+        name = str(row["name"]).removesuffix("_")
+        parts = [f"{_number(row['mean'])} on average and {_number(row['largest'])} at most"]
+        if name == "cwnd" and row["falls"]:
+            parts.append(
+                f"fell {_times(row['falls'])}, first at {row['first_fall_s']:.6g} s, when slow "
+                f"start had ended at the latest, and {_times(row['falls_to_one'])} to one packet, "
+                "as a timeout leaves it"
+            )
+        elif name == "cwnd":
+            parts.append("never fell")
+        yield f"{' of '.join(each for each in (name, row['subject']) if each)}: {'; '.join(parts)}."
+    if summary.height > _MOST_TOLD:
+        yield f"{several(summary.height - _MOST_TOLD, 'more series')} in the table."
+
+
+def _times(count: int) -> str:
+    return {0: "never", 1: "once", 2: "twice"}.get(count, f"{count:,} times")
 
 
 def samples_lines(summary: pl.DataFrame) -> Iterator[str]:

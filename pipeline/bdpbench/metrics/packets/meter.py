@@ -273,8 +273,7 @@ class Look(ctypes.Structure):
 
     first_s, last_s: their first and last time, s, NaN without any. has_ended: whether others are at
     the end or later. has_gaps: whether any has no flow id or no ends; lacks_flow: whether any has
-    ends, but no flow id; has_flow: whether any has one. top_source, top_on_link: the largest
-    source, and that of rows on links, or -1.
+    ends, but no flow id; has_flow: whether any has one. top_source: the largest source, or -1.
     """
 
     first_s: float
@@ -284,11 +283,10 @@ class Look(ctypes.Structure):
     lacks_flow: int
     has_flow: int
     top_source: int
-    top_on_link: int
     _fields_ = (
         *((name, ctypes.c_double) for name in ("first_s", "last_s")),
         *((name, ctypes.c_int64) for name in ("has_ended", "has_gaps", "lacks_flow")),
-        *((name, ctypes.c_int64) for name in ("has_flow", "top_source", "top_on_link")),
+        *((name, ctypes.c_int64) for name in ("has_flow", "top_source")),
     )
 
 

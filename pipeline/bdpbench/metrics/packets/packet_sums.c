@@ -1722,7 +1722,7 @@ struct look {
 	int64_t has_gaps;		/* whether any has no flow id, or no ends */
 	int64_t lacks_flow;		/* whether any has ends, and no flow id */
 	int64_t has_flow;
-	int64_t top_source, top_on_link;	/* largest source, and of those on links; or -1 */
+	int64_t top_source;		/* largest source, or -1 */
 };
 
 #define VALUE(batch, column, type, row) \
@@ -1777,8 +1777,7 @@ load_packed_row(const struct packed *packed, const uint8_t *event_of, const uint
 
 	row->time_s = PACKED(double, TIME, 0);
 	row->event = (enum event)event_of[PACKED(uint8_t, EVENT, 0)];
-	row->from = PACKED(int32_t, FROM, UNKNOWN);
-	row->to = PACKED(int32_t, TO, UNKNOWN);
+	row->from = row->to = UNKNOWN;
 	row->type_code = packed->type_codes[PACKED(uint16_t, TYPE, 0)];
 	type = row->type_code == NO_TYPE ? DATA : type_of[row->type_code];
 	row->type = (enum type)(type & (ROUTING - 1));
@@ -1791,8 +1790,7 @@ load_packed_row(const struct packed *packed, const uint8_t *event_of, const uint
 	row->dst_port = PACKED(int32_t, DST_PORT, UNKNOWN);
 	row->seq = PACKED(int64_t, SEQ, NONE);
 	row->uid = PACKED(int64_t, UID, -1);
-	row->header_bytes = PACKED(int32_t, HEADER_BYTES, 0);
-	row->is_coarse = 0;
+	row->header_bytes = row->is_coarse = 0;
 	row->layer = PACKED(uint8_t, LAYER, WIRED);
 	if (row->layer == WIRED && row->event != READING)
 		return;
@@ -2136,7 +2134,7 @@ bdpbench_add_packed(struct meter *meter, const struct packed *packed, const uint
 void
 bdpbench_look(const struct packed *packed, struct look *look)
 {
-	*look = (struct look){ NAN, NAN, 0, 0, 0, 0, -1, -1 };
+	*look = (struct look){ NAN, NAN, 0, 0, 0, 0, -1 };
 	for (int64_t at = 0; at < packed->rows; at++) {
 		double time_s = PACKED(double, TIME, 0);
 		int32_t source = PACKED(int32_t, SRC_NODE, UNKNOWN);
@@ -2156,8 +2154,6 @@ bdpbench_look(const struct packed *packed, struct look *look)
 		look->lacks_flow |= !has_flow;
 		if (source > look->top_source)
 			look->top_source = source;
-		if (source > look->top_on_link && PACKED(int32_t, FROM, UNKNOWN) != UNKNOWN)
-			look->top_on_link = source;
 	}
 }
 

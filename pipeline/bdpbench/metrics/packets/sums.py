@@ -185,8 +185,7 @@ class PacketMeter:
         learns_flows = knows_flows or any(each.has_gaps for each in looks)
         knows_flows |= self._has_flows or any(each.has_flow for each in looks)
         lacks_flow = any(each.lacks_flow for each in looks)
-        top_on_link = max((each.top_on_link for each in looks), default=-1)
-        if knows_hosts or top_on_link >= FIRST_HIERARCHICAL or (knows_flows and lacks_flow):
+        if knows_hosts or (knows_flows and lacks_flow):
             return True
         self._has_flows |= learns_flows and any(each.has_flow for each in looks)
         return False

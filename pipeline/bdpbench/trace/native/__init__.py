@@ -9,7 +9,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import weakref
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -176,8 +176,10 @@ class Lines:
     """The result of parsing a chunk.
 
     Attributes:
-        packed: the wanted columns of the parsed lines, in order, without the rows of unwanted
-            kinds; of wireless lines also ``form`` (u8), the number in ``WIRELESS_FORMS``.
+        frame: makes a frame of the wanted columns of the parsed lines, in order, without the rows
+            of unwanted kinds; of wireless lines also ``form`` (u8), the number in
+            ``WIRELESS_FORMS``. To be called once.
+        packed: the same rows of wireless lines as they are, or None.
         rows: number of parsed lines.
         undecided: stored rows whose kind is not yet known to be wanted or not.
         forms: name of a form → number of its lines.
@@ -185,7 +187,8 @@ class Lines:
         times: the times of these lines.
     """
 
-    packed: PackedRows
+    frame: Callable[[], pl.DataFrame]
+    packed: PackedRows | None
     rows: int
     undecided: int
     forms: Mapping[str, int]
@@ -266,21 +269,9 @@ class LineParser:
         if not self._parse(ctypes.addressof(text), length, mask, *told, ctypes.addressof(chunk)):
             raise MemoryError("no memory for the columns of a chunk")
         names, unit_s = [name for name in COLUMNS if name in wanted], HALF_UNITS_S["wired"]
-        places = {name: COLUMNS.index(name) for name in names}
-        if not chunk.extended:
-            places = {name: at for name, at in places.items() if name not in _EXTENDED}
-        packed = PackedRows(
-            chunk.stored,
-            {name: _values_of(chunk.columns[at]) for name, at in places.items()},
-            EVENTS,
-            LAYERS,
-            chunk.types.words(),
-            (),
+        found = Lines(
             lambda: pl.DataFrame([_series(chunk, COLUMNS.index(name), name) for name in names]),
-        )
-        weakref.finalize(packed, self._release, ctypes.byref(chunk))
-        return Lines(
-            packed,
+            None,
             chunk.rows,
             chunk.undecided,
             {"wired": chunk.rows} if chunk.rows else {},
@@ -288,6 +279,8 @@ class LineParser:
             Times(chunk.first_time, unit_s, chunk.last_time, unit_s, _backwards_of(chunk)),
             chunk,
         )
+        weakref.finalize(found, self._release, ctypes.byref(chunk))
+        return found
 
     def tell(self, sink: LineSink) -> Telling:
         """Begin to tell the lines of a trace to a sink."""
@@ -332,6 +325,7 @@ class LineParser:
         weakref.finalize(packed, self._release_wireless, ctypes.byref(chunk))
         forms = zip(WIRELESS_FORMS, chunk.forms, strict=True)
         return Lines(
+            packed.frame,
             packed,
             chunk.rows,
             0,
@@ -369,11 +363,6 @@ class LineParser:
         self._find_times(ctypes.addressof(chunk), _WIRELESS_UNITS, ctypes.addressof(timed))
         first, last = (chunk.first_time, chunk.first_unit), (chunk.last_time, chunk.last_unit)
         return Times(*first, *last, _backwards_of(chunk))
-
-
-def _values_of(array: ArrowArray) -> int:
-    """Address of the values of an array."""
-    return int(ctypes.cast(array.buffers, ctypes.POINTER(ctypes.c_void_p))[1])
 
 
 def _backwards_of(chunk: _WiredChunk | _WirelessChunk) -> Backwards | None:

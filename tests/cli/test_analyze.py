@@ -96,7 +96,8 @@ def test_every_kind_of_line_is_measured_or_counted(folder: Path, analyze: Analyz
     assert lines[-1] == "2,000 lines of variables, which --kind variables measures"
     lines = analyze("mixed.tr", "--kind", "variables").lines
     values = ("2,000", "0", "0.01999", "0", "999.5", "1,999", "1,999")
-    assert lines[3].split() == ["0-0-1-0", "cwnd_", *values]
+    assert lines[2] == "cwnd of 0-0-1-0: 999.5 on average and 1,999 at most; never fell."
+    assert lines[5].split() == ["0-0-1-0", "cwnd_", *values]
     assert lines[-1] == "14 lines of packets, which --kind packets measures"
     (folder / "moving.tr").write_text(movement + TRACE)
     lines = analyze("moving.tr").lines

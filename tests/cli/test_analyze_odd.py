@@ -135,6 +135,7 @@ def test_no_reason_and_hierarchical_addresses(odd: Analyze) -> None:
             "+ 2 /NodeList/0/DeviceList/0/$ns3::PointToPointNetDevice/TxQueue/Enqueue ns3::Ppp",
             "ASCII trace of ns-3",
         ),
+        ('<?xml version="1.0"?>', "XML or HTML"),
         ("TitleText: cwnd", "file for xgraph"),
         ('"flow 1', "file for xgraph"),
     ],

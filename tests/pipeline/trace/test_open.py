@@ -280,6 +280,8 @@ def test_archives_and_text_in_utf_16_are_named(trace: Path) -> None:
     path.write_text(TEXT, encoding="utf-16")
     assert f"{path}: this is text in UTF-16" in _error(path)
     assert f"iconv -f UTF-16 -t UTF-8 {path} |" in _error(path)
+    path.write_bytes(gzip.compress(gzip.compress(TEXT.encode())))
+    assert f"{path}: this is a gzip file in a gzip file" in _error(path)
 
 
 def test_a_line_without_end_is_told_also_behind_good_lines(trace: Path) -> None:

@@ -164,6 +164,7 @@ def test_called_again_it_simulates_nothing_and_full_adds_repetitions(evaluated: 
         (["nowhere"], ["is no protocol", "STUDY:PROTOCOL"]),
         (["Plain={0}/plain", "plain={0}/bully"], ["would both be plain", "give one another name"]),
         (["1x={0}/plain"], ["cannot be the name of a protocol"]),
+        (["Plain="], ["Plain=: names no protocol"]),
         (["={0}/plain"], ["'' cannot be the name of a protocol"]),
         (["{0}/broken"], ["does not compile", "law.cc:"]),
         (["{0}/plain", "--study", "none"], ["is no study that takes newcomers"]),

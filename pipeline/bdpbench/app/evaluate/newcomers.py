@@ -78,6 +78,8 @@ def _find(word: str) -> Newcomer:
             f"{name!r} cannot be the name of a protocol: use letters, digits and _, a letter first",
             where=word,
         )
+    if not what:
+        raise BdpbenchError("names no protocol", where=word or '""', hint=_HINT)
     newcomer = _named(what)
     if not name:
         return newcomer

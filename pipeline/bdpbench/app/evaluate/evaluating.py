@@ -122,7 +122,8 @@ def evaluate(request: EvaluateRequest) -> Path | None:
             evaluating.simulate(execution)
             folder = evaluating.write()
         evaluating.conclude(folder)
-        for what, path in make_files(folder, request.files, earlier):
+        begin = partial(_tell_making, view)
+        for what, path in make_files(folder, request.files, earlier, begin):
             view.tell("file", f"{what}: {path}", what=what, path=str(path))
         return folder
 
@@ -136,6 +137,10 @@ def _name_of(request: EvaluateRequest, newcomers: Sequence[Newcomer]) -> str:
         said = "cannot be the name of a folder: use letters, digits and ._+-"
         raise BdpbenchError(said, where=f"--name {name}")
     return name
+
+
+def _tell_making(view: View, what: str) -> None:
+    view.tell("making", f"making the {what}", what=what)
 
 
 def _tell_waiting(view: View, results: Path, text: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tempfile
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -97,7 +97,10 @@ class WantedFiles:
 
 
 def make_files(
-    folder: Path, wanted: WantedFiles, earlier: Earlier | None = None
+    folder: Path,
+    wanted: WantedFiles,
+    earlier: Earlier | None = None,
+    begin: Callable[[str], None] = lambda what: None,
 ) -> Iterator[tuple[str, Path]]:
     """Write the report of an evaluation, and what else is wanted: what it is, and its path.
 
@@ -105,6 +108,7 @@ def make_files(
         folder: folder of the evaluation.
         wanted: what to make.
         earlier: the evaluation that the report compares this one with.
+        begin: is told before what takes a while.
 
     Raises:
         BdpbenchError: as ``WantedFiles.check``; when the evaluation is missing, damaged or of
@@ -115,15 +119,18 @@ def make_files(
     write_text_atomically(page, visible(evaluation_page(report)))
     yield "report", page
     if wanted.export is not None:
+        begin("tables and figures")
         formats, said = parse_formats(wanted.formats), origin(report.evaluation["ns2_build_id"])
         write_exported(wanted.export, evaluation_files(report, formats, said))
         yield "tables and figures", wanted.export
     if wanted.pdf:
+        begin("PDF")
         print_page(page, folder / PDF_NAME)
         yield "PDF", folder / PDF_NAME
     if wanted.archive is not None:
         from bdpbench.app.evaluate.archive import archive_evaluation
 
+        begin("archive")
         archive_evaluation(folder, wanted.archive)
         yield "archive", wanted.archive
     if wanted.gallery:

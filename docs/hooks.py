@@ -7,6 +7,8 @@ from typing import Any
 
 _OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?!scenarios)([^)#]+)(?:#[^)]*)?\)")
 
+_SEARCH = re.compile(r'<script src="([^"]*search/main\.js)"></script>')
+
 
 def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
     """Replace links that lead out of ``docs/`` by the path in the checkout."""
@@ -16,6 +18,15 @@ def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
 
 
 def on_post_page(output: str, **_: Any) -> str:
-    """Give the theme's script the style sheets of a highlighter that it expects, both empty."""
+    """Load the search only from a server, and satisfy the theme's script.
+
+    Without a server, browsers refuse the search's worker. The script expects the style sheets of a
+    highlighter; both are empty.
+    """
+    output = _SEARCH.sub(
+        r"<script>location.protocol === 'file:' || "
+        r"document.write('<script src=\"\1\"><\\/script>')</script>",
+        output,
+    )
     sheets = '<style id="hljs-light"></style><style id="hljs-dark"></style>'
     return output.replace("</head>", f"{sheets}</head>", 1)

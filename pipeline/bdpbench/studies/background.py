@@ -30,6 +30,9 @@ from bdpbench.units import BITS_PER_BYTE, MOST_SOURCES
 MOST_HOSTS = 5000
 """Most servers and clients of a web source: ns-2 computes the routes between all nodes."""
 
+MOST_VECTORS = 1_000_000
+"""Most vectors that a source of Tmix draws: before the run begins, with 3.6 kB each."""
+
 MOST_PAIRS = 10
 """Most client nodes, and most server nodes, of ns-2's PackMimeHTTP; most pairs of nodes of Tmix."""
 
@@ -346,6 +349,13 @@ def _tmix(
         more += _quantities(values, said, location, _TMIX)
         per_s = mbps * 1e6 / BITS_PER_BYTE / max(1.0, _mean(said.response_bytes))
         per_s /= max(1.0, _mean(said.exchanges))
+        if per_s * lasts_s > MOST_VECTORS:
+            raise values.error(
+                (*location, "response_bytes"),
+                f"some {per_s * lasts_s:,.0f} connections would be drawn, expected "
+                f"{MOST_VECTORS:,} at most",
+                hint="larger responses, more exchanges, a lower load or a shorter run",
+            )
     return Source(
         said.kind, mbps, sender, more, hosts=sum(map(len, delays.values())), connections_per_s=per_s
     )

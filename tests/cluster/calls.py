@@ -144,7 +144,7 @@ class Call:
         return [each for each in map(json.loads, lines) if each["event"] == event]
 
 
-def start(workspace: Workspace, slurm: Slurm | None, *options: str) -> Call:
+def start(workspace: Workspace, slurm: Slurm | None, *options: str, command: str = "run") -> Call:
     """Start a call, on a cluster or on this machine; on a cluster, its runs wait at the gates."""
     environment = {
         **(slurm.environment() if slurm else os.environ),
@@ -157,7 +157,7 @@ def start(workspace: Workspace, slurm: Slurm | None, *options: str) -> Call:
     said = workspace.folder / "said"
     with said.open("wb") as stream:
         process = subprocess.Popen(
-            [sys.executable, "-m", "bdpbench", "run", "--json", *profile, *options],
+            [sys.executable, "-m", "bdpbench", command, "--json", *profile, *options],
             env=environment,
             stdin=subprocess.DEVNULL,
             stdout=stream,

@@ -1,4 +1,4 @@
-"""Proves that `./bdpbench run --profile slurm` works on a real Slurm, which this script starts.
+"""Proves that `run` and `evaluate --profile slurm` work on a real Slurm, which this script starts.
 
 Run `PYTHONPATH=pipeline:. python tests/cluster/prove.py` after `./bdpbench ns2 build`; `--all` adds
 the longer tests. It needs slurm-wlm and munge (Debian); without them it says so and does nothing.
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import shutil
 import signal
 import sys
 import tempfile
@@ -16,7 +17,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.cluster.calls import RATES, Workspace, ours, start
+from tests.cluster.calls import RATES, ROOT, Workspace, ours, start
 from tests.cluster.slurm import Slurm, missing_programs
 
 Proof = Callable[[Workspace, Slurm, Workspace], None]
@@ -127,8 +128,31 @@ def a_pre_empted_batch(workspace: Workspace, slurm: Slurm, local: Workspace) -> 
     _must(workspace.outputs() == local.outputs(), "other bytes than on this machine")
 
 
+def an_evaluation(workspace: Workspace, slurm: Slurm, local: Workspace) -> None:
+    """`evaluate` on the cluster gives the same cells as on this machine."""
+    cells = []
+    for name, cluster in (("here", None), ("there", slurm)):
+        place = Workspace(workspace.folder / name)
+        config = place.folder / "config"
+        shutil.copytree(ROOT / "tests" / "data" / "newcomers", config)
+        (config / "studies").mkdir()
+        text = (ROOT / "config" / "config.yaml").read_text().partition("slurm:")[0]
+        (config / "config.yaml").write_text(f"{text}slurm: {{poll_s: 1}}\n")
+        mine = str(ROOT / "config" / "protocols" / "aimd")
+        call = start(place, cluster, "--quick", "--name", "mine", mine, command="evaluate")
+        _must(call.end() == 0, call.said())
+        cells.append((place.results / "evaluations" / "mine" / "cells.parquet").read_bytes())
+    _must(cells[0] == cells[1], "other cells than on this machine")
+    _must("COMPLETED" in dict(map(reversed, ours(slurm.jobs()))), "no job was run")
+
+
 PROOFS: tuple[Proof, ...] = (a_killed_batch, a_cancelled_call, a_job_that_never_starts)
-LONGER: tuple[Proof, ...] = (a_refused_job, a_dead_controller, a_pre_empted_batch)
+LONGER: tuple[Proof, ...] = (
+    a_refused_job,
+    a_dead_controller,
+    a_pre_empted_batch,
+    an_evaluation,
+)
 
 
 def _two_runs_min(local: Workspace) -> float:

@@ -211,7 +211,113 @@
     const labels = chart.labels || chart.traces.map((trace) => trace.label);
     spec.config.legend.columns = legendColumns(labels, canvas.clientWidth);
     spec.description = canvas.getAttribute("aria-label");
+    if (labelsFit(chart, labels, canvas)) labelAtEnds(spec);
     return spec;
+  }
+
+  // ---- Names at the ends of lines, in place of a legend -----------------------------------------
+
+  const MOST_NAMED = 8;
+  const NAME_LETTER = 6.2;
+  const NAME_HEIGHT = 12.5;
+  const WIDEST_NAMES = 0.34; // of the chart
+
+  const lineLayer = (spec) => spec.layer.find(({ mark }) => mark.type === "line");
+
+  function labelsFit(chart, labels, canvas) {
+    if (labels.length < 2 || labels.length > MOST_NAMED || chart.unit) return false;
+    if (chart.kind === "spec" && !lineLayer(chart.spec)) return false;
+    const longest = Math.max(...labels.map((label) => label.length));
+    return longest * NAME_LETTER < WIDEST_NAMES * canvas.clientWidth;
+  }
+
+  // The rows of "ends" are placed in pixels when the scales are known, see placeNames.
+  function labelAtEnds(spec) {
+    const pixel = (field) => ({ field, type: "quantitative", scale: null });
+    const own = (field) => ({ field, type: "nominal", scale: null });
+    spec.layer.forEach(({ encoding }) => { if (encoding.color && encoding.color.field) encoding.color.legend = null; });
+    spec.layer.forEach(({ encoding }) => { if (encoding.strokeDash) encoding.strokeDash.legend = null; });
+    spec.layer.push({
+      data: { name: "ends" },
+      mark: { type: "rule", strokeWidth: 1.2, opacity: 0.7, clip: false },
+      encoding: { x: pixel("from"), x2: { field: "to" }, y: pixel("end"), y2: { field: "at" }, color: own("colour") },
+    }, {
+      data: { name: "ends" },
+      mark: { type: "text", align: "left", baseline: "middle", fontSize: 11, cursor: "pointer", dx: 2, clip: false },
+      encoding: { x: pixel("to"), y: pixel("at"), text: { field: "name" } },
+    });
+    spec.datasets = { ...spec.datasets, ends: [] };
+  }
+
+  // The last point of each line, no later than this: name → its place on both axes.
+  function endsOf(chart, latest) {
+    const ends = new Map();
+    if (chart.kind !== "spec") {
+      for (const trace of chart.traces) {
+        const { t, v } = pointsOf(trace, chart.kind);
+        const last = t.length && (t[t.length - 1] > latest ? sampleAt(t, latest, chart) : t.length - 1);
+        if (t.length) ends.set(trace.label, { x: Math.min(t[last], latest), v: v[last], colour: trace.colour });
+      }
+      return ends;
+    }
+    const { spec } = chart;
+    const { data, encoding } = lineLayer(spec);
+    const { domain, range } = encoding.color.scale;
+    for (const row of spec.datasets[(data || spec.data).name]) {
+      const known = ends.get(row.series);
+      const x = row[encoding.x.field];
+      if (known && known.x > x) continue;
+      const values = known && known.x === x ? [...known.values, row[encoding.y.field]] : [row[encoding.y.field]];
+      const v = values.reduce((sum, each) => sum + each, 0) / values.length;
+      ends.set(row.series, { x, v, values, colour: range[domain.indexOf(row.series)] });
+    }
+    return ends;
+  }
+
+  // Names that would overlap are moved apart, in the order of their lines.
+  function placeNames(chart, view) {
+    const [across, up, height] = [view.scale("x"), view.scale("y"), view.height()];
+    const bandwidth = across.bandwidth ? across.bandwidth() : 0;
+    const rows = [...endsOf(chart, across.domain()[1])].map(([name, { x, v, colour }]) => ({
+      name, colour, from: Math.min(across(x) + bandwidth / 2, view.width()), to: view.width() + 14, end: Math.min(height, Math.max(0, up(v))),
+    })).sort((a, b) => a.end - b.end);
+    rows.forEach((row, i) => { row.at = Math.max(row.end, i ? rows[i - 1].at + NAME_HEIGHT : 0); });
+    let lowest = height;
+    for (const row of [...rows].reverse()) {
+      row.at = Math.min(row.at, lowest);
+      lowest = row.at - NAME_HEIGHT;
+    }
+    return rows;
+  }
+
+  async function nameLines(chart, view) {
+    if (!view.getState({ data: (name) => name === "ends", signals: () => false }).data.ends) return;
+    // The names take room from the plot, and then the lines end elsewhere.
+    for (let round = 0; round < 2; round += 1) {
+      view.data("ends", placeNames(chart, view)).resize();
+      // eslint-disable-next-line no-await-in-loop -- the second round needs the first one's scales
+      await view.runAsync();
+    }
+    if (chart.kind === "spec") return;
+    view.addSignalListener("zoom_t", () => view.runAfter(() => {
+      setTimeout(() => view.data("ends", placeNames(chart, view)).runAsync());
+    }));
+    // Marks outside of the plot of a chart that zooms get no events of their own.
+    view.addEventListener("click", ({ clientX, clientY }) => {
+      const box = view.container().querySelector("svg.marks").getBoundingClientRect();
+      const across = clientX - box.left - view.padding().left - view.origin()[0];
+      const down = clientY - box.top - view.padding().top - view.origin()[1];
+      const hit = view.data("ends").find(({ to, at }) => across > to && Math.abs(down - at) < NAME_HEIGHT / 2);
+      if (hit) pick(view, hit.name);
+    });
+  }
+
+  // Picks a line by its name, or no line if it is picked already, as the legend does.
+  function pick(view, name) {
+    const [now] = view.data("chosen_store");
+    const fields = view.signal("chosen_tuple_fields");
+    const row = { unit: "lines", fields, values: [name] };
+    view.data("chosen_store", now && now.values[0] === name ? [] : [row]).runAsync();
   }
 
   function timeSpecOf(chart) {
@@ -282,7 +388,8 @@
 
   async function drawAnew(canvas) {
     try {
-      const chart = onlyChosen(await contentOf(canvas.dataset.chart));
+      const [chart, names] = onlyChosen(await contentOf(canvas.dataset.chart));
+      tellChoice(canvas.closest("figure"), names);
       if (canvas.dataset.apart === undefined && swings(chart)) {
         canvas.dataset.apart = "yes";
         offerBoth(canvas);
@@ -305,6 +412,7 @@
 
   async function drawWhole(chart, canvas) {
     const view = await embedded(canvas, specOf(chart, canvas), canvas);
+    await nameLines(chart, view);
     if (chart.kind === "spec") openRunsOnClick(view);
     else {
       readValues(canvas, chart, view);
@@ -997,24 +1105,40 @@
   const pageFilter = document.getElementById("page-filter");
   const protocols = new Set(pageFilter ? [...pageFilter.elements.protocol.options].slice(1).map(({ value }) => value) : []);
 
-  // Whether something that names protocols names the chosen one; what names none belongs to all.
-  const isOfChosen = (texts) => {
-    const found = texts.filter((text) => typeof text === "string").flatMap((text) => namesIn(text, protocols));
-    return !onlyProtocol || !found.length || found.includes(onlyProtocol);
+  const NAMING = ["series", "protocol", "label", "row", "column", "winner"];
+  const named = (row) => NAMING.map((field) => row[field])
+    .filter((text) => typeof text === "string").flatMap((text) => namesIn(text, protocols));
+
+  // Whether a row that names protocols names the chosen one; what names none belongs to all.
+  const isOfChosen = (row) => {
+    const found = named(row);
+    return !found.length || found.includes(onlyProtocol);
   };
 
+  // What a chart shows of the chosen protocol, and whether it names it ("yes"), others ("no"), or none ("").
   function onlyChosen(chart) {
-    if (!onlyProtocol) return chart;
-    if (chart.kind !== "spec") {
-      const traces = chart.traces.filter(({ label }) => isOfChosen([label]));
-      return traces.length ? { ...chart, traces } : chart;
-    }
+    if (!onlyProtocol) return [chart, "yes"];
+    const isSpec = chart.kind === "spec";
+    const rows = isSpec ? rowsOfSpec(chart.spec) : chart.traces.map((trace) => ({ ...trace, series: trace.label }));
+    const found = new Set(rows.flatMap(named));
+    if (!found.has(onlyProtocol)) return [chart, found.size ? "no" : ""];
+    if (!isSpec) return [{ ...chart, traces: rows.filter(isOfChosen) }, "yes"];
     const spec = structuredClone(chart.spec);
-    const kept = (rows) => rows.filter((row) => isOfChosen(NAMING.map((field) => row[field])));
-    Object.entries(spec.datasets || {}).forEach(([name, rows]) => { spec.datasets[name] = kept(rows); });
-    return { ...chart, spec };
+    Object.entries(spec.datasets || {}).forEach(([name, own]) => { spec.datasets[name] = own.filter(isOfChosen); });
+    return [{ ...chart, spec }, "yes"];
   }
-  const NAMING = ["series", "protocol", "label", "row", "column", "winner"];
+
+  // A chart of others goes, and one that names no protocol says that the choice does not change it.
+  function tellChoice(figure, names) {
+    const told = figure.querySelector(".of-all");
+    if (told) told.remove();
+    figure.classList.toggle("filtered-out", names === "no");
+    if (names) return;
+    const note = document.createElement("span");
+    note.className = "note of-all";
+    note.textContent = `It names no single protocol, so it shows the same with ${onlyProtocol} chosen.`;
+    figure.querySelector("figcaption").append(note);
+  }
 
   function filterPage() {
     onlyProtocol = pageFilter.elements.protocol.value;
@@ -1033,7 +1157,7 @@
       runForm.dispatchEvent(new Event("input"));
     }
     [...drawings.keys()].forEach(redraw);
-    pageFilter.elements.shown.value = onlyProtocol ? `Tables, charts, numbers, statements and runs show ${onlyProtocol} only.` : "";
+    pageFilter.elements.shown.value = onlyProtocol ? `Tables, charts, numbers, statements and runs show ${onlyProtocol} only; a chart that names no protocol says so.` : "";
   }
   if (pageFilter) {
     pageFilter.addEventListener("input", filterPage);

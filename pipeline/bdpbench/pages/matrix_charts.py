@@ -25,6 +25,7 @@ from bdpbench.pages.names import (
     NEUTRAL,
     Names,
     are_mixed,
+    declared,
     grouped,
     is_protocol,
     subject_name,
@@ -262,6 +263,9 @@ def _matrix_chart(chart_id: str, measured: Measured, grid: Grid) -> Chart | None
         rows.append((*place, value, text, *_first(runs)))
     frame = _frame(rows, _VALUED)
     ends = matrix.ends or _ends_of(frame["value"].to_list())
+    reference = declared(matrix.metric, grid.names.captions.reference)
+    if matrix.about_zero:
+        reference = 0.0
     unit = "" if matrix.panels is None else measured.unit
     axes = grid.axes(axis_title(grid.quantity, unit))
     return Chart(
@@ -269,7 +273,7 @@ def _matrix_chart(chart_id: str, measured: Measured, grid: Grid) -> Chart | None
         title=joined(grid.quantity, measured.condition),
         caption=matrix.caption,
         alternative=f"Matrix of {grid.quantity}. {_in_words(frame, matrix.between)}",
-        content=spec_content(valued_matrix(frame, axes, ends, about_zero=matrix.about_zero)),
+        content=spec_content(valued_matrix(frame, axes, ends, reference)),
         note=joined(_means_note(cells.values()), _missing_note(measured, grid), by=" "),
         metrics=(matrix.metric,),
     )

@@ -103,26 +103,33 @@ class Axes:
 
 
 def valued_matrix(
-    cells: pl.DataFrame, axes: Axes, ends: tuple[float, float], *, about_zero: bool = False
+    cells: pl.DataFrame, axes: Axes, ends: tuple[float, float], reference: float | None = None
 ) -> Spec:
-    """A number for each cell, darker if larger, or coloured by its side of 0 and its distance.
+    """A number for each cell, coloured by its side of the reference and its distance from it.
+
+    If all values are on one side, those nearer to the reference are lighter, and without a
+    reference the smaller ones.
 
     Args:
         cells: ``panel``, ``row`` and ``column`` str (labels), ``value`` f64, ``text`` str,
             ``run_id`` str, ``run`` str; missing cells stay blank.
         axes: the axes and panels.
-        ends: values of the lightest and of the darkest colour.
-        about_zero: whether the colours distinguish the sides of 0, ``ends`` being -x and x.
+        ends: the smallest and the largest value that have a colour of their own.
+        reference: the value that others are compared with, such as 1 for a fair share.
     """
     low, high = ends
     scale: dict[str, Any] = _rising(low, high)
     dark = f"datum.value > {(low + high) / 2:g}"
-    if about_zero:
-        domain = [share * high for share in (-1, -0.5, 0, 0.5, 1)]
+    if reference is not None and low < reference < high:
+        reach = max(high - reference, reference - low)
+        domain = [reference + share * reach for share in (-1, -0.5, 0, 0.5, 1)]
         domain = [int(each) if each == int(each) else each for each in domain]
         scale = {"domain": domain, "interpolate": "rgb", "range": list(_DIVERGING)}
-        dark = f"abs(datum.value) > {_DARK_FROM * high:g}"
-    value_format = "+.4f" if about_zero and not axes.has_panels else ",.5~g"
+        dark = f"abs(datum.value - {reference:g}) > {_DARK_FROM * reach:g}"
+    elif reference is not None and reference >= high:
+        scale["range"].reverse()
+        dark = dark.replace(">", "<")
+    value_format = "+.4f" if reference == 0 and not axes.has_panels else ",.5~g"
     tips = [number("value", axes.quantity, value_format), text("run", "run")]
     legend = dict(_GRADIENT)
     if not axes.has_panels:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -13,6 +14,7 @@ from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 from bdpbench.units import MINUS, unit_of, with_unit
 
 Group = TypeVar("Group", bound=Hashable)
+_Key = TypeVar("_Key")
 
 # Not swept for their own sake: the duration of a run, and its random numbers.
 _REPETITION = "substream"
@@ -54,6 +56,7 @@ class Captions:
         parameters: run parameter → its name.
         pairs: the matrix of pairs of protocols, see ``Matrix``, for studies that declare none.
         better: ``more`` or ``less`` → patterns of the metrics of which so much is better.
+        reference: value → patterns of the metrics that are compared with it.
         filled_share: share of the BDP or of the capacity above which the study considers a path
             filled; None draws no line for it.
     """
@@ -64,7 +67,16 @@ class Captions:
     parameters: Mapping[str, str]
     pairs: Mapping[str, object]
     better: Mapping[str, Sequence[str]]
+    reference: Mapping[float, Sequence[str]]
     filled_share: float | None = None
+
+
+def declared(metric: str, patterns: Mapping[_Key, Sequence[str]]) -> _Key | None:
+    """The first key with a pattern that a metric matches, or None."""
+    fits = (
+        key for key, own in patterns.items() if any(fnmatch.fnmatchcase(metric, p) for p in own)
+    )
+    return next(fits, None)
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -12,7 +11,7 @@ from bdpbench.contracts.scorecard import NUMBER_VERDICTS
 from bdpbench.pages.answers import measured
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.inputs import ReportData
-from bdpbench.pages.names import Captions
+from bdpbench.pages.names import declared
 from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.text import Total, format_number, totals
 
@@ -189,16 +188,8 @@ def _column(experiment: Experiment, metric: str, values: pl.DataFrame, data: Rep
         name=data.names.metric(metric),
         unit="" if unit == "1" else unit,
         chart=charts[0] if charts else "",
-        better=better(metric, data.names.captions),
+        better=declared(metric, data.names.captions.better) or "",
     )
-
-
-def better(metric: str, captions: Captions) -> str:
-    """Whether ``more`` or ``less`` of a metric is better, "" where neither is."""
-    for side, patterns in captions.better.items():
-        if any(fnmatch.fnmatchcase(metric, pattern) for pattern in patterns):
-            return side
-    return ""
 
 
 def _cells(

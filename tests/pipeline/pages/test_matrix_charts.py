@@ -213,7 +213,9 @@ def test_any_two_parameters_make_a_matrix(inputs: Any) -> None:
     encoding = group.charts[0].content["spec"]["layer"][0]["encoding"]
     assert encoding["y"]["scale"]["domain"] == ["20 ms", "220 ms"]
     assert encoding["x"]["scale"]["domain"] == ["40 packets", "1,555 packets"]
-    assert encoding["color"]["scale"]["domain"] == pytest.approx([0, 100 / 3, 200 / 3, 100])
+    scale = encoding["color"]["scale"]
+    assert scale["domain"] == pytest.approx([0, 100 / 3, 200 / 3, 100])
+    assert scale["range"][-1] == "#ffffd9"  # light where the link is full, as its metric declares
     assert _cells(group.charts[2]) == [
         ("20 ms", "40 packets", "1"),
         ("220 ms", "1,555 packets", "2"),
@@ -272,7 +274,30 @@ def test_repetitions_are_one_cell_and_told(inputs: Any) -> None:
     assert listed == [[run["run_id"], run["label"]] for run in runs[:2]]
     # The cells decide the ends of the colour scale if the study gives none.
     scale = chart.content["spec"]["layer"][0]["encoding"]["color"]["scale"]
-    assert [scale["domain"][0], scale["domain"][-1]] == [11.5, 21.5]
+    assert scale["domain"] == pytest.approx([11.5, 11.5 + 10 / 3, 21.5 - 10 / 3, 21.5])
+
+
+@pytest.mark.parametrize(
+    ("values", "domain", "ends"),
+    [
+        ((0.6, 1.2), [0.6, 0.8, 1, 1.2, 1.4], ("#08519c", "#a63603")),  # on both sides of 1
+        ((0.4, 0.7), [0.4, 0.5, 0.6, 0.7], ("#253494", "#ffffd9")),  # nearer to 1 is lighter
+        ((2.0, 5.0), [2, 3, 4, 5], ("#ffffd9", "#253494")),
+    ],
+)
+def test_colours_show_the_distance_from_what_a_metric_is_compared_with(
+    inputs: Any, values: tuple[float, float], domain: list[float], ends: tuple[str, str]
+) -> None:
+    runs = _grid(rtt_ms=[10, 20], buffer_pkts=[5])
+    known = dict(zip((10, 20), values, strict=True))
+    matrix = Matrix.model_validate({**GRID, "metric": "throughput_ratio"})
+    metrics = {
+        (str(run["run_id"]), "throughput_ratio"): known[run["parameters"]["rtt_ms"]] for run in runs
+    }
+    (group,) = _groups(inputs, runs, metrics, matrix)
+    scale = group.charts[0].content["spec"]["layer"][0]["encoding"]["color"]["scale"]
+    assert scale["domain"] == pytest.approx(domain)
+    assert (scale["range"][0], scale["range"][-1]) == ends
 
 
 def test_a_run_stands_in_the_cells_of_all_its_values(inputs: Any) -> None:
@@ -323,7 +348,7 @@ def test_panels_stand_side_by_side_on_one_scale(inputs: Any) -> None:
         ("1|5 packets", "B-TCP"),
     ]
     domain = spec["layer"][0]["encoding"]["color"]["scale"]["domain"]
-    assert [domain[0], domain[-1]] == [10, 21]
+    assert domain == pytest.approx([10, 10 + 11 / 3, 21 - 11 / 3, 21])
     assert "A-TCP: 10 ms and 5 packets: 11" in chart.alternative
 
 

@@ -523,7 +523,7 @@ class Parts:
             caption=_caption(part, column, bars=False, prints=False),
             alternative=f"Matrix of {column['title']}: {'; '.join(rows)} beside "
             f"{'; '.join(columns)}.",
-            content=spec_content(valued_matrix(shown, axes, ends, about_zero=about_zero)),
+            content=spec_content(valued_matrix(shown, axes, ends, 0.0 if about_zero else None)),
             metrics=(column["metric"],),
         )
 

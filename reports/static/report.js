@@ -145,6 +145,7 @@
   const unpacked = new Map();
 
   function pointsOf(trace, table) {
+    if (trace.points) return trace.points; // what the page itself has computed
     const key = `${trace.run} ${table} ${trace.subject}`;
     if (!unpacked.has(key)) {
       if (!parsed.has(trace.run)) parsed.set(trace.run, json(`series-${trace.run}`));
@@ -390,11 +391,13 @@
     try {
       const [chart, names] = onlyChosen(await contentOf(canvas.dataset.chart));
       tellChoice(canvas.closest("figure"), names);
-      if (canvas.dataset.apart === undefined && swings(chart)) {
+      const crowd = crowdOf(chart);
+      if (canvas.dataset.apart === undefined && (crowd || swings(chart))) {
         canvas.dataset.apart = "yes";
-        offerBoth(canvas);
+        offerBoth(canvas, crowd ? "as bands" : "one by one");
       }
-      await (canvas.dataset.apart === "yes" ? drawApart(chart, canvas) : drawWhole(chart, canvas));
+      const apart = crowd ? drawBands : drawApart;
+      await (canvas.dataset.apart === "yes" ? apart(chart, canvas, crowd) : drawWhole(chart, canvas));
       canvas.dataset.drawn = "yes";
     } catch (error) {
       canvas.insertAdjacentHTML("afterbegin", '<p class="failed"></p>');
@@ -407,7 +410,11 @@
   const embedded = async (place, spec, canvas) => {
     const named = { ...options, downloadFileName: canvas.dataset.chart };
     await theVega();
-    return (await window.vegaEmbed(place, spec, named)).view;
+    const { view } = await window.vegaEmbed(place, spec, named);
+    // The chart as a whole has a text alternative: its marks are not read out one by one.
+    place.querySelector("svg.marks").setAttribute("aria-hidden", "true");
+    place.querySelector("summary").setAttribute("aria-label", "Save the chart");
+    return view;
   };
 
   async function drawWhole(chart, canvas) {
@@ -479,12 +486,60 @@
     }
   }
 
+  // ---- Many curves as medians and bands ---------------------------------------------------------
+
+  const BAND_TIMES = 240;
+  const BAND = [0.1, 0.5, 0.9];
+
+  // More curves than can be named: name → curves, by what their names begin with; null if that is no help.
+  function crowdOf(chart) {
+    if (chart.kind === "spec" || chart.unit || chart.traces.length <= MOST_NAMED) return null;
+    const groups = Map.groupBy(chart.traces, ({ label }) => label.split(", ")[0]);
+    return groups.size <= MOST_NAMED && groups.size * 3 <= chart.traces.length ? groups : null;
+  }
+
+  function bandOf(chart, traces) {
+    const [start, width] = [chart.start || 0, (chart.end - (chart.start || 0)) / BAND_TIMES];
+    const curves = traces.map((trace) => pointsOf(trace, chart.kind)).filter(({ t }) => t.length);
+    return Array.from({ length: BAND_TIMES + 1 }, (_, i) => start + i * width).flatMap((time) => {
+      const known = curves.filter(({ t }) => t[0] <= time && time <= t[t.length - 1] + width);
+      const values = known.map(({ t, v }) => v[sampleAt(t, time, chart)]).filter((v) => v !== null).sort((a, b) => a - b);
+      const [low, v, high] = BAND.map((share) => values[Math.round(share * (values.length - 1))]);
+      return values.length ? [{ t: time, low, v, high }] : [];
+    });
+  }
+
+  async function drawBands(chart, canvas, groups) {
+    const bands = [...groups].map(([name, traces]) => ({ name, traces, band: bandOf(chart, traces) }));
+    const medians = bands.map(({ name, traces: [first], band }) => ({
+      ...first, label: name, dash: [1, 0], points: { t: band.map(({ t }) => t), v: band.map(({ v }) => v) },
+    }));
+    const highest = bands.flatMap(({ band }) => band.map(({ high }) => high)).concat(chart.thresholds.map(({ v }) => v));
+    const own = { ...chart, traces: medians, top: chart.top || largestOf(highest) * ROOM_ABOVE || 1 };
+    const spec = specOf(own, canvas);
+    const { x, y, color } = spec.layer[0].encoding;
+    const encoding = { x, y: { ...y, field: "low" }, y2: { field: "high" }, color };
+    spec.layer.push({ data: { name: "bands" }, mark: { type: "area", opacity: 0.18, clip: true }, encoding });
+    spec.datasets.bands = bands.flatMap(({ name, band }) => band.map((each) => ({ ...each, s: name })));
+    const told = document.createElement("p");
+    told.className = "quantity";
+    told.textContent = `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.`;
+    const place = document.createElement("div");
+    place.className = "part";
+    canvas.append(told, place);
+    const view = await embedded(place, spec, canvas);
+    await nameLines(own, view);
+    readValues(place, own, view);
+    moveTogether(canvas, view);
+    view.bdpbenchLabels = [];
+  }
+
   // A reader may lay the curves on one another after all.
-  function offerBoth(canvas) {
+  function offerBoth(canvas, otherwise) {
     const button = document.createElement("button");
     button.type = "button";
     button.className = "csv";
-    const tell = () => { button.textContent = canvas.dataset.apart === "yes" ? "in one chart" : "one by one"; };
+    const tell = () => { button.textContent = canvas.dataset.apart === "yes" ? "curves in one chart" : `curves ${otherwise}`; };
     button.addEventListener("click", () => {
       canvas.dataset.apart = canvas.dataset.apart === "yes" ? "no" : "yes";
       redraw(canvas);

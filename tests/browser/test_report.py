@@ -196,22 +196,6 @@ def test_zoom_moves_the_charts_of_a_group_together(changed: Any) -> None:
         expect(label).not_to_have_text(old or "")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("width", [390, 1400])
-def test_the_first_screens_answer_and_nothing_sticks_out(
-    visit: Any, report: Path, width: int, scheme: Any
-) -> None:
-    visit.page.set_viewport_size({"width": width, "height": 900})
-    visit.page.emulate_media(color_scheme=scheme)
-    page = visit.open(report)
-    answer = page.get_by_text("With the buffer going from 40 packets to 1,555 packets").first
-    expect(answer).to_be_in_viewport()
-    assert page.evaluate("document.documentElement.scrollWidth") == width
-    assert page.evaluate("document.body.scrollHeight") <= 6000
-    chart = page.locator('[data-chart="buffer_size-sweep-utilization"] svg.marks')
-    expect(chart).to_be_visible()
-
-
 def test_a_link_to_what_is_folded_opens_it(visit: Any, report: Path) -> None:
     page = visit.open(report, "#protocol-HS")
     expect(page.locator("#protocol-HS math").first).to_be_visible()

@@ -1,0 +1,95 @@
+"""First screens of studies of few and many experiments, for eyes, keyboard and screen reader."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from tests.browser.conftest import Visit, spent_s
+
+from bdpbench.contracts.paths import repository_root
+
+PUBLISHED = repository_root() / "reports" / "published" / "sharma2006" / "report.html"
+SWEPT = "With the buffer going from 40 packets to 1,555 packets, link utilization"
+MANY = "How much of the link does one flow use with a small buffer?"
+STUDIES = {"one": SWEPT, "six": SWEPT, "many": MANY}
+"""Study → what its first screen says."""
+
+FINDINGS = """axe.run(document, { resultTypes: ["violations"] }).then(({ violations }) => violations
+    .filter(({ impact }) => ["serious", "critical"].includes(impact))
+    .map(({ id, nodes }) => `${id}: ${nodes[0].html}`))"""
+
+
+@pytest.fixture(scope="module")
+def pages(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """Study → its page."""
+    folder = tmp_path_factory.mktemp("studies")
+    one, six = synthetic.synthetic_inputs(), synthetic.synthetic_inputs()
+    one.plan["runs"] = [run for run in one.plan["runs"] if run["scenario"] == "buffer_size"]
+    one.scorecard["numbers"] = one.scorecard["claims"] = []
+    one.study = replace(one.study, citation=None)
+    again = [run for run in six.plan["runs"] if run["scenario"] == "single_flow"]
+    six.plan["scenarios"]["again"] = {**six.plan["scenarios"]["single_flow"], "title": "Again"}
+    six.plan["runs"] += [{**run, "scenario": "again"} for run in again]
+    for name, inputs in (("one", one), ("six", six)):
+        inputs.build(folder / f"{name}.html")
+    return {"one": folder / "one.html", "six": folder / "six.html", "many": PUBLISHED}
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [390, 1400])
+@pytest.mark.parametrize("study", STUDIES)
+def test_it_answers_at_once_within_a_few_screens_and_nothing_sticks_out(
+    visit: Visit, pages: dict[str, Path], study: str, width: int, scheme: Any
+) -> None:
+    visit.beside = pages[study].with_name("report-data") if study == "many" else None
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    visit.page.emulate_media(color_scheme=scheme)
+    page = visit.open(pages[study])
+    expect(page.get_by_text(STUDIES[study]).first).to_be_in_viewport()
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.body.scrollHeight") <= 6000
+    chart = page.locator(".lead-answer svg.marks").first
+    expect(chart).to_be_visible()
+    if width == 1400:
+        expect(chart).to_be_in_viewport()
+
+
+@pytest.mark.parametrize(
+    ("study", "width", "scheme"), [("one", 390, "dark"), ("six", 1400, "light")]
+)
+def test_a_screen_reader_meets_nothing_serious(
+    visit: Visit, pages: dict[str, Path], axe: str, study: str, width: int, scheme: Any
+) -> None:
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    visit.page.emulate_media(color_scheme=scheme)
+    page = visit.open(pages[study])
+    page.locator("details.fold").evaluate_all("all => all.forEach(each => { each.open = true })")
+    expect(page.locator(".lead-answer svg.marks").first).to_be_visible()
+    page.evaluate(axe)
+    assert page.evaluate(FINDINGS) == []
+
+
+def test_a_keyboard_reaches_the_summary_and_opens_what_is_folded(
+    visit: Visit, pages: dict[str, Path]
+) -> None:
+    page = visit.open(pages["six"])
+    page.keyboard.press("Tab")
+    expect(page.get_by_text("Skip to the summary")).to_be_focused()
+    page.keyboard.press("Enter")
+    page.get_by_text("All 5 numbers").focus()
+    page.keyboard.press("Enter")
+    page.locator("#number-hs-40 button.more").focus()
+    page.keyboard.press("Enter")
+    expect(page.locator("#more-hs-40 dl")).to_be_visible()
+
+
+def test_it_answers_within_a_second(visit: Visit) -> None:
+    visit.beside = PUBLISHED.with_name("report-data")
+    clock = visit.clock()
+    page = visit.open(PUBLISHED)
+    page.get_by_label("Show on the whole page").focus()
+    assert 0 < spent_s(clock) < 1

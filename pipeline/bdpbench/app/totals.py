@@ -50,11 +50,11 @@ def kind_sentences(scorecard: Scorecard, strong: str = "") -> list[str]:
     """
     numbers = {
         kind: (each["reproduced"], sum(each.values()) - each["not_run"], each.get("undecided", 0))
-        for kind, each in scorecard.get("kind_totals", {}).items()
+        for kind, each in scorecard["kind_totals"].items()
     }
     claims = {
         kind: (each["holds"], sum(each.values()) - each["not_run"], each.get("undecided", 0))
-        for kind, each in scorecard.get("claim_kind_totals", {}).items()
+        for kind, each in scorecard["claim_kind_totals"].items()
     }
     found = [
         _kinds_sentence(numbers, "number", ("is reproduced", "are reproduced"), strong),

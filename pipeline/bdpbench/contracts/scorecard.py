@@ -117,7 +117,7 @@ class ScoredPart(TypedDict):
     known_miss: str
     note: str
     run_ids: list[str]
-    margin: NotRequired[float | None]
+    margin: float | None
     alone: NotRequired[NumberVerdict]
     spread: NotRequired[list[ScoredSpread]]
     readings: NotRequired[list[ReadNumber]]
@@ -138,8 +138,6 @@ class ScoredNumber(TypedDict):
 
     If several runs have to show a number, they are its ``parts``. It is reproduced if all parts
     are, and its measured value is that of the part with the largest deviation.
-
-    Scorecards of older versions lack the keys that are not required.
     """
 
     id: str
@@ -161,15 +159,15 @@ class ScoredNumber(TypedDict):
     measured: float | None
     deviation: float | None
     deviation_pct: float | None
-    distance: NotRequired[float | None]
-    margin: NotRequired[float | None]
+    distance: float | None
+    margin: float | None
     verdict: NumberVerdict
     alone: NotRequired[NumberVerdict]
     reason: str
     run_ids: list[str]
-    found: NotRequired[Found]
-    chosen_on: NotRequired[list[str]]
-    kind: NotRequired[Kind]
+    found: Found
+    chosen_on: list[str]
+    kind: Kind
     parts: NotRequired[list[ScoredPart]]
     spread: NotRequired[list[ScoredSpread]]
     readings: NotRequired[list[ReadNumber]]
@@ -237,13 +235,13 @@ class ScoredClaim(TypedDict):
     explanation: str
     protocols: list[str]
     evidence: list[Evidence]
-    margin: NotRequired[float | None]
+    margin: float | None
     alone: NotRequired[ClaimVerdict]
     repeated: NotRequired[list[RepeatedVerdicts]]
     readings: NotRequired[list[ReadClaim]]
-    found: NotRequired[Found]
-    chosen_on: NotRequired[list[str]]
-    kind: NotRequired[Kind]
+    found: Found
+    chosen_on: list[str]
+    kind: Kind
 
 
 class Change(TypedDict):
@@ -280,10 +278,10 @@ class Scorecard(TypedDict):
     claim_totals: dict[ClaimVerdict, int]
     numbers: list[ScoredNumber]
     claims: list[ScoredClaim]
-    kind_totals: NotRequired[dict[Kind, dict[NumberVerdict, int]]]
-    claim_kind_totals: NotRequired[dict[Kind, dict[ClaimVerdict, int]]]
-    history: NotRequired[list[Change]]
-    skill: NotRequired[list[Skill]]
+    kind_totals: dict[Kind, dict[NumberVerdict, int]]
+    claim_kind_totals: dict[Kind, dict[ClaimVerdict, int]]
+    history: list[Change]
+    skill: list[Skill]
     readings: NotRequired[list[Reading]]
 
 
@@ -301,7 +299,7 @@ def is_narrow(entry: ScoredNumber | ScoredClaim) -> bool:
     >>> is_narrow({"margin": -0.05, "published": 3.0}), is_narrow({"margin": 0.05})
     (True, False)
     """
-    margin = entry.get("margin")
+    margin = entry["margin"]
     limit = NARROW_HALF_WIDTHS if "published" in entry else NARROW_SHARE
     return margin is not None and abs(margin) < limit
 

@@ -70,8 +70,7 @@ class SpreadText:
 class NumberRow:
     """One published number and its verdict; see ``scorecard.json`` for ``number``.
 
-    ``kind`` is "blind" or "fitted", "" in a scorecard that does not record it; ``origin`` says how
-    the definition was found, and ``origins`` are the filter options that it belongs to; ``spreads``
+    ``kind`` is "blind" or "fitted"; ``origin`` says how the definition was found, and ``origins`` are the filter options that it belongs to; ``spreads``
     say how far the value moves, and ``in_spread`` whether a miss is within one of the spreads;
     ``readings`` are the verdicts by other readings of the study; ``picture`` shows the spreads;
     ``margin`` says how far it is from its bounds, ``narrow`` whether that is little, and ``hair``
@@ -111,7 +110,7 @@ class NumberRow:
     @property
     def distance(self) -> float:
         """Distance of the scorecard; infinite if there is none, as the metric has no value."""
-        distance = self.number.get("distance")
+        distance = self.number["distance"]
         return math.inf if distance is None else distance
 
     @property
@@ -127,7 +126,7 @@ class NumberRow:
         deviation = self.number["deviation"]
         if self.number["measured"] is None or deviation is None:
             return None
-        known = self.number.get("distance") is not None
+        known = self.number["distance"] is not None
         size = self.distance if known or deviation else 0.0
         return math.copysign(size, deviation)
 
@@ -218,7 +217,7 @@ def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> Numb
         margin=_margin(number),
         runs=tuple(names.run(run_id) for run_id in number["run_ids"]),
         expectation=_expectation(number),
-        kind=number.get("kind", ""),
+        kind=number["kind"],
         origins=origin_keys(number),
         origin=origin_in_words(number),
         spreads=tuple(_spread(each, number) for each in number.get("spread", [])),
@@ -240,7 +239,7 @@ def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> Numb
                 verdict.label,
                 number["note"],
                 number["reason"],
-                number.get("kind", ""),
+                number["kind"],
             )
         ).lower(),
     )
@@ -271,7 +270,7 @@ def _bounds(number: ScoredNumber) -> str:
 
 def _margin(number: ScoredNumber) -> str:
     """How far a value is from the nearer bound, in words; "" if it has no margin."""
-    margin = number.get("margin")
+    margin = number["margin"]
     if margin is None:
         return ""
     size = f"{abs(margin):.2f}" if abs(margin) < 10 else f"{abs(margin):.0f}"

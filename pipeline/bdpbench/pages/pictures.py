@@ -108,7 +108,7 @@ def picture_of_number(number: ScoredNumber, labels: Sequence[str], axis: str) ->
 
 def picture_of_claim(claim: ScoredClaim) -> Picture | None:
     """The margin of a statement and those of its repetitions; None without a margin."""
-    margin = claim.get("margin")
+    margin = claim["margin"]
     if margin is None:
         return None
 

@@ -108,7 +108,7 @@ def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
         *failure,
         *protocols,
         verdict.label,
-        claim.get("kind", ""),
+        claim["kind"],
     )
     return ClaimRow(
         claim=claim,
@@ -130,7 +130,7 @@ def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
 
 def _margin(claim: ScoredClaim) -> str:
     """By how much a statement holds or fails, in words; "" if it has no margin."""
-    margin = claim.get("margin")
+    margin = claim["margin"]
     if margin is None:
         return ""
     verb = "Fails" if claim.get("alone", claim["verdict"]) == "fails" else "Holds"

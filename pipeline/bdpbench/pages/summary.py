@@ -160,8 +160,8 @@ class KindRow:
 
 
 def kind_rows(scorecard: Scorecard) -> list[KindRow]:
-    """One row per kind; none for a scorecard without kinds or without entries."""
-    numbers, claims = scorecard.get("kind_totals", {}), scorecard.get("claim_kind_totals", {})
+    """One row per kind; none for a scorecard without entries."""
+    numbers, claims = scorecard["kind_totals"], scorecard["claim_kind_totals"]
     rows = []
     for kind in KINDS:
         own, said = numbers.get(kind, {}), claims.get(kind, {})
@@ -197,7 +197,7 @@ def change_rows(scorecard: Scorecard) -> list[ChangeRow]:
                 (f"{'claim' if each in claims else 'number'}-{each}", each) for each in change["of"]
             ),
         )
-        for change in reversed(scorecard.get("history", []))
+        for change in reversed(scorecard["history"])
     ]
 
 
@@ -205,10 +205,8 @@ def definition_origins(numbers: Sequence[NumberRow]) -> Mapping[str, str]:
     """Metric → how its definition was found, if numbers of the study are measured by it."""
     counts: dict[str, Counter[str]] = {}
     for row in numbers:
-        found = row.number.get("found")
-        if found is not None:
-            own = counts.setdefault(row.number["metric"], Counter())
-            own[found if found != "chosen on" else f"{found}: {row.kind}"] += 1
+        found, own = row.number["found"], counts.setdefault(row.number["metric"], Counter())
+        own[found if found != "chosen on" else f"{found}: {row.kind}"] += 1
     return {metric: _in_words(own) for metric, own in counts.items()}
 
 

@@ -145,10 +145,10 @@ def _number_data(row: NumberRow) -> dict[str, Cell]:
     number: Mapping[str, Any] = row.number  # all of _DATA_FIELDS are cells
     return {
         **{name: number[name] for name in _DATA_FIELDS},
-        "found": number.get("found", ""),
-        "chosen_on": " ".join(number.get("chosen_on", [])),
+        "found": number["found"],
+        "chosen_on": " ".join(number["chosen_on"]),
         "kind": row.kind,
-        "margin": number.get("margin"),
+        "margin": number["margin"],
         "runs_that_have_to_show_it": len(row.rows),
         "select": row.selector,
         "run_ids": " ".join(run.run_id for run in row.runs),
@@ -200,12 +200,12 @@ def _claims(claims: Sequence[ClaimRow]) -> PaperTable:
                 "page": row.claim["page"],
                 "statement": row.claim["statement"],
                 "verdict": row.claim["verdict"],
-                "margin": row.claim.get("margin"),
+                "margin": row.claim["margin"],
                 "explanation": row.claim["explanation"],
                 "known_miss": row.claim["known_miss"],
-                "found": row.claim.get("found", ""),
-                "chosen_on": " ".join(row.claim.get("chosen_on", [])),
-                "kind": row.claim.get("kind", ""),
+                "found": row.claim["found"],
+                "chosen_on": " ".join(row.claim["chosen_on"]),
+                "kind": row.claim["kind"],
                 "run_ids": " ".join(_distinct(e.run.run_id for e in row.evidence if e.run)),
             }
             for row in claims

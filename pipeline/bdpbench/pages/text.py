@@ -185,22 +185,19 @@ ORIGINS: Final = {
 
 
 def origin_keys(entry: ScoredNumber | ScoredClaim) -> tuple[str, ...]:
-    """The filter options that an entry belongs to; none if the scorecard does not record any.
+    """The filter options that an entry belongs to.
 
     >>> origin_keys({"kind": "blind", "found": "chosen on", "chosen_on": ["other"]})
     ('blind', 'chosen-on-others')
     """
-    kind, found = entry.get("kind"), entry.get("found")
-    if kind is None or found is None:
-        return ()
-    if kind == "fitted":
+    if entry["kind"] == "fitted":
         return ("fitted",)
     blind = {
         "stated": "stated",
         "chosen before": "chosen-before",
         "chosen on": "chosen-on-others",
     }
-    return ("blind", blind[found])
+    return ("blind", blind[entry["found"]])
 
 
 def offered_origins(entries: Iterable[tuple[str, ...]]) -> list[tuple[str, str]]:
@@ -210,17 +207,15 @@ def offered_origins(entries: Iterable[tuple[str, ...]]) -> list[tuple[str, str]]
 
 
 def origin_in_words(entry: ScoredNumber | ScoredClaim) -> str:
-    """How a definition was found, in a sentence; "" if the scorecard does not record it."""
-    found, others = entry.get("found"), entry.get("chosen_on", [])
+    """How a definition was found, in a sentence."""
+    found, others = entry["found"], entry["chosen_on"]
     if found == "stated":
         return "The study states it."
     if found == "chosen before":
         return "We chose it before looking at any run."
-    if found is None:
-        return ""
     count = len(others)
     values = "one value" if count == 1 else f"{count} values"
-    if entry.get("kind") == "fitted":
+    if entry["kind"] == "fitted":
         return f"We chose it with {values} in view, this one included: {', '.join(others)}."
     return f"We chose it with {values} in view, but not this one: {', '.join(others)}."
 

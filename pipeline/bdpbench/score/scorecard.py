@@ -92,8 +92,8 @@ def score(
             statements[-1]["readings"] = said
     totals = Counter(each["verdict"] for each in numbers)
     claim_totals = Counter(each["verdict"] for each in statements)
-    kinds = Counter((each.get("kind"), each["verdict"]) for each in numbers)
-    claim_kinds = Counter((each.get("kind"), each["verdict"]) for each in statements)
+    kinds = Counter((each["kind"], each["verdict"]) for each in numbers)
+    claim_kinds = Counter((each["kind"], each["verdict"]) for each in statements)
     card: Scorecard = {
         "schema_version": SCORECARD_VERSION,
         "study": plan["study"],
@@ -224,14 +224,14 @@ def _printed_numbers(rows: Iterable[tuple[str, ScoredNumber]]) -> list[ScoredNum
 
 
 def _printed_number(key: str, rows: Sequence[ScoredNumber]) -> ScoredNumber:
-    kind: Kind = "fitted" if any(row.get("kind") == "fitted" for row in rows) else "blind"
+    kind: Kind = "fitted" if any(row["kind"] == "fitted" for row in rows) else "blind"
     common = {
         name: value
         for name, value in rows[0]["select"].items()
         if all(row["select"].get(name) == value for row in rows)
     }
     worst = min(rows, key=_badness)
-    margins = [each for row in rows if (each := row.get("margin")) is not None]
+    margins = [each for row in rows if (each := row["margin"]) is not None]
     return {
         **worst,
         "id": key,
@@ -263,7 +263,7 @@ def _worst_read(read: ReadNumber) -> tuple[int, float]:
 
 def _badness(row: ScoredNumber) -> tuple[int, float]:
     """Sort key, smallest for the row that decides: by verdict, then by distance."""
-    distance = row.get("distance")
+    distance = row["distance"]
     return _WORST_FIRST.index(row["verdict"]), -(math.inf if distance is None else distance)
 
 
@@ -496,7 +496,7 @@ class _OtherReading:
             "varied": self._name,
             "verdict": row["verdict"] if row else "not_run",
             "measured": row["measured"] if row else None,
-            "margin": row.get("margin") if row else None,
+            "margin": row["margin"] if row else None,
         }
 
     def claim(self, claim: Claim) -> ReadClaim:

@@ -322,6 +322,13 @@ def _scorecard(runs: Sequence[PlannedRun]) -> Scorecard:
         "claim_totals": {"holds": 1, "fails": 0, "not_run": 1},
         "numbers": cast("list[ScoredNumber]", numbers),
         "claims": cast("list[ScoredClaim]", invented["claims"]),
+        "kind_totals": {
+            "blind": {"reproduced": 1, "close": 1, "not_reproduced": 2, "not_run": 1},
+            "fitted": {},
+        },
+        "claim_kind_totals": {"blind": {"holds": 1}, "fitted": {"not_run": 1}},
+        "history": [],
+        "skill": [],
     }
 
 

@@ -70,7 +70,8 @@ class SpreadText:
 class NumberRow:
     """One published number and its verdict; see ``scorecard.json`` for ``number``.
 
-    ``kind`` is "blind" or "fitted"; ``origin`` says how the definition was found, and ``origins`` are the filter options that it belongs to; ``spreads``
+    ``kind`` is "blind" or "fitted"; ``origin`` says how the definition was found, and ``origins``
+    are the filter options that it belongs to; ``spreads``
     say how far the value moves, and ``in_spread`` whether a miss is within one of the spreads;
     ``readings`` are the verdicts by other readings of the study; ``picture`` shows the spreads;
     ``margin`` says how far it is from its bounds, ``narrow`` whether that is little, and ``hair``

@@ -496,7 +496,7 @@ def test_the_data_of_a_sweep_can_be_downloaded(page: Any) -> None:
 
 
 def test_the_scorecard_is_downloaded_as_it_is_filtered(page: Any) -> None:
-    button = page.locator("#scorecard").get_by_role("button", name="Download")
+    button = page.locator("#all-numbers").get_by_role("button", name="Download")
     name, rows = _downloaded(page, button)
     assert name == "synthetic-quick-numbers.csv"
     assert rows[0][:5] == ["Where", "What", "Published", "Measured", "Deviation"]

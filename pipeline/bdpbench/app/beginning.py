@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.files import make_folders, write_text_atomically
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import STUDY_NAME, find_study, read_study, study_keys
@@ -82,7 +82,7 @@ def _copy(kind: str, which: str, words: Mapping[str, str], folder: Path) -> Path
     pattern = re.compile(rf"\b({'|'.join(own)})\b")
     for path in sorted((config_dir() / f"{kind}s" / which).iterdir()):
         text = pattern.sub(lambda found: own[found[1]], path.read_text(encoding="utf-8"))
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folders(folder)
         write_text_atomically(folder / path.name, text)
     return folder
 

@@ -19,7 +19,7 @@ from bdpbench.app.costs import Machine
 from bdpbench.app.run_data import values_path
 from bdpbench.app.stages import study_texts
 from bdpbench.contracts.documents import write_json_atomically
-from bdpbench.contracts.files import known_sha256_of, sha256_of
+from bdpbench.contracts.files import known_sha256_of, make_folders, sha256_of
 from bdpbench.contracts.paths import (
     config_dir,
     package_dir,
@@ -117,7 +117,7 @@ def exclusive(results: Path, waiting: Callable[[str], None]) -> Iterator[bool]:
     The kernel frees the lock when its holder ends, however it ends. ``waiting`` is called with a
     sentence about the wait.
     """
-    results.mkdir(parents=True, exist_ok=True)
+    make_folders(results)
     with (results / ".lock").open("w", encoding="utf-8") as stream:
         had_to_wait = False
         try:

@@ -284,6 +284,18 @@ def _number(error: OSError) -> int | None:
     return error.errno if error.errno is not None else int(told.group(1)) if told else None
 
 
+def make_folders(folder: Path) -> None:
+    """Create a folder and those above it, unless they are there.
+
+    Raises:
+        BdpbenchError: where no folder can be created, as in /proc.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except FileNotFoundError:
+        raise BdpbenchError("no folder can be created there", where=str(folder)) from None
+
+
 def full_disk(place: Path | None, number: int | None = errno.ENOSPC) -> BdpbenchError:
     """The error to show when a place, by default the current folder, has no room for more."""
     folder = _existing(place or Path.cwd())

@@ -29,6 +29,10 @@ PROGRESS_NAME = "progress"
 # a run is stopped before, while there is room for what its writers put out between two checks.
 LEAST_FREE_BYTES = 4 * 2**20
 _LOOK_S = 0.1
+# CPU time after which ns-2 is stopped: until it begins, as large networks take long to set up, and
+# from one report of the simulated time to the next, a second of it. In a container it is not known,
+# so wall-clock time counts, and more of it.
+_SETUP_S, _STEP_S, _IN_CONTAINER = 7200.0, 600.0, 6
 _LOG_LINES = 8
 _MEANINGS = {
     126: "the binary cannot be executed on this machine",
@@ -87,6 +91,15 @@ class _Ns2:
             self._child.returncode = os.waitstatus_to_exitcode(status)
         return self._child.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss
 
+    def cpu_s(self) -> float:
+        """CPU time up to now, s; 0 after it has ended."""
+        try:
+            stat = Path(f"/proc/{self._child.pid}/stat").read_bytes()
+        except OSError:
+            return 0.0
+        user, system = stat.rpartition(b")")[2].split()[11:13]
+        return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
+
     def _send(self, number: signal.Signals) -> None:
         # The lock ensures that it has not been waited for, so its process id has not been reused.
         with self._lock:
@@ -100,22 +113,24 @@ def run_ns2(
     """Run ns-2 in ``scratch`` until it ends, and report the simulated time.
 
     Raises:
-        BdpbenchError: when ns-2 fails, is killed, or the disk is full.
+        BdpbenchError: when ns-2 fails, is killed or stands still, or the disk is full.
     """
     began = time.monotonic()
     with (scratch / LOG_NAME).open("wb") as log:
         child, told = _start(command, scratch)
         pipes.watch(child)
         try:
-            with _Disk(child, scratch) as disk, told:
-                _follow(told, log, names.folder / PROGRESS_NAME)
+            with _Watch(child, scratch, native=native) as watch, told:
+                _follow(told, log, names.folder / PROGRESS_NAME, watch)
                 status, cpu_s, max_rss_kib = child.wait()
         except BaseException:
             child.end()
             raise
     wall_s = time.monotonic() - began
-    if disk.is_full:
+    if watch.disk_is_full:
         raise _disk_full(names, scratch)
+    if watch.stands_still:
+        raise _stands_still(names)
     if status != 0 and no_inodes_left(scratch):
         raise full_disk(names.folder)
     if status != 0:
@@ -149,46 +164,68 @@ def _start(command: Command, scratch: Path) -> tuple[_Ns2, IO[bytes]]:
     return _Ns2(child), os.fdopen(reader, "rb")
 
 
-def _follow(told: IO[bytes], log: IO[bytes], progress: Path) -> None:
+def _follow(told: IO[bytes], log: IO[bytes], progress: Path, watch: _Watch) -> None:
     """Copy ns-2's output to the log, except for the lines that report the simulated time."""
     for line in told:
         progress_line = _SIMTIME.match(line)
         if progress_line:
             progress.write_bytes(b"%s %s\n" % progress_line.groups())
+            watch.proceeds()
         else:
             log.write(line)
 
 
-class _Disk:
-    """Checks the disk repeatedly, and stops ns-2 before it is full."""
+class _Watch:
+    """Checks repeatedly, and stops ns-2 before the disk is full or when its time stands still."""
 
-    def __init__(self, child: Child, folder: Path) -> None:
+    def __init__(self, child: _Ns2, folder: Path, *, native: bool) -> None:
         self._child = child
         self._folder = folder
+        self._spent_s = child.cpu_s if native else lambda: time.monotonic() / _IN_CONTAINER
+        self._last_s, self._limit_s = self._spent_s(), _SETUP_S
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look_on, daemon=True)
-        self.is_full = False
+        self.disk_is_full = False
+        self.stands_still = False
 
-    def __enter__(self) -> _Disk:
+    def __enter__(self) -> _Watch:
         self._thread.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Check a last time and end."""
+        """Check the disk a last time and end."""
         self._ended.set()
         self._thread.join()
-        self._look()
+        self._look_at_disk()
+
+    def proceeds(self) -> None:
+        """Note that ns-2 has reported the simulated time."""
+        self._last_s, self._limit_s = self._spent_s(), _STEP_S
 
     def _look_on(self) -> None:
         while not self._ended.wait(_LOOK_S):
-            self._look()
-
-    def _look(self) -> None:
-        # Some file systems do not report their size.
-        if not self.is_full and os.statvfs(self._folder).f_blocks > 0:
-            self.is_full = free_bytes(self._folder) < LEAST_FREE_BYTES
-            if self.is_full:
+            self._look_at_disk()
+            if not self.stands_still and self._spent_s() - self._last_s > self._limit_s:
+                self.stands_still = True
                 self._child.terminate()
+
+    def _look_at_disk(self) -> None:
+        # Some file systems do not report their size.
+        if not self.disk_is_full and os.statvfs(self._folder).f_blocks > 0:
+            self.disk_is_full = free_bytes(self._folder) < LEAST_FREE_BYTES
+            if self.disk_is_full:
+                self._child.terminate()
+
+
+def _stands_still(names: RunNames) -> BdpbenchError:
+    reached = simulated_time(names.folder / PROGRESS_NAME)
+    where, limit_s = (f"at {reached[0]:g} s", _STEP_S) if reached else ("before it began", _SETUP_S)
+    return BdpbenchError(
+        f"ns-2 was stopped: its simulated time stood still {where} for {limit_s / 60:g} minutes of "
+        "CPU time",
+        where=names.run,
+        hint=f"the script is {names.script}; does a loop of it, or of a law, never end?",
+    )
 
 
 def _disk_full(names: RunNames, scratch: Path) -> BdpbenchError:

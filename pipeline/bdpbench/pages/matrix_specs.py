@@ -7,6 +7,7 @@ shown.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -248,7 +249,7 @@ def _panels(
     base: Encoding = {**place, "tooltip": [*where, *tips]}
     numbers = {**base, "text": text("text"), "color": _ink_where(dark)}
     heads = {**place, "x": {**x, "bandPosition": 0}, "text": text("title")}
-    look = {"align": "left", "fontSize": 12, "color": INK, "baseline": "middle"}
+    look = {"align": "left", "fontSize": 11, "color": INK, "baseline": "middle", "lineBreak": "\n"}
     return layered(
         layer("rect", "cells", {**base, **colour}, **_EDGE),
         *(
@@ -271,10 +272,19 @@ def _placed(cells: pl.DataFrame, axes: Axes) -> pl.DataFrame:
     return cells.with_columns(x=place + "|" + pl.col("column"), y=line + "|" + pl.col("row"))
 
 
+def _in_two_lines(title: str, columns: int) -> str:
+    """A title with its value in a line of its own, if it is wider than its panel on a phone."""
+    return title if len(title) <= 4 * columns else re.sub(r" (?=\d)", "\n", title, count=1)
+
+
 def _heads(axes: Axes) -> pl.DataFrame:
     """The title of each panel, above its first column."""
     rows = [
-        {"x": f"{place}|{axes.columns[0]}", "y": f"{line}|", "title": name}
+        {
+            "x": f"{place}|{axes.columns[0]}",
+            "y": f"{line}|",
+            "title": _in_two_lines(name, len(axes.columns)),
+        }
         for name in axes.panels
         if name
         for line, place in [axes.place(name)]

@@ -23,7 +23,7 @@
 #define BIN_ROUNDING 1e-7	/* of a bin; row_by_row.py */
 #define FIRST_GROUP (1 << 30)	/* address; rows.py */
 #define FIRST_HIERARCHICAL (1 << 11)	/* address; rows.py */
-#define UNKNOWN INT32_MAX	/* a node, port or flow id; rows.py */
+#define UNKNOWN (-(1 << 30) - 1)	/* a node, port or flow id; rows.py */
 #define NONE INT64_MIN		/* a sequence number; rows.py */
 #define NO_TYPE UINT32_MAX	/* the code of a frame without a packet */
 #define TCP_HEADER_BYTES 40
@@ -689,7 +689,7 @@ is_counted(const struct meter *meter, double time_s)
 static int
 goes_to_group(const struct row *row)
 {
-	return row->dst_node < 0 || (row->dst_node >= FIRST_GROUP && row->dst_node != UNKNOWN);
+	return row->dst_node != UNKNOWN && (row->dst_node < 0 || row->dst_node >= FIRST_GROUP);
 }
 
 static int
@@ -1620,7 +1620,7 @@ take_wireless(struct meter *meter, struct row *row)
 	if (what == DROPS)
 		return drop(meter, row);
 	if (row->layer == ROUTER && (what == SENDS || what == FORWARDS) && !goes_to_group(row) &&
-	    row->next_hop >= 0 && row->next_hop != UNKNOWN)
+	    row->next_hop >= 0)
 		return pass_on(meter, row);
 	return 1;
 }

@@ -107,7 +107,7 @@ class Row:
     @property
     def to_group(self) -> bool:
         """Whether it is multicast or broadcast."""
-        return self.dst_node < 0 or FIRST_GROUP <= self.dst_node < UNKNOWN
+        return self.dst_node != UNKNOWN and (self.dst_node < 0 or self.dst_node >= FIRST_GROUP)
 
     @property
     def payload(self) -> int:
@@ -479,7 +479,7 @@ class RowByRow:
         is_on_its_way = (
             row.layer == Layer.ROUTER and does in (_SENDS, _FORWARDS) and not row.to_group
         )
-        if is_on_its_way and 0 <= row.next_hop < UNKNOWN:
+        if is_on_its_way and row.next_hop >= 0:
             to = (Layer.ROUTER, row.next_hop)
             self._route(self._stream_of(row.ends), row.node, to, row.time_s)
 

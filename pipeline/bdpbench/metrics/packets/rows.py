@@ -30,8 +30,8 @@ from bdpbench.errors import BdpbenchError
 ENDS = ("flow", "src_node", "src_port", "dst_node", "dst_port")
 """Columns that identify a stream."""
 
-UNKNOWN = (1 << 31) - 1
-"""A node, port, flow id or reason that a row does not have."""
+UNKNOWN = -(1 << 30) - 1
+"""A node, port, flow id or reason that a row does not have; the ends of the range are addresses."""
 
 _F64, _I32, _I64 = pl.Float64(), pl.Int32(), pl.Int64()
 

@@ -27,6 +27,7 @@
 #define PACKET_BITS 12		/* of the number of packets that are remembered */
 #define HEAD_BITS 7		/* of the number of packets' heads that are */
 #define LINK_BITS 10		/* of the number of links that are */
+#define UNKNOWN (-(1 << 30) - 1)	/* a node, port or flow id; metrics/packets/rows.py */
 #define MOST_KINDS 4096		/* of rows that a caller may have decided on */
 #define SHORTEST_LINE 28	/* bytes of "+ 0 0 1 a 0 - 0 0.0 0.0 0 0\n" */
 
@@ -1685,18 +1686,18 @@ store_radio_line(void *const *data, int64_t row, const struct radio_line *line)
 	STORE_IF(R_EVENT, uint8_t, line->event, 0);
 	STORE_IF(R_TYPE, uint16_t, line->type, 0);
 	STORE_IF(R_BYTES, int32_t, line->bytes, 0);
-	STORE_IF(R_FLOW, int32_t, line->flow, INT32_MAX);
-	STORE_IF(R_SRC_NODE, int32_t, line->src_node, INT32_MAX);
-	STORE_IF(R_SRC_PORT, int32_t, line->src_port, INT32_MAX);
-	STORE_IF(R_DST_NODE, int32_t, line->dst_node, INT32_MAX);
-	STORE_IF(R_DST_PORT, int32_t, line->dst_port, INT32_MAX);
+	STORE_IF(R_FLOW, int32_t, line->flow, UNKNOWN);
+	STORE_IF(R_SRC_NODE, int32_t, line->src_node, UNKNOWN);
+	STORE_IF(R_SRC_PORT, int32_t, line->src_port, UNKNOWN);
+	STORE_IF(R_DST_NODE, int32_t, line->dst_node, UNKNOWN);
+	STORE_IF(R_DST_PORT, int32_t, line->dst_port, UNKNOWN);
 	STORE_IF(R_SEQ, int64_t, line->seq, INT64_MIN);
 	STORE_IF(R_UID, int64_t, line->uid, -1);
 	STORE_IF(R_LAYER, uint8_t, line->layer + 1, 0);
-	STORE_IF(R_NODE, int32_t, line->node, INT32_MAX);
+	STORE_IF(R_NODE, int32_t, line->node, UNKNOWN);
 	STORE_IF(R_REASON, uint16_t, line->reason, 0);
-	STORE_IF(R_NEXT_HOP, int32_t, line->next_hop, INT32_MAX);
-	STORE_IF(R_HOPS, int32_t, line->hops, INT32_MAX);
+	STORE_IF(R_NEXT_HOP, int32_t, line->next_hop, UNKNOWN);
+	STORE_IF(R_HOPS, int32_t, line->hops, UNKNOWN);
 	STORE_IF(R_ENERGY, double, line->energy, -1);
 	STORE_IF(R_FORM, uint8_t, line->form, 0);
 }

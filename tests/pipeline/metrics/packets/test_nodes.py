@@ -282,8 +282,9 @@ def test_each_receiver_of_a_group_counts_by_itself(tmp_path: Path) -> None:
     }
 
 
-def test_a_group_of_a_wider_format_has_the_sign(tmp_path: Path) -> None:
-    wide = MULTICAST.replace("1073741824", "-2147483648")
+@pytest.mark.parametrize("group", ["-2147483648", "2147483647"])
+def test_a_group_may_be_at_an_end_of_the_range(tmp_path: Path, group: str) -> None:
+    wide = MULTICAST.replace("1073741824", group)
     assert _sums(tmp_path, wide).receivers["received_pkts"].to_list() == [2, 2, 1]
 
 

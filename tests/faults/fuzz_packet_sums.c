@@ -149,7 +149,7 @@ total(const struct meter *meter, int table, int member, int64_t *length)
 	struct ArrowArray array;
 	int64_t sum = 0;
 
-	if (!bdpbench_column(meter, table, member, &array)) {
+	if (!bdpbench_column(meter, table, member, 0, &array)) {
 		fprintf(stderr, "no memory\n");
 		exit(1);
 	}
@@ -200,7 +200,7 @@ sum_trace(uint32_t one_in)
 	uint8_t event_of[256], type_of[] = { DATA, CONTROL | ROUTING, TCP, TCP, ACK };
 	int32_t children[COLUMNS];
 	double start_s = draw(3) ? -INFINITY : draw(10);
-	struct meter *meter = bdpbench_new_meter(start_s, WIDTHS[draw(5)]);
+	struct meter *meter = bdpbench_new_meter(start_s, WIDTHS[draw(5)], 0);
 	struct source source = { &rows, 0, 1 + draw(60) };
 	struct ArrowArrayStream stream = { .get_next = next_array, .private_data = &source };
 	int64_t taken;

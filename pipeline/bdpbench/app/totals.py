@@ -15,6 +15,7 @@ def totals_sentence(scorecard: Scorecard) -> str:
     ...     "schema_version": 1, "study": "", "tier": "", "numbers": [], "claims": [],
     ...     "totals": {"reproduced": 8, "close": 1, "not_reproduced": 1, "not_run": 2},
     ...     "claim_totals": {"holds": 3, "fails": 1, "not_run": 0},
+    ...     "kind_totals": {}, "claim_kind_totals": {}, "history": [], "skill": [],
     ... }
     >>> totals_sentence(card)
     'Of 12 numbers: **8 reproduced, 1 close, 1 not reproduced**, 2 not run. Of 4 statements: \

@@ -108,7 +108,9 @@ def test_bounds(seed: int) -> None:
     assert values["max_queue_length", "link:0-1"] <= 4
     assert 0 <= values["packet_loss_rate", "flow:0"] <= 1
     assert values["goodput", "flow:0"] <= values["throughput", "flow:0"]
-    assert values["one_way_delay", "flow:0"] <= values["max_one_way_delay", "flow:0"]
+    # The mean of equal delays is rounded.
+    most = values["max_one_way_delay", "flow:0"]
+    assert values["one_way_delay", "flow:0"] <= most * (1 + 1e-12)
 
 
 def _by_subject(trace: pl.DataFrame) -> dict[tuple[str, str], float]:

@@ -1,8 +1,13 @@
-"""Hook of MkDocs: the site has no files of the checkout, so it names those that pages link."""
+"""Hook of MkDocs: of the files of the checkout that pages link, the site has reports alone.
+
+The others are named.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+from pathlib import Path
 from typing import Any
 
 _OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?!scenarios)([^)#]+)(?:#[^)]*)?\)")
@@ -10,11 +15,20 @@ _OUTSIDE = re.compile(r"\[([^\]]*)\]\((?:\.\./)+(?!scenarios)([^)#]+)(?:#[^)]*)?
 _SEARCH = re.compile(r'<script src="([^"]*search/main\.js)"></script>')
 
 
-def on_page_markdown(markdown: str, page: Any, **_: Any) -> str:
-    """Replace links that lead out of ``docs/`` by the path in the checkout."""
-    if page.file.src_uri.startswith("reference/"):
+def on_page_markdown(markdown: str, page: Any, config: Any, **_: Any) -> str:
+    """Let links that lead out of ``docs/`` lead to a copy in the site, or name the file."""
+    here = Path(page.file.src_uri).parent
+    if here.name == "reference":
         return markdown  # "../" leads to docs/ from there
-    return _OUTSIDE.sub(r"\1 (`\2`)", markdown)
+
+    def inside(found: re.Match[str]) -> str:
+        words, path = found.groups()
+        copy = path.removeprefix("reports/")
+        if Path(config["docs_dir"], copy).is_file():
+            return f"[{words}]({os.path.relpath(copy, here)})"
+        return f"{words} (`{path}`)"
+
+    return _OUTSIDE.sub(inside, markdown)
 
 
 def on_post_page(output: str, **_: Any) -> str:

@@ -29,7 +29,7 @@ from bdpbench.errors import BdpbenchError
 
 CONFIG_NAME = "mkdocs.yml"
 PUBLISHED_PAGE = "published.md"
-PUBLISHED_FOLDER = "published"
+PUBLISHED_FOLDER, EVALUATIONS_FOLDER = "published", "evaluations"
 ATLAS_NAME = "all-studies.html"
 
 # A file that only such a folder has.
@@ -59,7 +59,7 @@ def write_site(folder: Path | None) -> Iterator[str]:
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
         pages, made = Path(scratch) / "docs", Path(scratch) / "site"
         shutil.copytree(root / "docs", pages)
-        studies = _add_published(root / "reports" / "published", pages)
+        studies = _add_published(root / "reports", pages)
         _add_atlas(pages)
         _build(_configured(root, pages, made), packages)
         # It names files by paths from the root of a server.
@@ -87,15 +87,16 @@ def _check(folder: Path) -> None:
         raise BdpbenchError("is no folder", where=str(folder), hint="name a new or an empty one")
 
 
-def _add_published(published: Path, pages: Path) -> int:
+def _add_published(reports: Path, pages: Path) -> int:
     """Link the published reports, and write the page that lists them; returns how many."""
+    (pages / EVALUATIONS_FOLDER).symlink_to(reports / EVALUATIONS_FOLDER)
     lines = [
         "# Published reports",
         "",
         "Each shows every number and statement of its study beside what was measured.",
         f"[All studies side by side]({ATLAS_NAME}) is the atlas of them.",
     ]
-    found = [path.parent for path in sorted(published.glob(f"*/{REPORT_NAME}"))]
+    found = [path.parent for path in sorted(reports.glob(f"{PUBLISHED_FOLDER}/*/{REPORT_NAME}"))]
     for source in found:
         target = pages / PUBLISHED_FOLDER / source.name
         target.mkdir(parents=True)

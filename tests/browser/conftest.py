@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
 import importlib.util
 import os
 import shutil
-import subprocess
 import sys
-import tarfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
 from tests.needs import leave_out
-
-from bdpbench.contracts.paths import repository_root
 
 ARGUMENTS = [
     "--headless",
@@ -35,11 +30,6 @@ NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chro
 # Most of these waits take milliseconds; a busy machine may need all of it.
 WAIT_MS = 60_000
 expect.set_options(timeout=WAIT_MS)
-AXE = "axe-core@4.14.1"
-AXE_SHA512 = (
-    "FHfa+lmNjQZfJz1q8wKqIDwC6DExcHt/pkjNQb09a3NPjCKg2rhu5qb2S4r76ASyFNNtuFooJpZe37OgudVGtQ=="
-)
-KEPT = repository_root() / ".bdpbench" / "cache" / "axe-core"
 SYNTHETIC = Path(__file__).parents[1] / "pipeline" / "pages" / "synthetic.py"
 
 
@@ -53,22 +43,8 @@ def _chromium() -> str:
 
 @pytest.fixture(scope="session")
 def axe() -> str:
-    """The script of axe-core, which npm fetches once and whose checksum is written above."""
-    packed = KEPT / "axe-core-4.14.1.tgz"
-    if not packed.is_file():
-        if shutil.which("npm") is None:
-            leave_out("no axe-core", "apt-get install npm, with which it is fetched once")
-        KEPT.mkdir(parents=True, exist_ok=True)
-        command = ["npm", "pack", AXE, "--silent", "--pack-destination", str(KEPT)]
-        done = subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
-        if done.returncode:
-            leave_out("no axe-core", f"let npm reach its registry once (npm pack {AXE})")
-    found = base64.b64encode(hashlib.sha512(packed.read_bytes()).digest()).decode()
-    assert found == AXE_SHA512, f"{packed} is not {AXE}"
-    with tarfile.open(packed) as archive:
-        script = archive.extractfile("package/axe.min.js")
-        assert script is not None
-        return script.read().decode()
+    """The script of axe-core, as a package of Python ships it."""
+    return (files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="session")

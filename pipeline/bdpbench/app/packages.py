@@ -40,7 +40,11 @@ def pinned_packages(
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     with (folder.parent / ".lock").open("w", encoding="utf-8") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX)
+        try:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            say("another bdpbench is installing Python packages; waiting for it to end")
+            fcntl.flock(stream, fcntl.LOCK_EX)
         if not folder.is_dir():
             say(f"installing the Python packages of pipeline/{lock.name} (once)")
             unfinished = folder.with_name(f"{folder.name}.unfinished")

@@ -35,6 +35,7 @@ ATLAS_NAME = "all-studies.html"
 # A file that only such a folder has.
 _MARK = ".bdpbench-site"
 _SHOWN = 5
+_MOST_BUILDING_S = 600
 
 
 def write_site(folder: Path | None) -> Iterator[str]:
@@ -130,13 +131,18 @@ def _configured(root: Path, pages: Path, made: Path) -> Path:
 
 
 def _build(config: Path, packages: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", str(config)],
-        env={**os.environ, "PYTHONPATH": str(packages)},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", str(config)],
+            env={**os.environ, "PYTHONPATH": str(packages)},
+            capture_output=True,
+            text=True,
+            timeout=_MOST_BUILDING_S,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        said = f"MkDocs did not end within {_MOST_BUILDING_S / 60:g} minutes"
+        raise BdpbenchError(said, where="docs") from None
     if done.returncode != 0:
         said = "\n  ".join(["MkDocs refuses the pages", *done.stderr.strip().splitlines()])
         raise BdpbenchError(said, where="docs")

@@ -212,7 +212,7 @@ def _content_problems(archive: zipfile.ZipFile, sizes: Mapping[str, int]) -> Ite
             yield from _checksum_problems(told, actual, set(sizes))
         except ValueError as error:
             yield f"altered: {CHECKSUMS_NAME} ({error})"
-    if DEPOSIT_NAME in actual:  # earlier archives have none
+    if DEPOSIT_NAME in actual:  # the manifest tells if it is missing
         yield from deposit_problems(archive.read(DEPOSIT_NAME))
     if METADATA_NAME in actual:
         try:

@@ -23,9 +23,7 @@ FORMATS = "svg,pdf"
     type=PATH,
     help="Folder for figures, tables and captions: they go to STUDY/TIER in it.",
 )
-@click.option(
-    "--format", "formats", default=FORMATS, show_default=True, help="Of the figures: svg, pdf, png."
-)
+@click.option("--format", "formats", help=f"Of the figures: svg, pdf, png. Default: {FORMATS}.")
 @click.option(
     "--only", multiple=True, metavar="PATTERN", help="Only figures whose names match: 'rtt-*'."
 )
@@ -39,7 +37,7 @@ def report_command(
     study: str | None,
     tier: str | None,
     folder: Path | None,
-    formats: str,
+    formats: str | None,
     only: tuple[str, ...],
     output: Path | None,
     pdf: bool,
@@ -65,7 +63,7 @@ def report_command(
         raise click.UsageError("--one-file goes with STUDY and -o FILE alone")
     if output is not None and folder is not None:
         raise click.UsageError("-o is for the HTML report: leave it out, or --export")
-    if folder is None and (only or formats != FORMATS):
+    if folder is None and (only or formats is not None):
         raise click.UsageError("--format and --only go with --export")
     if runs_dir is not None:
         if folder is not None or pdf:
@@ -77,7 +75,7 @@ def report_command(
     if folder is None:
         report_study(study, tier, output, one_file=one_file, pdf=pdf)
     else:
-        export_study(study, tier, folder, formats, only, pdf=pdf)
+        export_study(study, tier, folder, formats or FORMATS, only, pdf=pdf)
 
 
 def _stage(

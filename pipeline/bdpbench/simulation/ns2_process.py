@@ -30,9 +30,9 @@ PROGRESS_NAME = "progress"
 LEAST_FREE_BYTES = 4 * 2**20
 _LOOK_S = 0.1
 # CPU time after which ns-2 is stopped: until it begins, as large networks take long to set up, and
-# from one report of the simulated time to the next, a second of it. In a container it is not known,
-# so wall-clock time counts, and more of it.
-_SETUP_S, _STEP_S, _IN_CONTAINER = 7200.0, 600.0, 6
+# from one report of the simulated time to the next, a second of it. If it waits for something, it
+# takes none, and in a container it is not known: then so many times as much counts while we look.
+_SETUP_S, _STEP_S, _PATIENCE = 7200.0, 600.0, 6
 _LOG_LINES = 8
 _MEANINGS = {
     126: "the binary cannot be executed on this machine",
@@ -181,8 +181,8 @@ class _Watch:
     def __init__(self, child: _Ns2, folder: Path, *, native: bool) -> None:
         self._child = child
         self._folder = folder
-        self._spent_s = child.cpu_s if native else lambda: time.monotonic() / _IN_CONTAINER
-        self._last_s, self._limit_s = self._spent_s(), _SETUP_S
+        self._cpu_s: Callable[[], float] = child.cpu_s if native else lambda: 0.0
+        self._since_s, self._looks, self._limit_s = 0.0, 0, _SETUP_S
         self._ended = threading.Event()
         self._thread = threading.Thread(target=self._look_on, daemon=True)
         self.disk_is_full = False
@@ -200,14 +200,20 @@ class _Watch:
 
     def proceeds(self) -> None:
         """Note that ns-2 has reported the simulated time."""
-        self._last_s, self._limit_s = self._spent_s(), _STEP_S
+        self._since_s, self._looks, self._limit_s = self._cpu_s(), 0, _STEP_S
 
     def _look_on(self) -> None:
         while not self._ended.wait(_LOOK_S):
             self._look_at_disk()
-            if not self.stands_still and self._spent_s() - self._last_s > self._limit_s:
-                self.stands_still = True
-                self._child.terminate()
+            self._look_at_time()
+
+    def _look_at_time(self) -> None:
+        # Looks are counted, so that the time does not count for which all of us were stopped.
+        self._looks += 1
+        waited_s = self._looks * _LOOK_S / _PATIENCE
+        if not self.stands_still and max(self._cpu_s() - self._since_s, waited_s) > self._limit_s:
+            self.stands_still = True
+            self._child.terminate()
 
     def _look_at_disk(self) -> None:
         # Some file systems do not report their size.
@@ -222,7 +228,7 @@ def _stands_still(names: RunNames) -> BdpbenchError:
     where, limit_s = (f"at {reached[0]:g} s", _STEP_S) if reached else ("before it began", _SETUP_S)
     return BdpbenchError(
         f"ns-2 was stopped: its simulated time stood still {where} for {limit_s / 60:g} minutes of "
-        "CPU time",
+        f"CPU time, or for {_PATIENCE * limit_s / 60:g} minutes in all",
         where=names.run,
         hint=f"the script is {names.script}; does a loop of it, or of a law, never end?",
     )

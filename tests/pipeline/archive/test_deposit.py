@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import jsonschema
@@ -12,13 +14,16 @@ from tests.pipeline.archive.conftest import CRATE
 
 from bdpbench.archive.crate import Author, Crate
 from bdpbench.archive.deposit import deposit_json, deposit_problems
-from bdpbench.contracts.paths import repository_root
 from bdpbench.studies.study import Citation
 
 
 @pytest.fixture(scope="module")
 def schema() -> Any:
-    path = repository_root() / "tests" / "data" / "datacite-v4.5.json"
+    # Without importing the package, which imports its client for the registry.
+    found = importlib.util.find_spec("datacite")
+    assert found is not None
+    assert found.origin is not None
+    path = Path(found.origin).parent / "schemas" / "datacite-v4.5.json"
     return jsonschema.Draft201909Validator(json.loads(path.read_text()))
 
 

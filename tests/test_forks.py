@@ -25,7 +25,7 @@ def ns(forks: Callable[[Path], Forks], ns_binary: Path) -> Forks:
 
 
 @pytest.mark.parametrize(
-    "end", ["exit 0", "exit 3", "$ns halt", "exec kill -TERM [pid]; after 60000"]
+    "end", ["exit 0", "exit 3", "$ns halt", 'exec sh -c "kill -TERM [pid]"; after 60000']
 )
 def test_output_files_and_status_are_those_of_a_process(
     ns: Forks, ns_binary: Path, tmp_path: Path, end: str

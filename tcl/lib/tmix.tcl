@@ -145,6 +145,12 @@ proc ::tmix::checked {key source} {
     if {$stop_s ne ""} {
         ::args::fail "-$key.stop_s: connections end with their last byte"
     }
+    if {$within_s > 0} {
+        ::args::fail "-$key.within_s: connections start as their vectors say"
+    }
+    if {$vectors ne "" && $start_s > 0} {
+        ::args::fail "-$key.start_s: vectors that are given have times of their own"
+    }
     if {$prefill_s > 0 && $prefill_within_s ne "" && $prefill_within_s > $prefill_s} {
         ::args::fail "-$key.prefill_within_s is '$prefill_within_s', expected at most\
             -$key.prefill_s, $prefill_s (s)"

@@ -217,7 +217,10 @@ def test_every_event_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> N
 
 
 @pytest.mark.parametrize("width", [60, 120])
-def test_the_live_view_draws_a_line_a_run_and_leaves_text_as_it_is(width: int) -> None:
+def test_the_live_view_draws_a_line_a_run_and_leaves_text_as_it_is(
+    width: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TERM", "xterm")
     screen = io.StringIO()
     console = Console(file=screen, force_terminal=True, width=width, color_system=None)
     with LiveView(console) as view:

@@ -249,9 +249,12 @@ def test_pipes(compare: Compare, pipe: str) -> None:
 
 
 def test_a_named_pipe(compare: Compare) -> None:
-    text = "exec mkfifo pipe; exec cat pipe > out.tr &\n" + OPEN.replace("out.tr", "pipe")
+    text = "exec mkfifo pipe; set reader [exec cat pipe > out.tr &]\n" + OPEN.replace(
+        "out.tr", "pipe"
+    )
     # The reader ends after the writer has closed the pipe.
-    wait = "close $f; exec rm pipe; while {[catch {exec pgrep -P [pid] cat}] == 0} {after 10}; exit"
+    reads = '[catch {exec sh -c "kill -0 $reader"}] == 0'
+    wait = f"close $f; exec rm pipe; while {{{reads}}} {{after 10}}; exit"
     assert len(lines(compare(text + f"$ns at 1.5 {{{wait}}}; $ns run\n"))) > MANY
 
 

@@ -44,6 +44,8 @@ def test_without_tmix_it_is_network_tcl(outputs: Outputs) -> None:
         ({"set.fid_": 3}, "'fid_' is not a variable that can be set"),
         ({"set.nonsense_": 3}, "has no variable 'nonsense_'"),
         ({"stop_s": 1}, "connections end with their last byte"),
+        ({"start_s": 1}, "vectors that are given have times of their own"),
+        ({"within_s": 1}, "connections start as their vectors say"),
         ({"prefill_s": 1, "prefill_within_s": 2}, "expected at most -background.0.prefill_s, 1"),
         ({"sessions": 2}, "unknown key -background.0.sessions"),
     ],

@@ -200,16 +200,24 @@ def _courses(values: pl.DataFrame) -> list[_Course]:
 
 
 def _extremes(found: Sequence[tuple[str, float | None]], unit: str) -> str:
-    """``highest for A (98 %) and lowest for B (72 %)``."""
+    """``highest for A (98 %) and lowest for B (72 %)``, of those that have a value.
+
+    >>> _extremes([("A", 0.5), ("B", None)], "1"), _extremes([("A", 2), ("B", 2), ("C", None)], "s")
+    ('0.5 for A', 'about 2 s for 2 of 3')
+    """
     known = [(value, who) for who, value in found if value is not None]
     if not known:
         return "not reached by any"
+    if len(known) == 1:
+        return f"{_shown(known[0][0], unit)} for {known[0][1]}"
     (high, most), (low, least) = (
         max(known, key=lambda each: each[0]),
         min(known, key=lambda each: each[0]),
     )
     if high - low <= _ALIKE * max(abs(high), abs(low)):
-        return f"about {_shown(high, unit)} for {'both' if len(known) == 2 else 'all'}"
+        whole = "both" if len(known) == 2 else "all"
+        whom = whole if len(known) == len(found) else f"{len(known)} of {len(found)}"
+        return f"about {_shown(high, unit)} for {whom}"
     return f"highest for {most} ({_shown(high, unit)}) and lowest for {least} ({_shown(low, unit)})"
 
 

@@ -336,7 +336,15 @@ def _tmix(
     more += _given(said, "scale", "bin_s", "prefill_s", "prefill_within_s", "draw")
     lasts_s = values.duration_s - float(said.start_s)
     if said.vectors is not None:
-        words, bits = read_vectors(values, said.vectors, (*location, "vectors"))
+        words, bits, latest_s = read_vectors(values, said.vectors, (*location, "vectors"))
+        latest_s *= float(said.scale or 1)
+        if latest_s >= values.duration_s:
+            raise values.error(
+                (*location, "vectors"),
+                f"a connection would start at {latest_s:g} s, and the run ends at "
+                f"{values.duration_s:g} s",
+                hint="leave it out, write a smaller scale, or let the run last longer",
+            )
         more += [("vectors", " ".join(words))]
         mbps, per_s = bits / 1e6 / lasts_s, len(words) / lasts_s
     else:
@@ -398,7 +406,32 @@ def _check_tmix(values: Values, said: Background, location: Location) -> None:
             )
     if (said.small_share is None) != (said.small_packet_bytes is None):
         raise values.error(location, "small_share and small_packet_bytes go together")
+    if said.start_within_s:
+        message = "it would have no effect: the connections start as their vectors say"
+        raise values.error((*location, "start_within_s"), message)
+    if not drawn and said.start_s:
+        message = "it would have no effect: the vectors of a file have times of their own"
+        raise values.error((*location, "start_s"), message)
+    if said.draw is not None:
+        _check_draw(values, said, location)
     _check_tmix_times(values, said, location)
+
+
+def _check_draw(values: Values, said: Background, location: Location) -> None:
+    """Refuse a number of a draw where nothing is drawn, or that no other source has."""
+    alike = [
+        int(each.count)
+        for index, part in enumerate(values.scenario.background)
+        for each in [values.settled(part, (*values.base, "background", index))]
+        if each.kind == "tmix" and each.draw == said.draw
+    ]
+    if said.vectors is not None and said.bin_s is None:
+        why = "the vectors of a file are neither drawn nor, without bin_s, shuffled"
+    elif sum(alike) == 1:
+        why = "no other source has the same number"
+    else:
+        return
+    raise values.error((*location, "draw"), f"it would have no effect: {why}")
 
 
 def _check_tmix_times(values: Values, said: Background, location: Location) -> None:

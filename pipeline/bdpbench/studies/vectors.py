@@ -47,8 +47,13 @@ class _Vector:
         return BITS_PER_BYTE * packets * (self.segment_bytes + HEADER_BYTES)
 
 
-def read_vectors(values: Values, name: str, location: Location) -> tuple[tuple[str, ...], int]:
-    """The vectors of a file as words for the script, and the bits that their acceptors send.
+def read_vectors(
+    values: Values, name: str, location: Location
+) -> tuple[tuple[str, ...], int, float]:
+    """The vectors of a file as words for the script, what their acceptors send, and the last start.
+
+    Returns:
+        Words, bits, and s.
 
     Raises:
         BdpbenchError: naming file and line of what is wrong.
@@ -62,7 +67,7 @@ def read_vectors(values: Values, name: str, location: Location) -> tuple[tuple[s
 
 
 @lru_cache(maxsize=16)
-def _read(path: Path, _state: tuple[int, int]) -> tuple[tuple[str, ...], int]:
+def _read(path: Path, _state: tuple[int, int]) -> tuple[tuple[str, ...], int, float]:
     vectors: list[_Vector] = []
     for number, text in enumerate(utf8_text(path).splitlines(), start=1):
         words = text.split()
@@ -82,7 +87,8 @@ def _read(path: Path, _state: tuple[int, int]) -> tuple[tuple[str, ...], int]:
             where=str(path),
             hint="several sources can each have a file of their own",
         )
-    return words_of_all, sum(vector.bits() for vector in vectors)
+    latest_s = max(vector.start_us for vector in vectors) / 1e6
+    return words_of_all, sum(vector.bits() for vector in vectors), latest_s
 
 
 def _take(words: list[str], number: int, vectors: list[_Vector]) -> None:

@@ -201,13 +201,23 @@ def test_sources_that_share_a_draw_have_the_same_vectors(simulated: Run) -> None
 def test_a_file_that_is_wrong_is_refused_with_its_line(
     tmp_path: Path, text: str, line: int, says: str
 ) -> None:
-    folder = tmp_path / "mine"
+    said = refusal(tmp_path / "mine", text)
+    assert says in said
+    assert f"x.cvec:{line}" in said or not line
+
+
+def test_a_connection_after_the_end_of_the_run_is_refused(tmp_path: Path) -> None:
+    said = refusal(tmp_path / "mine", ONE.replace("500000", "1500000"), scale=2)
+    assert "a connection would start at 3 s, and the run ends at 3 s" in said
+
+
+def refusal(folder: Path, text: str, **keys: object) -> str:
+    """What is said of a source with such a file of vectors."""
     folder.mkdir()
     (folder / "x.cvec").write_text(text)
-    source = {**ENDS, "vectors": "x.cvec"}
+    source = {**ENDS, "vectors": "x.cvec", **keys}
     study = study_of({"parameters": ALONE, "flows": [], "background": [source]})
     (folder / "study.yaml").write_text(json.dumps(study, indent=1))
     with pytest.raises(BdpbenchError) as refused:
         expand_tier(read_study(folder / "study.yaml"), "quick")
-    assert says in str(refused.value)
-    assert f"x.cvec:{line}" in str(refused.value) or not line
+    return str(refused.value)

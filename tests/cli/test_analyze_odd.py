@@ -179,3 +179,9 @@ def test_bins_of_few_packets_are_wide_enough_to_look_at(folder: Path, analyze: A
     assert {round(rate, 6) for rate in rates} <= {0.16, 0.24}
     assert analyze("sparse.tr", "-o", "sparse.json", "--bin", "0.01").code == 0
     assert json.loads((folder / "sparse.json").read_text())["bin_s"] == 0.01
+
+
+def test_a_metric_without_a_value_of_what_is_chosen(odd: Analyze) -> None:
+    done = odd(LATE, "--metric", "throughput", "--link", "0-1")
+    assert done.code == 1
+    assert "--metric: throughput has no value: it is of a flow" in done.err

@@ -464,7 +464,7 @@ def _measured(read: Sequence[_Read], request: AnalysisRequest) -> list[Analysis]
     bin_s = max(meter.readable_width_s for meter, _ in meters)
     sums = [_result(meter, each.trace, each.name, bin_s) for meter, each in meters]
     _check_selected(sums, request)
-    return [
+    found = [
         Analysis(
             visible(each.name),
             each.trace.account.forms_told,
@@ -475,6 +475,8 @@ def _measured(read: Sequence[_Read], request: AnalysisRequest) -> list[Analysis]
         )
         for each, own in zip(read, sums, strict=True)
     ]
+    _check_measured(found, request)
+    return found
 
 
 def _feed(meter: PacketMeter, trace: Trace) -> None:
@@ -551,6 +553,19 @@ def _check_selected(sums: Sequence[PacketSums], request: AnalysisRequest) -> Non
     wanted = [f"node:{each}" for each in request.nodes]
     _check_known(wanted, [f"node:{each}" for each in nodes], "--node", "node")
     _check_known(capacities, links, "--capacity", "link")
+
+
+def _check_measured(found: Sequence[Analysis], request: AnalysisRequest) -> None:
+    """Refuse a metric that none of the traces has, of what is chosen."""
+    present = {metric for each in found for metric in each.metrics["metric"]}
+    for metric in request.metrics:
+        if metric not in present:
+            hint = "--flow, --link and --node leave out what is not of one of them"
+            raise BdpbenchError(
+                f"{metric} has no value: it is of a {PACKET_DEFINITIONS[metric].subject}",
+                where="--metric",
+                hint=hint if request.flows or request.links or request.nodes else "",
+            )
 
 
 def _check_known(wanted: Sequence[str], known: Collection[str], where: str, what: str) -> None:

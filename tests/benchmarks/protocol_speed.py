@@ -24,7 +24,7 @@ from pathlib import Path
 from bdpbench.contracts.paths import repository_root
 from bdpbench.simulation.build import current_build_id, libraries_dir, require_build
 from bdpbench.simulation.libraries import compile_folder
-from bdpbench.studies.protocol_folders import ProtocolFolder
+from bdpbench.studies.folders import ProtocolFolder
 
 ROOT = repository_root()
 AIMD = ROOT / "config" / "protocols" / "aimd"

@@ -48,16 +48,14 @@ from bdpbench.score import Expectations, check_expectations, load_expectations
 from bdpbench.score.atlas import atlas_of
 from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
 from bdpbench.score.provenance import load_history, resolved
-from bdpbench.simulation import protocol_tests, queue_tests
-from bdpbench.simulation.hand_tests import Checks, read_tests
+from bdpbench.simulation.hand_tests import HandTests, LawTest, QueueTest, read_tests
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.evaluate import read_mirror
+from bdpbench.studies.folders import ProtocolFolder, QueueFolder
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.plan import tiers_of
-from bdpbench.studies.protocol_folders import ProtocolFolder
-from bdpbench.studies.queue_folders import QueueFolder
 from bdpbench.studies.runs import expand_tier
 
 MOST_S = 20
@@ -431,10 +429,10 @@ class Fuzzer:
         def read() -> object:
             if own.parent.parent.name == "queues":
                 queue = QueueFolder(own.parent)
-                checks = Checks[queue_tests.Check]
-                return queue.file if name == "queue.yaml" else read_tests(queue, checks)[1]
+                tests = HandTests[QueueTest]
+                return queue.file if name == "queue.yaml" else read_tests(queue, tests)[1]
             law = ProtocolFolder(own.parent)
-            return law.file if name == "protocol.yaml" else protocol_tests.read_checks(law)[1]
+            return law.file if name == "protocol.yaml" else read_tests(law, HandTests[LawTest])[1]
 
         return own, own.read_text(), read
 

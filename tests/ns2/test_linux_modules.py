@@ -13,9 +13,8 @@ from tests.pipeline.simulation.test_protocols import edit, study_of
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import build_script
 from bdpbench.simulation.libraries import compile_folder
-from bdpbench.studies.component_folders import folder_in
+from bdpbench.studies.folders import ProtocolFolder, folder_in
 from bdpbench.studies.load import load_study
-from bdpbench.studies.protocol_folders import ProtocolFolder
 from bdpbench.studies.runs import expand_tier
 
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -245,7 +244,7 @@ def test_what_is_wrong_in_a_module_is_said_with_its_line(
     folder_of: Callable[[str], Path],
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bdpbench.simulation.linux_modules._TIMEOUT_S", 0.5)
+    monkeypatch.setattr("bdpbench.simulation.libraries._LOADING_S", 0.5)
     folder = folder_of("scalable")
     edit(folder / "tcp_scalable.c", old, new)
     with pytest.raises(BdpbenchError) as found:

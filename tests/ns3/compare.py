@@ -18,7 +18,7 @@ from pathlib import Path
 
 from bdpbench.simulation.build import current_build_id, libraries_dir, require_build
 from bdpbench.simulation.libraries import compile_folder
-from bdpbench.studies.protocol_folders import ProtocolFolder
+from bdpbench.studies.folders import ProtocolFolder
 
 HERE = Path(__file__).resolve().parent
 PROTOCOLS = HERE.parent.parent / "config" / "protocols"

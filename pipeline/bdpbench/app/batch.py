@@ -157,8 +157,7 @@ def make_libraries_here(path: Path) -> None:
         return
     # What describes a folder takes a sixth of a second to import.
     from bdpbench.simulation.libraries import compile_folder
-    from bdpbench.studies.protocol_folders import ProtocolFolder
-    from bdpbench.studies.queue_folders import QueueFolder
+    from bdpbench.studies.folders import ProtocolFolder, QueueFolder
 
     for each in protocols:
         compile_folder(ProtocolFolder(resolved(each)))

@@ -41,22 +41,18 @@ from bdpbench.contracts.plan import (
     write_plan_document,
 )
 from bdpbench.contracts.runs import RUN_NAME
-from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
+from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id, find_build, unknown_to_ns2
+from bdpbench.simulation.hand_tests import check_tests
 from bdpbench.simulation.libraries import compile_folder
-from bdpbench.simulation.protocol_tests import check_protocol
-from bdpbench.simulation.queue_tests import check_queue
 from bdpbench.simulation.simulate import write_specs
 from bdpbench.studies.behaviour import Identities
-from bdpbench.studies.checks import declared_by, why_not_replaced
-from bdpbench.studies.component_folders import ComponentFolder
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
-from bdpbench.studies.load import find_study, folders_of, load_study
+from bdpbench.studies.folders import ComponentFolder, folder_of_the_name
+from bdpbench.studies.load import declared_by, find_study, folders_of, load_study, why_not_replaced
 from bdpbench.studies.plan import Selection, make_plan, tiers_of
-from bdpbench.studies.protocol_folders import ProtocolFolder, folder_of_the_name
-from bdpbench.studies.queue_folders import QueueFolder
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
 
@@ -225,10 +221,7 @@ def make_folder(folder: ComponentFolder) -> None:
         said = f"is executed by ns-2: a {folder.kind} is a program that can do anything you can do"
         print(f"{folder.path}: {said}", file=sys.stderr, flush=True)
     compile_folder(folder)
-    if isinstance(folder, ProtocolFolder):
-        check_protocol(folder)
-    elif isinstance(folder, QueueFolder):
-        check_queue(folder)
+    check_tests(folder)
 
 
 def _group(run: PlannedRun) -> tuple[str, ...]:
@@ -297,8 +290,7 @@ def _check_shown(
     for key, scenario in study.scenarios.items():
         for index, metric in enumerate(scenario.summary):
             location = ("scenarios", key, "summary", index)
-            if unknown := known_or_suggest(metric, definitions, "metric"):
-                raise study.error(location, unknown[0], hint=unknown[1])
+            study.require(location, metric, definitions, "metric")
             if wrong := lacking(metric, key):
                 raise study.error(location, wrong)
     for index, matrix in enumerate(texts.matrices):

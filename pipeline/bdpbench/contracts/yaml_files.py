@@ -142,12 +142,24 @@ class YamlFile:
         return line
 
     def error(
-        self, location: Sequence[str | int | float], message: str, *, hint: str = ""
+        self, location: Sequence[str | int | float], message: str, hint: str = ""
     ) -> BdpbenchError:
         """The error to raise about the value at ``location``."""
         dotted = ".".join(str(part) for part in location)
         where = f"{self.path}:{self.line_of(location)}"
         return BdpbenchError(f"{dotted}: {message}" if dotted else message, where=where, hint=hint)
+
+    def require(
+        self, location: Location, name: str, known: Collection[str], what: str, *, also: str = ""
+    ) -> None:
+        """Refuse an unknown name, with a suggestion and what else may help.
+
+        Raises:
+            BdpbenchError: naming the location.
+        """
+        unknown = known_or_suggest(name, known, what)
+        if unknown:
+            raise self.error(location, unknown[0], unknown[1] + also)
 
     def validate(self, model: type[Model]) -> Model:
         """Validate the file as a ``model``; every finding is reported, unknown keys with a hint."""

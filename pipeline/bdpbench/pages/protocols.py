@@ -34,8 +34,7 @@ from bdpbench.pages.texts import (
     data_of,
     read_protocols,
 )
-from bdpbench.studies.component_folders import Parameter
-from bdpbench.studies.protocol_folders import ProtocolFile, Response
+from bdpbench.studies.folders import Parameter, ProtocolFile, Response
 from bdpbench.studies.study import ClassDefaults
 from bdpbench.units import MINUS
 

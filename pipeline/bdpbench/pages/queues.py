@@ -8,8 +8,7 @@ from pathlib import Path
 
 from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.protocols import parameter_row
-from bdpbench.studies.component_folders import Parameter
-from bdpbench.studies.queue_folders import QueueFile, QueueFolder
+from bdpbench.studies.folders import Parameter, QueueFile, QueueFolder
 from bdpbench.studies.study import QueueDeclaration
 
 

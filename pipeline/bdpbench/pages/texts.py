@@ -10,12 +10,18 @@ from typing import Annotated
 from pydantic import Field, field_validator
 
 from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.yaml_files import Strict, YamlFile, known_or_suggest
-from bdpbench.studies.component_folders import Parameter, Source
-from bdpbench.studies.equations import Equation, checked_mathml
+from bdpbench.contracts.yaml_files import Strict, YamlFile
+from bdpbench.studies.folders import (
+    Equation,
+    Parameter,
+    ProtocolFile,
+    ProtocolFolder,
+    Response,
+    Source,
+    checked_mathml,
+)
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.plan import swept_names
-from bdpbench.studies.protocol_folders import ProtocolFile, ProtocolFolder, Response
 from bdpbench.studies.study import Study
 
 Text = Annotated[str, Field(min_length=1)]
@@ -83,9 +89,7 @@ def load_page(path: Path, study: Study) -> StudyPage:
         *((("protocols", key), key, study.protocols, "protocol") for key in page.protocols),
     ]
     for place, name, known, what in wanted:
-        unknown = known_or_suggest(name, known, what)
-        if unknown:
-            raise source.error(place, unknown[0], hint=unknown[1])
+        source.require(place, name, known, what)
     return page
 
 

@@ -230,12 +230,12 @@ def topics_of(material: Material) -> dict[str, str]:
                     taken = found[matching[0]]
                     message = f"everything that {pattern!r} matches already belongs to {taken}"
                     hint = ""
-                raise member.error(("entries", topic, index), message, hint)
+                raise member.source.error(("entries", topic, index), message, hint)
             found |= dict.fromkeys(new, topic)
     for each in ids:
         if each not in found:
             message = f"{each} of {member.study.key} belongs to no topic"
-            raise member.error(("entries",), message, "list it under one of them")
+            raise member.source.error(("entries",), message, "list it under one of them")
     return found
 
 

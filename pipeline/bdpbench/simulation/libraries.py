@@ -2,23 +2,29 @@
 
 ``<home>/libraries/<interface>/`` contains, for each class that is made of a folder, its library and
 a Tcl file that declares it. ns-2 reads those if ``BDPBENCH_LIBRARIES`` names their folder.
+
+A congestion control module of Linux is compiled unchanged: ``ns2/laws/linux_module.h`` takes the
+place of the kernel's headers. A small program loads its library, as ns-2 will, and says what it
+registers and which parameters it has.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from bdpbench.contracts.files import write_atomically, write_text_atomically
+from bdpbench.contracts.files import write_atomically, write_text_atomically, written_text
+from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import INTERFACE_FLAGS, interface_dir, libraries_dir
-from bdpbench.simulation.compiler import run_compiler
-from bdpbench.simulation.linux_modules import check_module, compile_module
-from bdpbench.studies.component_folders import ComponentFolder
-from bdpbench.studies.protocol_folders import ProtocolFolder
-from bdpbench.studies.queue_folders import QueueFolder
+from bdpbench.simulation.build import INTERFACE_FLAGS, MODULE_FLAGS, interface_dir, libraries_dir
+from bdpbench.studies.folders import ComponentFolder, ProtocolFolder, QueueFolder
 
-_COMPILER = "g++"
+_CXX, _CC = "g++", "gcc"
 # What messages of ns-2 and Tcl scripts call the code, and the symbol by which ns-2 finds it.
 _WORDS = {
     ProtocolFolder.kind: ("protocol", b"bdpbench_protocol"),
@@ -34,20 +40,19 @@ def compile_folder(folder: ComponentFolder) -> None:
             line; or when it does not say which class it is.
     """
     library, declaration = (libraries_dir() / f"{folder.name}.{kind}" for kind in ("so", "tcl"))
-    module = isinstance(folder, ProtocolFolder) and folder.module is not None
     if not library.is_file():
         library.parent.resolve().mkdir(parents=True, exist_ok=True)  # the image has a link there
         write_atomically(library, lambda made: _make(folder, made))
-    if module and isinstance(folder, ProtocolFolder):
-        check_module(folder, library)
+    if folder.module:
+        _check_module(folder, folder.module, library)
     declared = _declaration(folder)
     if not declaration.is_file() or declaration.read_text() != declared:
         write_text_atomically(declaration, declared)
 
 
 def _make(folder: ComponentFolder, library: Path) -> None:
-    if isinstance(folder, ProtocolFolder) and folder.module:
-        compile_module(folder, library)
+    if folder.module:
+        _compile_module(folder, folder.module, library)
         return
     compile_code(folder, [path for path in folder.code if path.suffix == ".cc"], library)
     what, symbol = _WORDS[folder.kind]
@@ -72,7 +77,7 @@ def compile_code(
     flags = [*INTERFACE_FLAGS] if shared else program
     include = ["-I", str(interface_dir())]
     hint = f"ns2/laws/{folder.header} is the interface; {folder.page} explains it"
-    run_compiler(folder, [_COMPILER, *flags, *include, *map(str, sources), "-o", str(made)], hint)
+    run_compiler(folder, [_CXX, *flags, *include, *map(str, sources), "-o", str(made)], hint)
 
 
 def _declaration(folder: ComponentFolder) -> str:
@@ -91,3 +96,229 @@ def _declaration(folder: ComponentFolder) -> str:
                 f"{ns2_class} set {variable}range_ {{{each.range[0]!r} {each.range[1]!r}}}"
             )
     return "\n".join(lines) + "\n"
+
+
+# ---------------------------------------------------------------- modules of Linux
+
+_HEADER = "linux_module.h"
+_HINT = (
+    "modules have the API of Linux 2.6.22, which TCP/Linux has: ns2/laws/linux_module.h has all of "
+    "it, and docs/protocols.md says which later changes do not fit"
+)
+_LOADING_S = 20.0
+_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.MULTILINE)
+_NS2_HEADER = re.compile(r"(\.\./)*ns-linux-\w+\.h")
+_ANSWER = re.compile(r"(\w+ \w+ -?\d+\n)*\d+ [01]\n")
+_NUMBERS = {"int", "uint", "long", "ulong", "short", "ushort", "byte", "bool"}
+
+
+@dataclass(frozen=True)
+class _Found:
+    """What a library has: congestion controls that it registers, and parameter → type and value."""
+
+    registered: int
+    is_complete: bool
+    parameters: dict[str, tuple[str, int]]
+
+
+def _compile_module(folder: ComponentFolder, module: Path, library: Path) -> None:
+    """Compile the module of a folder, whose file stays as it is.
+
+    Raises:
+        BdpbenchError: when it does not compile, needs a function that TCP/Linux does not have, or
+            has no module_init, naming file and line.
+    """
+    with tempfile.TemporaryDirectory() as scratch:
+        inner = Path(scratch, "one", "two", "three")
+        _replace_headers(folder, inner)
+        include = ["-I", str(inner), "-I", str(interface_dir()), "-include", _HEADER]
+        run_compiler(folder, [_CC, *MODULE_FLAGS, *include, str(module), "-o", str(library)], _HINT)
+    if b"bdpbench_module_init" not in library.read_bytes():
+        raise BdpbenchError("has no module_init", where=str(module), hint=_HINT)
+    header = (interface_dir() / _HEADER).read_text(encoding="utf-8")
+    for name in _undefined(library):
+        if not re.search(rf"\b{name}\b", header) and not name.startswith("tcp_vegas_"):
+            where = f"{module}:{_line(module, name)}"
+            raise BdpbenchError(
+                f"needs {name}, which TCP/Linux does not have", where=where, hint=_HINT
+            )
+
+
+def _replace_headers(folder: ComponentFolder, inner: Path) -> None:
+    """Make empty files of the kernel's and ns-2's headers that the code includes."""
+    inner.mkdir(parents=True)
+    for path in folder.code:
+        for given in _INCLUDE.findall(written_text(path)):
+            name = given[1:-1]
+            if given.startswith("<") or _NS2_HEADER.fullmatch(name):
+                made = (inner / name).resolve()
+                if made.is_relative_to(inner.parent.parent):
+                    made.parent.mkdir(parents=True, exist_ok=True)
+                    made.touch()
+
+
+def _undefined(library: Path) -> Iterator[str]:
+    """Symbols that a library expects of ns-2, rather than of the C library."""
+    command = ["nm", "-D", "--undefined-only", "--format=posix", str(library)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    for line in done.stdout.splitlines():
+        name, kind = line.split()[:2]
+        if kind == "U" and "@" not in name:
+            yield name
+
+
+def _check_module(folder: ComponentFolder, module: Path, library: Path) -> None:
+    """Check what a module registers, and its parameters against those of ``protocol.yaml``.
+
+    Raises:
+        BdpbenchError: naming file and line of what is wrong.
+    """
+    found = _looked_into(folder, module, library)
+    if found.registered != 1:
+        number = min(found.registered, 2)
+        line = _line(module, r"tcp_register_congestion_control\s*\(", number)
+        said = f"registers {found.registered} congestion controls: expected one"
+        raise BdpbenchError(said, where=f"{module}:{line}", hint="one folder is one protocol")
+    if not found.is_complete:
+        line = _line(module, r"struct\s+tcp_congestion_ops\s+\w+\s*=")
+        said = "the congestion control has no ssthresh or no cong_avoid"
+        raise BdpbenchError(said, where=f"{module}:{line}", hint=_HINT)
+    variables = folder.file.variables
+    for name, (kind, value) in found.parameters.items():
+        declared = rf"module_param(_named)?\s*\(\s*{name}\b"
+        where = f"{module}:{_line(module, declared)}"
+        if kind not in _NUMBERS:
+            said = f"the parameter {name} is of type {kind}: expected one of whole numbers"
+            raise BdpbenchError(said, where=where, hint=_HINT)
+        if f"{name}_" not in variables:
+            example = f"{{symbol: {name}, variable: {name}_, unit: ..., default: {value}, ...}}"
+            said = f"{ProtocolFolder.yaml_name} does not have the parameter {name}"
+            raise BdpbenchError(said, where=where, hint=f"add to its parameters: {example}")
+    source = YamlFile(folder.path / ProtocolFolder.yaml_name)
+    for index, each in enumerate(folder.file.parameters):
+        if not each.variable:
+            continue
+        place, name = ("parameters", index), each.variable.removesuffix("_")
+        if name not in found.parameters:
+            said = f"{module.name} has no module_param of the name {name}"
+            raise source.error((*place, "variable"), said)
+        if each.default != found.parameters[name][1]:
+            said = f"the default is {each.default:g}, and in {module.name} it is "
+            raise source.error((*place, "default"), f"{said}{found.parameters[name][1]}")
+
+
+def _line(module: Path, pattern: str, number: int = 1) -> int:
+    """The line of the module's ``number``-th text of this pattern; 1 if there is none."""
+    text = written_text(module)
+    places = [match.start() for match in re.finditer(pattern, text)]
+    place = places[min(number, len(places)) - 1] if places else 0
+    return 1 + text.count("\n", 0, place)
+
+
+def _looked_into(folder: ComponentFolder, module: Path, library: Path) -> _Found:
+    """What a library has, which is written beside it."""
+    kept = library.with_suffix(".module")
+    if not kept.is_file():
+        write_text_atomically(kept, _answer(folder, module, library))
+    *lines, last = kept.read_text(encoding="utf-8").splitlines()
+    registered, is_complete = map(int, last.split())
+    words = (line.split() for line in lines)
+    return _Found(registered, bool(is_complete), {name: (kind, int(n)) for name, kind, n in words})
+
+
+def _answer(folder: ComponentFolder, module: Path, library: Path) -> str:
+    # Programs in the system's folder for temporary files may not be executed.
+    with tempfile.TemporaryDirectory(dir=library.parent.resolve()) as scratch:
+        program = Path(scratch, "check")
+        driver = Path(__file__).with_name("check_module.c")
+        include = ["-I", str(interface_dir())]
+        command = [
+            _CC,
+            "-w",
+            "-rdynamic",
+            *include,
+            str(driver),
+            "-o",
+            str(program),
+            "-ldl",
+        ]
+        run_compiler(folder, command, _HINT)
+        try:
+            done = subprocess.run(
+                [str(program), str(library)],
+                capture_output=True,
+                text=True,
+                timeout=_LOADING_S,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            said = f"its module_init does not end within {_LOADING_S:g} s"
+            raise BdpbenchError(said, where=str(module)) from None
+    if done.returncode != 0 or not _ANSWER.fullmatch(done.stdout):
+        reason = done.stderr.strip() or f"its module_init ends with status {done.returncode}"
+        raise BdpbenchError(f"cannot be loaded: {reason}", where=str(module), hint=_HINT)
+    return done.stdout
+
+
+# ---------------------------------------------------------------- the compiler
+
+_COMPILING_S = 300.0
+_MOST_ERRORS = 3
+_UNDEFINED = re.compile(r"undefined reference to [`‘'](?P<name>[^'’]+)['’]")
+_ERROR = re.compile(r"^(?P<where>[^:\n]+:\d+):\d+: (?:fatal )?error: (?P<what>.*)$", re.MULTILINE)
+
+
+def run_compiler(folder: ComponentFolder, command: Sequence[str], hint: str) -> None:
+    """Compile code of a folder; ``hint`` names the interface that it has to fit.
+
+    Raises:
+        BdpbenchError: when there is no compiler, or when the code does not compile, naming file
+            and line.
+    """
+    if shutil.which(command[0]) is None:
+        raise BdpbenchError(
+            f"needs {command[0]}, which is not there",
+            where=str(folder.path),
+            hint="`apt-get install g++` installs it",
+        )
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_COMPILING_S, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise BdpbenchError(f"does not compile: {error}", where=str(folder.path)) from None
+    if done.returncode != 0:
+        raise _compiler_error(folder, done.stderr, hint)
+
+
+def _compiler_error(folder: ComponentFolder, text: str, hint: str) -> BdpbenchError:
+    found = list(_ERROR.finditer(text))
+    undefined = _UNDEFINED.search(text)
+    if undefined is not None and not found:
+        name = undefined["name"]
+        said = f"uses {name}, which is nowhere defined"
+        return BdpbenchError(said, where=_use_of(name, folder), hint=hint)
+    if not found:
+        last = text.strip().splitlines()[-1:] or ["the compiler gave no reason"]
+        return BdpbenchError(f"does not compile: {last[0]}", where=str(folder.path))
+    own = re.compile(rf"^({re.escape(str(folder.path))}/[^:\n]+:\d+):\d+: note: ", re.MULTILINE)
+
+    def place(each: re.Match[str]) -> str:
+        """Of an error, in the folder; one of a header is that of the macro that leads there."""
+        note = None if each["where"].startswith(f"{folder.path}/") else own.search(text, each.end())
+        return note[1] if note else each["where"]
+
+    first, *others = (f"{place(each)}: {each['what']}" for each in found[:_MOST_ERRORS])
+    where, _, what = first.partition(": ")
+    more = "".join(f"\n  {each}" for each in others)
+    return BdpbenchError(f"does not compile: {what}{more}", where=where, hint=hint)
+
+
+def _use_of(symbol: str, folder: ComponentFolder) -> str:
+    """The first line of the code that uses what a linker calls so; the folder if there is none."""
+    name = re.sub(r"\(.*", "", symbol).rpartition("::")[2]
+    for path in folder.code:
+        for number, line in enumerate(written_text(path).splitlines(), start=1):
+            if re.search(rf"\b{re.escape(name)}\b", line):
+                return f"{path}:{number}"
+    return str(folder.path)

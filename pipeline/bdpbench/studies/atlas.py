@@ -8,7 +8,7 @@ other file has to mention it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal, Self, TypeAlias, TypeVar
@@ -148,10 +148,6 @@ class Member:
     said: Membership
     source: YamlFile
 
-    def error(self, location: Location, message: str, hint: str = "") -> BdpbenchError:
-        """The error to raise about the value at ``location`` of its ``atlas.yaml``."""
-        return self.source.error(location, message, hint=hint)
-
 
 @dataclass(frozen=True)
 class DeclaredRelation:
@@ -165,6 +161,12 @@ class DeclaredRelation:
         """The error to raise about a part of the relation."""
         at = (*self.location, *location)
         return self.source.error(at, f"{self.relation.id}: {message}", hint=hint)
+
+    def require(self, location: Location, name: str, known: Collection[str], what: str) -> None:
+        """Refuse an unknown name in a part of the relation."""
+        unknown = known_or_suggest(name, known, what)
+        if unknown:
+            raise self.error(location, *unknown)
 
 
 @dataclass(frozen=True)
@@ -305,22 +307,22 @@ def _check_words(files: _Files) -> None:
 def _check_member(declared: Declared, member: Member) -> None:
     study, said = member.study, member.said
     for key, name in said.known_as.items():
-        _require(member, ("known_as", key), key, study.protocols, f"protocol of {study.key}")
-        _require(member, ("known_as", key), name, declared.protocols, "common name")
+        member.source.require(("known_as", key), key, study.protocols, f"protocol of {study.key}")
+        member.source.require(("known_as", key), name, declared.protocols, "common name")
     for key in study.protocols:
         if key not in said.known_as:
-            raise member.error(
+            raise member.source.error(
                 ("known_as",),
                 f"{key} of {study.key} has no common name",
                 "declare a protocol that no other study has under protocols:",
             )
     for topic in said.entries:
-        _require(member, ("entries", topic), topic, declared.topics, "topic")
+        member.source.require(("entries", topic), topic, declared.topics, "topic")
     for name, value in said.fixed.items():
-        _require(member, ("fixed", name), name, _SHOWN_IF_FIXED, "fixed parameter")
+        member.source.require(("fixed", name), name, _SHOWN_IF_FIXED, "fixed parameter")
         problem = study.vocabulary[name].problem(value)
         if problem:
-            raise member.error(("fixed", name), f"{problem} (got {value!r})")
+            raise member.source.error(("fixed", name), f"{problem} (got {value!r})")
 
 
 def _check_senders(declared: Declared, files: _Files) -> None:
@@ -333,18 +335,6 @@ def _check_senders(declared: Declared, files: _Files) -> None:
                 raise source.error(("protocols", key), "no study has this protocol", hint=hint)
 
 
-def _require(
-    declared: Member | DeclaredRelation,
-    location: Location,
-    name: str,
-    known: Iterable[str],
-    what: str,
-) -> None:
-    unknown = known_or_suggest(name, list(known), what)
-    if unknown:
-        raise declared.error(location, *unknown)
-
-
 def _check_relations(declared: Declared) -> None:
     """Refuse relations of unknown studies, topics or protocols; entries are checked later."""
     seen: set[str] = set()
@@ -353,10 +343,10 @@ def _check_relations(declared: Declared) -> None:
         if relation.id in seen:
             raise each.error(("id",), "stands twice")
         seen.add(relation.id)
-        _require(each, ("topic",), relation.topic, declared.topics, "topic")
+        each.require(("topic",), relation.topic, declared.topics, "topic")
         for index, name in enumerate(relation.protocols):
-            _require(each, ("protocols", index), name, declared.protocols, "protocol")
+            each.require(("protocols", index), name, declared.protocols, "protocol")
         for place, position in enumerate(relation.positions):
             for index, key in enumerate(position.rests_on):
                 at = ("positions", place, "rests_on", index)
-                _require(each, at, key.split("/")[0], declared.members, "study")
+                each.require(at, key.split("/")[0], declared.members, "study")

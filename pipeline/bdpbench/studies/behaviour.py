@@ -23,8 +23,7 @@ from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import AgentUse, Identity, Output
 from bdpbench.contracts.yaml_files import Strict, YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.identity import tcl_digest, tcl_files, tcl_statements
-from bdpbench.studies.tcl_text import strip_tcl
+from bdpbench.studies.identity import strip_tcl, tcl_digest, tcl_files, tcl_statements
 
 MANIFEST_NAME = "components.yaml"
 _FLAGS = re.compile(r'^(C_FLAGS|CXX_FLAGS|COMMON_FLAGS|LIBRARIES)="([^"$`\\]*)"$', re.MULTILINE)
@@ -211,7 +210,7 @@ def _stripped(folder: Path, state: FolderState) -> _Stripped:
 
 def _strippers() -> list[bytes]:
     """The code that strips."""
-    return [Path(__file__).with_name(name).read_bytes() for name in ("behaviour.py", "tcl_text.py")]
+    return [Path(__file__).with_name(name).read_bytes() for name in ("behaviour.py", "identity.py")]
 
 
 @lru_cache(maxsize=128)

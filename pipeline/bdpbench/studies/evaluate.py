@@ -27,7 +27,6 @@ from bdpbench.contracts.yaml_files import (
     Title,
     VariableName,
     YamlFile,
-    known_or_suggest,
 )
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.behaviour import Identities
@@ -216,10 +215,6 @@ class Mirror:
         """Identities of its runs, shared by all calls."""
         return Identities()
 
-    def error(self, location: Location, message: str, hint: str = "") -> BdpbenchError:
-        """The error to raise about the value at ``location`` of its ``evaluate.yaml``."""
-        return self.source.error(location, message, hint=hint)
-
     def own_runs(self, scenario: str, choice: Choice) -> list[PlannedRun]:
         """The study's own runs of a scenario beside which a choice puts the newcomer's.
 
@@ -284,7 +279,7 @@ class Mirror:
         for index, chosen in enumerate(entries):
             kept = [point for point in grid if _is_of(point, chosen.only)]
             if not kept:
-                raise self.error(
+                raise self.source.error(
                     ("scenarios", scenario, choice, index), "no run of the tier has these values"
                 )
             found |= {repr(sorted(point.items())): (chosen, point) for point in kept}
@@ -347,27 +342,19 @@ def read_mirror(study: Study, path: Path) -> Mirror:
     return mirror
 
 
-def _require(
-    mirror: Mirror, location: Location, name: str, known: Sequence[str], what: str
-) -> None:
-    unknown = known_or_suggest(name, known, what)
-    if unknown:
-        raise mirror.error(location, *unknown)
-
-
 def _check_place(mirror: Mirror, key: str) -> None:
     study, place, at = mirror.study, mirror.file.scenarios[key], ("scenarios", key)
-    _require(mirror, at, key, [*study.scenarios], "scenario")
+    mirror.source.require(at, key, study.scenarios, "scenario")
     if mirror.file.tier not in study.scenarios[key].tiers:
-        raise mirror.error(at, f"the scenario has no runs in tier {mirror.file.tier}")
-    _require(mirror, (*at, "in_place_of"), place.in_place_of, [*study.protocols], "protocol")
+        raise mirror.source.error(at, f"the scenario has no runs in tier {mirror.file.tier}")
+    mirror.source.require((*at, "in_place_of"), place.in_place_of, study.protocols, "protocol")
     named = [name for name, each in study.vocabulary.items() if each.type == "protocol"]
     for index, takes in enumerate(place.takes):
         for name in takes:
-            _require(mirror, (*at, "takes", index), name, named, "parameter with a protocol")
+            mirror.source.require((*at, "takes", index), name, named, "parameter with a protocol")
     for field, given in (("protocol", place.protocol), ("beside", place.beside)):
         if given is not None:
-            _require(mirror, (*at, field), given, named, "parameter with a protocol")
+            mirror.source.require((*at, field), given, named, "parameter with a protocol")
     _check_vary(mirror, (*at, "vary"), place.vary)
     choices: tuple[Choice, ...] = ("quick", "full")
     for choice in choices:
@@ -376,11 +363,11 @@ def _check_place(mirror: Mirror, key: str) -> None:
 
 def _check_vary(mirror: Mirror, at: Location, vary: Mapping[str, Sequence[Scalar]]) -> None:
     for name, values in vary.items():
-        _require(mirror, (*at, name), name, [*mirror.study.vocabulary], "parameter")
+        mirror.source.require((*at, name), name, mirror.study.vocabulary, "parameter")
         for index, value in enumerate(values):
             wrong = mirror.study.vocabulary[name].problem(value)
             if wrong:
-                raise mirror.error((*at, name, index), f"{wrong} (got {value!r})")
+                raise mirror.source.error((*at, name, index), f"{wrong} (got {value!r})")
 
 
 def _check_choice(mirror: Mirror, key: str, choice: Choice) -> None:
@@ -392,7 +379,7 @@ def _check_choice(mirror: Mirror, key: str, choice: Choice) -> None:
         held = [p for p in points if all(p.get(name) == place.in_place_of for name in takes)]
         if points and not held:
             message = f"no run of {choice} has {place.in_place_of} there"
-            raise mirror.error((*at, "takes", index), message)
+            raise mirror.source.error((*at, "takes", index), message)
 
 
 def _check_only(
@@ -401,34 +388,34 @@ def _check_only(
     """Refuse a value that no run of a scenario has, which would have no effect."""
     grid = list(parameter_grid(mirror.study, scenario, mirror.file.tier))
     for name, values in only.items():
-        _require(mirror, (*at, name), name, [*mirror.study.vocabulary], "parameter")
+        mirror.source.require((*at, name), name, mirror.study.vocabulary, "parameter")
         known = {point[name] for point in grid if name in point}
         for index, value in enumerate(values):
             if value not in known:
                 message = f"no run of {scenario} in tier {mirror.file.tier} has this value"
-                raise mirror.error((*at, name, index), f"{message} (got {value!r})")
+                raise mirror.source.error((*at, name, index), f"{message} (got {value!r})")
 
 
 def _check_part(mirror: Mirror, key: str) -> None:
     part, at = mirror.file.parts[key], ("parts", key)
-    known = [*mirror.study.vocabulary]
+    known = mirror.study.vocabulary
     for field, name in (("rows", part.rows), ("x", part.x), ("panels", part.panels)):
         if name is not None:
-            _require(mirror, (*at, field), name, known, "parameter")
+            mirror.source.require((*at, field), name, known, "parameter")
     for name, column in part.columns.items():
         place = (*at, "columns", name)
-        scenarios = [*mirror.file.scenarios]
+        scenarios = mirror.file.scenarios
         what = "scenario that takes newcomers"
-        _require(mirror, (*place, "scenario"), column.scenario, scenarios, what)
+        mirror.source.require((*place, "scenario"), column.scenario, scenarios, what)
         _check_only(mirror, (*place, "only"), column.only, column.scenario)
         for index, each in enumerate(column.mean_over):
-            _require(mirror, (*place, "mean_over", index), each, known, "parameter")
+            mirror.source.require((*place, "mean_over", index), each, known, "parameter")
         if part.kind == "matrix" and mirror.file.scenarios[column.scenario].beside is None:
-            raise mirror.error((*place, "scenario"), "a matrix needs a scenario with beside")
+            raise mirror.source.error((*place, "scenario"), "a matrix needs a scenario with beside")
 
 
 def _check_reference(mirror: Mirror, at: Location, part: str | None, column: str | None) -> None:
     if part is None or column is None:
         return
-    _require(mirror, (*at, "part"), part, [*mirror.file.parts], "part")
-    _require(mirror, (*at, "column"), column, [*mirror.file.parts[part].columns], "column")
+    mirror.source.require((*at, "part"), part, mirror.file.parts, "part")
+    mirror.source.require((*at, "column"), column, mirror.file.parts[part].columns, "column")

@@ -1,19 +1,44 @@
-"""Find, read and check a study: first by the models, then as a whole."""
+"""Find, read and check a study: first by the models, then as a whole.
+
+Names that refer to others have to exist, and values to be in range.
+"""
 
 from __future__ import annotations
 
+import math
 import os
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
-from bdpbench.contracts.paths import config_dir, expanded
-from bdpbench.contracts.yaml_files import YamlFile, meant, suggest
+from bdpbench.contracts.paths import config_dir, expanded, tcl_dir
+from bdpbench.contracts.plan import Declared
+from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, meant, suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.checks import check_study, why_not_replaced
-from bdpbench.studies.component_folders import ComponentFolder
-from bdpbench.studies.protocol_folders import ProtocolFolder, fill_protocols
-from bdpbench.studies.queue_folders import QueueFolder, fill_queues
-from bdpbench.studies.study import Study
+from bdpbench.studies.folders import (
+    ComponentFolder,
+    ProtocolFolder,
+    QueueFolder,
+    fill_protocols,
+    fill_queues,
+)
+from bdpbench.studies.parts import Output, Protocol
+from bdpbench.studies.queues import QUEUE_KINDS, hint_for_kind
+from bdpbench.studies.study import (
+    DATADIR_ARGUMENT,
+    DURATION_ARGUMENT,
+    NETWORK_SCRIPT,
+    OWN_SCRIPTS,
+    ClassDefaults,
+    QueueDeclaration,
+    Scenario,
+    Study,
+)
+from bdpbench.studies.vocabulary import COMMON, wrong_unit
+from bdpbench.units import MOST_RUNS
 
 STUDY_NAME = "study.yaml"
 _RECOVER_HINT = "`./bdpbench recover THESIS -o DIR` writes a folder with all scripts"
@@ -148,3 +173,366 @@ def _with_scripts(study: Study, folders: dict[str, Path]) -> Study:
         for name, scenario in study.scenarios.items()
     }
     return study.model_copy(update={"scenarios": scenarios})
+
+
+# ---------------------------------------------------------------- checks
+
+_COMPUTED = {
+    DURATION_ARGUMENT: "each tier sets how long its runs are simulated",
+    "bdp_pkts": "it is computed from the rate of the bottleneck, rtt_ms and packet_bytes",
+}
+_COLUMN_OF_TABLE = {
+    **dict.fromkeys(("cwnd", "ssthresh", "sequence", "acknowledged", "throughput"), "flow"),
+    **dict.fromkeys(("queue", "utilization", "red"), "link"),
+}
+_ARGUMENT = re.compile(r"\[lindex \$argv (\d+)\]")
+_FLOW_OF_EVERY_SCRIPT = {"protocol", "count", "start_s", "stagger_s", "access_delay_ms"}
+
+
+def check_study(study: Study) -> None:
+    """Refuse a study that contradicts itself.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    _check_declarations(study)
+    _check_references(study, ("defaults",), study.defaults)
+    for name, topology in study.topologies.items():
+        _check_values(study, ("topologies", name, "parameters"), topology.parameters)
+        _check_references(study, ("topologies", name, "bottlenecks"), topology.bottlenecks)
+    for name, protocol in study.protocols.items():
+        location = ("protocols", name, "linux_parameters")
+        if protocol.linux_parameters and protocol.linux is None:
+            raise study.error(location, "these belong to a congestion control: name it with linux:")
+        _check_references(study, location, protocol.linux_parameters)
+    for name, queue in study.queues.items():
+        _check_queue(study, ("queues", name), queue)
+    for name, outputs in study.output_sets.items():
+        _check_outputs(study, ("output_sets", name), outputs)
+    for name, scenario in study.scenarios.items():
+        _check_scenario(study, ("scenarios", name), scenario)
+    _check_size(study)
+
+
+def why_not_replaced(folder: Path, scenario: Scenario) -> str | None:
+    """Why no script of ``folder`` can replace that of a scenario; None if one can."""
+    original = scenario.original
+    if original is None:
+        return "the scenario has no original: that says how a script could replace its own"
+    if not folder.is_dir():
+        return f"no such folder: {folder}"
+    path = folder / original.script
+    if not path.is_file():
+        return f"no script {path}"
+    text = path.read_text(encoding="utf-8", errors="replace")
+    taken = 1 + max((int(index) for index in _ARGUMENT.findall(text)), default=-1)
+    for argument in original.arguments[taken:]:
+        return f"{path} takes no argument {argument}"
+    return None
+
+
+def script_path(study: Study, script: str) -> Path | None:
+    """Where a script is: under ``tcl/`` of the study's folder or of bdpbench; else None."""
+    for folder in (study.folder / "tcl", tcl_dir()):
+        if (folder / script).is_file():
+            return folder / script
+    return None
+
+
+# ---------------------------------------------------------------- parameters
+
+
+def _check_declarations(study: Study) -> None:
+    for name, declaration in study.parameters.items():
+        location = ("parameters", name)
+        if name in COMMON or name in _COMPUTED:
+            known = f"it is: {COMMON[name].description}" if name in COMMON else _COMPUTED[name]
+            message = "all studies have this parameter: it needs no declaration"
+            raise study.error(location, message, hint=known)
+        contradiction = wrong_unit(name, declaration)
+        if contradiction:
+            raise study.error((*location, "unit"), contradiction)
+        for protocol in declaration.sets:
+            study.require((*location, "sets", protocol), protocol, study.protocols, "protocol")
+
+
+def _check_values(study: Study, base: Location, values: Mapping[str, Any]) -> None:
+    for name, value in values.items():
+        _check_name(study, (*base, name), name)
+        _check_value(study, (*base, name), name, value)
+
+
+def _check_grid(study: Study, base: Location, grid: Mapping[str, Sequence[Any]]) -> None:
+    for name, values in grid.items():
+        location = (*base, name)
+        _check_name(study, location, name)
+        if not values:
+            raise study.error(location, "the sweep expands to no run: expected at least one value")
+        for index, value in enumerate(values):
+            _check_value(study, (*location, index), name, value)
+        if len(set(values)) < len(values):
+            raise study.error(location, "a value occurs twice")
+
+
+def _check_name(study: Study, location: Location, name: str) -> None:
+    if name in _COMPUTED:
+        raise study.error(location, "is not given here", hint=_COMPUTED[name])
+    also = "; a parameter of your own is declared under parameters:"
+    study.require(location, name, study.vocabulary, "parameter", also=also)
+
+
+def _check_value(study: Study, location: Location, name: str, value: Any) -> None:
+    declaration = study.vocabulary[name]
+    problem = declaration.problem(value)
+    if problem:
+        raise study.error(location, f"{name}: {problem} (got {value!r})")
+    if declaration.type == "protocol":
+        study.require(location, value, study.protocols, "protocol")
+    if declaration.type == "queue":
+        study.require(location, value, {**study.queues, **QUEUE_KINDS}, "queue")
+
+
+def _check_queue(study: Study, base: Location, queue: QueueDeclaration) -> None:
+    if not queue.folder and queue.kind not in QUEUE_KINDS:
+        said = f"unknown kind of queue {queue.kind!r}"
+        raise study.error((*base, "kind"), said, hint=hint_for_kind(queue.kind))
+    what = f"setting of {queue.kind or queue.label}"
+    known = study.queue_kinds[str(base[-1])].parameters
+    for name in queue.settings:
+        study.require((*base, "settings", name), name, known, what)
+    _check_references(study, (*base, "settings"), queue.settings)
+
+
+def _check_references(study: Study, location: Location, part: object) -> None:
+    """Find the references to parameters in a part of the study."""
+    if isinstance(part, Strict):
+        part = {name: getattr(part, name) for name in type(part).model_fields}
+    if isinstance(part, (dict, list)):
+        for name, each in part.items() if isinstance(part, dict) else enumerate(part):
+            _check_references(study, (*location, name), each)
+    elif isinstance(part, str) and part.startswith("$"):
+        known = [*study.vocabulary, DURATION_ARGUMENT]
+        study.require(location, part[1:], known, "parameter")
+
+
+# ---------------------------------------------------------------- outputs
+
+
+def _check_outputs(study: Study, base: Location, outputs: Sequence[Output]) -> None:
+    files: set[str] = set()
+    columns: set[tuple[str, int | str | None]] = set()
+    for index, output in enumerate(outputs):
+        location = (*base, index)
+        _check_column(study, location, output)
+        column = (output.table, output.link if output.flow is None else output.flow)
+        if output.file in files:
+            raise study.error((*location, "file"), f"{output.file} occurs twice in this set")
+        if column in columns:
+            of = "" if column[1] is None else f" of {_COLUMN_OF_TABLE[output.table]} {column[1]}"
+            raise study.error(location, f"a second file for table {output.table}{of}")
+        files.add(output.file)
+        columns.add(column)
+
+
+def _check_column(study: Study, location: Location, output: Output) -> None:
+    wanted = _COLUMN_OF_TABLE.get(output.table)
+    for column in ("flow", "link"):
+        given = getattr(output, column) is not None
+        if column == wanted and not given:
+            raise study.error(location, f"{column} is missing: whose {output.table} it is")
+        if column != wanted and given:
+            raise study.error((*location, column), f"table {output.table} has no {column}")
+
+
+# ---------------------------------------------------------------- scenarios
+
+
+def _check_scenario(study: Study, base: Location, scenario: Scenario) -> None:
+    study.require((*base, "topology"), scenario.topology, study.topologies, "topology")
+    if scenario.outputs is not None:
+        study.require((*base, "outputs"), scenario.outputs, study.output_sets, "output set")
+    _check_values(study, (*base, "parameters"), scenario.parameters)
+    _check_references(study, (*base, "defaults"), scenario.defaults)
+    _check_grid(study, (*base, "sweep"), scenario.sweep)
+    for index, case in enumerate(scenario.cases):
+        _check_values(study, (*base, "cases", index), case)
+    for part in ("flows", "background", "changes"):
+        _check_references(study, (*base, part), getattr(scenario, part))
+    for index, flow in enumerate(scenario.flows):
+        if flow.protocol is not None and not flow.protocol.startswith("$"):
+            location = (*base, "flows", index, "protocol")
+            study.require(location, flow.protocol, study.protocols, "protocol")
+    _check_script(study, base, scenario)
+    _check_original(study, base, scenario)
+    _check_tiers(study, base, scenario)
+
+
+def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
+    if script_path(study, scenario.script) is None:
+        places = f"{study.folder / 'tcl'} or {tcl_dir()}"
+        hint = suggest(scenario.script, _scripts_of(study))
+        raise study.error((*base, "script"), f"no such script under {places}", hint=hint)
+    if scenario.script in OWN_SCRIPTS[1:]:
+        message = (
+            f"{scenario.script} is selected automatically if background needs it: remove 'script'"
+        )
+        raise study.error((*base, "script"), message)
+    if scenario.script == NETWORK_SCRIPT:
+        if not scenario.flows and not scenario.background:
+            message = f"{NETWORK_SCRIPT} needs 'flows' or 'background': nothing would be sent"
+            raise study.error(base, message)
+        for key in ("arguments", "outputs"):
+            if getattr(scenario, key):
+                message = f"{NETWORK_SCRIPT} has its own list: remove it"
+                raise study.error((*base, key), message)
+    elif scenario.outputs is None:
+        raise study.error(base, "'outputs' is missing: the set of files that the script writes")
+    else:
+        _check_own_script(study, base, scenario)
+    _check_arguments(study, base, scenario)
+
+
+def _check_own_script(study: Study, base: Location, scenario: Scenario) -> None:
+    """Refuse keys that have no effect on a study's own script."""
+    message = f"only {NETWORK_SCRIPT} takes it, and this scenario has its own script"
+    for key in ("background", "changes"):
+        if getattr(scenario, key):
+            raise study.error((*base, key), message)
+    if study.topologies[scenario.topology].bottlenecks:
+        raise study.error(("topologies", scenario.topology, "bottlenecks"), message)
+    for index, flow in enumerate(scenario.flows):
+        for key in sorted(flow.model_fields_set - _FLOW_OF_EVERY_SCRIPT):
+            raise study.error((*base, "flows", index, key), message)
+
+
+def _scripts_of(study: Study) -> Iterator[str]:
+    for folder in (study.folder / "tcl", tcl_dir()):
+        for path in folder.rglob("*.tcl"):
+            if path.parent != folder / "lib":
+                yield str(path.relative_to(folder))
+
+
+def _check_arguments(study: Study, base: Location, scenario: Scenario) -> None:
+    for index, name in enumerate(scenario.arguments):
+        location = (*base, "arguments", index)
+        if name == DURATION_ARGUMENT:
+            raise study.error(location, "every script gets duration_s: remove it")
+        _check_name(study, location, name)
+        if name in scenario.arguments[:index]:
+            raise study.error(location, f"{name} occurs twice")
+
+
+def _check_original(study: Study, base: Location, scenario: Scenario) -> None:
+    original = scenario.original
+    if original is None:
+        return
+    _check_values(
+        study,
+        (*base, "original", "fixed"),
+        {name: value for name, value in original.fixed.items() if name != DURATION_ARGUMENT},
+    )
+    for name in original.implied:
+        _check_name(study, (*base, "original", "implied", name), name)
+    known = (*study.vocabulary, DURATION_ARGUMENT, DATADIR_ARGUMENT, *study.protocols)
+    for index, argument in enumerate(original.arguments):
+        if isinstance(argument, str):
+            study.require((*base, "original", "arguments", index), argument, known, "parameter")
+
+
+def _check_tiers(study: Study, base: Location, scenario: Scenario) -> None:
+    swept = set(scenario.sweep) | {name for case in scenario.cases for name in case}
+    for tier, entries in scenario.tiers.items():
+        for index, entry in enumerate(entries):
+            for parameter, values in entry.only.items():
+                location = (*base, "tiers", tier, index, "only", parameter)
+                study.require(location, parameter, swept, "swept parameter")
+                known = _swept(scenario, parameter)
+                if not values or any(each not in known for each in values):
+                    raise study.error(
+                        location,
+                        f"no run has one of {list(values)!r}",
+                        hint=f"swept values: {known}",
+                    )
+
+
+def _check_size(study: Study) -> None:
+    """Refuse a tier with more runs than can be planned, before planning any."""
+    totals: Counter[str] = Counter()
+    for name, scenario in study.scenarios.items():
+        for tier, entries in scenario.tiers.items():
+            totals[tier] += sum(
+                math.prod(map(len, scenario.swept_values(entry))) * max(1, len(scenario.cases))
+                for entry in entries
+            )
+            if totals[tier] > MOST_RUNS:
+                raise study.error(
+                    ("scenarios", name, "sweep" if scenario.sweep else "cases"),
+                    f"tier {tier} would have {totals[tier]:,} runs or more, and at most "
+                    f"{MOST_RUNS:,} can be planned",
+                    hint="sweep fewer values, keep some with only:, or split the study",
+                )
+
+
+def _swept(scenario: Scenario, parameter: str) -> list[Any]:
+    found = [*scenario.sweep.get(parameter, [])]
+    found += [case[parameter] for case in scenario.cases if parameter in case]
+    return list(dict.fromkeys(found))
+
+
+# ---------------------------------------------------------------- names of ns-2
+
+
+def declared_by(study: Study) -> list[Declared]:
+    """Everything of ns-2 that a study names, in the order of its file."""
+    return [
+        *_of_defaults(("defaults",), study.defaults),
+        *(
+            each
+            for key, protocol in study.protocols.items()
+            for each in _of_protocol(("protocols", key), protocol)
+        ),
+        *_set_by_parameters(study),
+        *_of_queues(study),
+        *(
+            each
+            for key, scenario in study.scenarios.items()
+            for each in _of_defaults(("scenarios", key, "defaults"), scenario.defaults)
+        ),
+    ]
+
+
+def _of_defaults(base: Location, defaults: ClassDefaults) -> Iterator[Declared]:
+    for ns2_class, variables in defaults.items():
+        for name in variables:
+            yield Declared("default", ns2_class, name, (*base, ns2_class, name))
+
+
+def _of_protocol(base: Location, protocol: Protocol) -> Iterator[Declared]:
+    yield Declared("agent", protocol.agent, "", (*base, "agent"))
+    yield Declared("sink", protocol.sink, "", (*base, "sink"))
+    if protocol.linux is not None:
+        yield Declared("linux", protocol.agent, protocol.linux, (*base, "linux"))
+        for name in protocol.linux_parameters:
+            place = (*base, "linux_parameters", name)
+            yield Declared("parameter", protocol.linux, name, place)
+    for name in protocol.settings:
+        yield Declared("variable", protocol.agent, name, (*base, "settings", name))
+    for index, name in enumerate(protocol.record):
+        yield Declared("variable", protocol.agent, name, (*base, "record", index))
+
+
+def _of_queues(study: Study) -> Iterator[Declared]:
+    for key, queue in study.queues.items():
+        kind = study.queue_kinds[key]
+        place = ("queues", key, "folder" if queue.folder else "kind")
+        for parameter in kind.parameters.values():
+            yield Declared("default", f"Queue/{kind.ns2_class}", parameter.variable, place)
+
+
+def _set_by_parameters(study: Study) -> Iterator[Declared]:
+    for key, parameter in study.parameters.items():
+        protocols: Mapping[str, list[str]] = parameter.sets or {}
+        for protocol, names in protocols.items():
+            for index, name in enumerate(names):
+                location = ("parameters", key, "sets", protocol, index)
+                yield Declared("variable", study.protocols[protocol].agent, name, location)

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import cast
 
 from bdpbench.contracts.paths import relative, tcl_dir
-from bdpbench.contracts.plan import Output, Parameters, PlannedRun, Scalar
+from bdpbench.contracts.plan import Output, Parameters, PlannedRun, Scalar, format_value
 from bdpbench.contracts.runs import OUTPUT_FOLDER, REDUCED_TABLES, reduced_file
+from bdpbench.contracts.yaml_files import Location
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.behaviour import Identities
-from bdpbench.studies.checks import script_path
 from bdpbench.studies.cost import NetworkLoad, cwnd_at, expected_work
 from bdpbench.studies.flows import (
     NetworkFlow,
@@ -33,11 +33,11 @@ from bdpbench.studies.links import (
     links_of,
     wires_of,
 )
+from bdpbench.studies.load import script_path
 from bdpbench.studies.plan import label_of, note_equal, parameter_grid, tell_apart, tiers_of
 from bdpbench.studies.queues import HEADER_BYTES
-from bdpbench.studies.reach import check_network, check_run
-from bdpbench.studies.scripts import original_arguments
 from bdpbench.studies.study import (
+    DATADIR_ARGUMENT,
     DURATION_ARGUMENT,
     NETWORK_SCRIPT,
     TMIX_SCRIPT,
@@ -45,7 +45,15 @@ from bdpbench.studies.study import (
     Original,
     Study,
 )
-from bdpbench.studies.values import ClassVariables, Pairs, Resolved, Values, argument_words
+from bdpbench.studies.values import (
+    ClassVariables,
+    Pairs,
+    Resolved,
+    Values,
+    argument_words,
+    check_network,
+    check_run,
+)
 from bdpbench.studies.vocabulary import NETWORK_DEFAULTS, PROTOCOL_PARAMETERS, is_traced
 from bdpbench.units import bdp_packets
 
@@ -466,3 +474,57 @@ def _with_path(given: Parameters) -> Parameters:
 
 def _no_rtt(name: str, value: Scalar) -> bool:
     return value == 0 and re.fullmatch(r"rtt_([0-9]+_)?ms", name) is not None
+
+
+# ---------------------------------------------------------------- scripts of a study's authors
+
+
+def original_arguments(values: Values, original: Original) -> list[str]:
+    """Arguments of the original script for a run, in its own order.
+
+    Raises:
+        BdpbenchError: naming file and line, when the script cannot simulate the run.
+    """
+    base = (*values.base, "original")
+    _check_fixed(values, base, original)
+    _check_taken(values, base, original)
+    return [
+        _argument(values, (*base, "arguments", index), argument)
+        for index, argument in enumerate(original.arguments)
+    ]
+
+
+def _argument(values: Values, location: Location, argument: Scalar) -> str:
+    if argument == DATADIR_ARGUMENT:
+        return OUTPUT_FOLDER
+    if isinstance(argument, str) and argument in values.parameters:
+        return format_value(values.parameters[argument])
+    if argument in values.study.vocabulary:
+        raise values.error(location, f"{argument} has no value in a run of this scenario")
+    return format_value(argument)
+
+
+def _check_fixed(values: Values, base: Location, original: Original) -> None:
+    parameters = values.parameters
+    for name, value in original.fixed.items():
+        if parameters.get(name) != value:
+            given = format_value(parameters[name]) if name in parameters else "not given"
+            raise values.error(
+                (*base, "fixed", name),
+                f"{original.script} has {name} {format_value(value)}, but here it is {given}",
+                hint="leave out --scripts for these runs, or scripts: of the scenario",
+            )
+
+
+def _check_taken(values: Values, base: Location, original: Original) -> None:
+    """Check that each parameter is an argument of the script or declared as fixed by it."""
+    declared = {*original.arguments, *original.fixed, *original.implied}
+    for name, value in values.parameters.items():
+        nominal = name != DURATION_ARGUMENT and values.study.vocabulary[name].nominal
+        if not nominal and name not in declared:
+            raise values.error(
+                base,
+                f"{name} would have no effect: {original.script} does not take it",
+                hint=f"if the script has the value of the study, declare it: fixed: {{{name}: "
+                f"{format_value(value)}}}",
+            )

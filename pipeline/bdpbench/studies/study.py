@@ -25,9 +25,9 @@ from bdpbench.contracts.yaml_files import (
     Title,
     VariableName,
     YamlFile,
-    known_or_suggest,
 )
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.folders import QueueFolder
 from bdpbench.studies.parts import (
     Background,
     Bottleneck,
@@ -39,7 +39,6 @@ from bdpbench.studies.parts import (
     QueueName,
     Variable,
 )
-from bdpbench.studies.queue_folders import QueueFolder
 from bdpbench.studies.queues import QUEUE_KINDS, QueueKind
 from bdpbench.studies.vocabulary import COMMON, ParameterDeclaration
 from bdpbench.units import LEAST_DURATION_S, MOST_TIME_S
@@ -355,14 +354,8 @@ class Study(Strict):
     def require(
         self, location: Location, name: str, known: Collection[str], what: str, *, also: str = ""
     ) -> None:
-        """Refuse an unknown name, with a suggestion and what else may help.
-
-        Raises:
-            BdpbenchError: naming the location.
-        """
-        unknown = known_or_suggest(name, known, what)
-        if unknown:
-            raise self.error(location, unknown[0], hint=unknown[1] + also)
+        """Refuse an unknown name, as ``YamlFile.require``."""
+        self._source.require(location, name, known, what, also=also)
 
     def defaults_of(self, scenario: Scenario) -> ClassDefaults:
         """Class defaults of the study, overridden by those of a scenario."""

@@ -3,7 +3,7 @@
 A parameter is declared with its unit, its range and the way in which ns-2 gets it, in the table
 below or under ``parameters:`` of a ``study.yaml``. Nothing else may occur in a block of parameters,
 and a parameter that does not reach ns-2 is refused when the runs are planned
-(``bdpbench.studies.reach``).
+(``bdpbench.studies.values``).
 """
 
 from __future__ import annotations

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from bdpbench.trace.batches import LineAccount
 from bdpbench.trace.open import Trace, open_trace
-from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat
-from bdpbench.trace.reader import read_output
+from bdpbench.trace.reader import OUTPUT_FORMATS, OutputFormat, read_output
 from bdpbench.trace.tables import holds_outputs, load_table, write_tables
 
 __all__ = [

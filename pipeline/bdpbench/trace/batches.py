@@ -13,11 +13,17 @@ import polars as pl
 from bdpbench.compiled import LineSink, PackedRows
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
-from bdpbench.trace.line_forms import TABLE_OF_FORM
 from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import CHUNK_BYTES, TOLD_BYTES, Chunk, Source
-from bdpbench.trace.text_lines import LINE, ParsedText, fault_of, is_heading, parse_text
+from bdpbench.trace.text_lines import (
+    LINE,
+    TABLE_OF_FORM,
+    ParsedText,
+    fault_of,
+    is_heading,
+    parse_text,
+)
 
 _KEPT_LINES = 20
 _SHOWN_CHARACTERS = 80

@@ -13,11 +13,10 @@ from bdpbench.compiled import LineSink, PackedRows
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import native
 from bdpbench.trace.batches import LineAccount, Reading, Skipped, read_batches
-from bdpbench.trace.line_forms import TABLE_OF_FORM
 from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import CHUNK_BYTES, PADDING, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
-from bdpbench.trace.text_lines import fault_of, is_heading, is_nam_line, parse_text
+from bdpbench.trace.text_lines import TABLE_OF_FORM, fault_of, is_heading, is_nam_line, parse_text
 
 _LOOKED_AT = 200
 

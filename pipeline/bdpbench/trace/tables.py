@@ -32,8 +32,7 @@ from bdpbench.contracts.runs import (
     read_manifest,
 )
 from bdpbench.errors import BdpbenchError
-from bdpbench.trace.output_formats import OUTPUT_FORMATS, OutputFormat, output_format_of
-from bdpbench.trace.reader import read_output
+from bdpbench.trace.reader import OUTPUT_FORMATS, OutputFormat, output_format_of, read_output
 
 SCHEMA_KEY = "bdpbench_schema"
 

@@ -10,8 +10,7 @@ from tests.needs import leave_out
 from bdpbench.app.planning import Wanted, prepare
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import Ns2Build, current_build_id, find_build, unknown_to_ns2
-from bdpbench.studies.checks import declared_by
-from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.load import declared_by, load_study, study_keys
 
 STUDY = """\
 schema_version: 1

@@ -13,10 +13,10 @@ import yaml
 from bdpbench.cli import main
 from bdpbench.contracts.paths import config_dir
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.hand_tests import check_tests
 from bdpbench.simulation.libraries import compile_folder
-from bdpbench.simulation.protocol_tests import check_protocol
+from bdpbench.studies.folders import ProtocolFolder
 from bdpbench.studies.load import load_study
-from bdpbench.studies.protocol_folders import ProtocolFolder
 from bdpbench.studies.runs import expand_tier
 
 PROTOCOLS = sorted(path.parent for path in config_dir().glob("protocols/*/protocol.yaml"))
@@ -74,7 +74,7 @@ def study_of(aimd: Path, **given: object) -> Path:
 def test_what_comes_along_compiles_and_is_as_its_tests_say(folder: Path) -> None:
     protocol = ProtocolFolder(folder)
     compile_folder(protocol)
-    check_protocol(protocol)
+    check_tests(protocol)
     assert protocol.file.sources
 
 
@@ -164,7 +164,7 @@ def test_what_is_wrong_in_a_folder_is_refused_with_file_and_line(
 
     def use() -> None:
         compile_folder(ProtocolFolder(aimd))
-        check_protocol(ProtocolFolder(aimd))
+        check_tests(ProtocolFolder(aimd))
 
     with pytest.raises(BdpbenchError) as found:
         use()
@@ -238,4 +238,4 @@ def test_a_test_that_does_not_end_is_stopped(aimd: Path, monkeypatch: pytest.Mon
     monkeypatch.setattr("bdpbench.simulation.hand_tests._TIMEOUT_S", 0.5)
     edit(aimd / "law.cc", "limits.cwnd_pkts = 1;", "for (volatile int i = 0;; i++) {}")
     with pytest.raises(BdpbenchError, match="do not end within a minute"):
-        check_protocol(ProtocolFolder(aimd))
+        check_tests(ProtocolFolder(aimd))

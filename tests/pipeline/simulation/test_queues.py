@@ -15,12 +15,12 @@ from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.plan import write_plan_document
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import loads_libraries
+from bdpbench.simulation.hand_tests import check_tests
 from bdpbench.simulation.libraries import compile_folder
-from bdpbench.simulation.queue_tests import check_queue
 from bdpbench.studies.background import draws
+from bdpbench.studies.folders import QueueFolder
 from bdpbench.studies.load import folders_of, load_study
 from bdpbench.studies.plan import make_plan
-from bdpbench.studies.queue_folders import QueueFolder
 from bdpbench.studies.runs import expand_tier
 
 PATH = {
@@ -78,7 +78,7 @@ def arguments(study: Path) -> dict[str, str]:
 
 def use(mine: Path) -> None:
     compile_folder(QueueFolder(mine))
-    check_queue(QueueFolder(mine))
+    check_tests(QueueFolder(mine))
 
 
 def test_what_comes_along_compiles_and_is_as_its_tests_say() -> None:
@@ -200,7 +200,7 @@ def test_what_is_wrong_in_a_folder_is_refused_with_file_and_line(
 ) -> None:
     edit(mine / name, old, new)
     with pytest.raises(BdpbenchError) as found:
-        use(mine) if "test.yaml" not in line else check_queue(QueueFolder(mine))
+        use(mine) if "test.yaml" not in line else check_tests(QueueFolder(mine))
     assert message in str(found.value)
     assert line in str(found.value)
 

@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.equations import mathml_of
-from bdpbench.studies.protocol_folders import ProtocolFolder
+from bdpbench.studies.folders import ProtocolFolder, mathml_of
 
 
 def test_a_fraction_becomes_mathml() -> None:

@@ -11,9 +11,8 @@ import pytest
 from bdpbench.contracts.paths import relative, repository_root, tcl_dir
 from bdpbench.contracts.plan import study_folder
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies import checks
-from bdpbench.studies.checks import check_study
-from bdpbench.studies.load import find_study, load_study, read_study
+from bdpbench.studies import load
+from bdpbench.studies.load import check_study, find_study, load_study, read_study
 from bdpbench.studies.plan import make_plan
 from bdpbench.studies.runs import expand_tier
 
@@ -78,8 +77,8 @@ def test_a_study_is_read_again_only_when_it_has_changed(outside: Path) -> None:
 
 def test_as_many_runs_as_can_be_planned_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:
     path = repository_root() / "tests" / "data" / "dumbbell" / "study.yaml"
-    monkeypatch.setattr(checks, "MOST_RUNS", 3)  # two of a sweep, and one
+    monkeypatch.setattr(load, "MOST_RUNS", 3)  # two of a sweep, and one
     check_study(read_study(path))
-    monkeypatch.setattr(checks, "MOST_RUNS", 2)
+    monkeypatch.setattr(load, "MOST_RUNS", 2)
     with pytest.raises(BdpbenchError, match="tier quick would have 3 runs or more, and at most 2"):
         check_study(read_study(path))

@@ -22,7 +22,7 @@ from tests.pipeline.trace.conftest import read
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace, sources
-from bdpbench.trace.line_forms import LINE_FORMS
+from bdpbench.trace.text_lines import LINE_FORMS
 
 LINES = (
     "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",

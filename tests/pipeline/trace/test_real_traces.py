@@ -11,8 +11,8 @@ from tests.pipeline.trace.conftest import Traces, read
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace
-from bdpbench.trace.line_forms import ALL_VARIABLES
 from bdpbench.trace.schema import TABLES
+from bdpbench.trace.text_lines import ALL_VARIABLES
 
 SAMPLES = [
     (("wired",), "all.tr", {"wired", "TCP events", "annotation"}),

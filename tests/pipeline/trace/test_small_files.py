@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import read_output
-from bdpbench.trace.output_formats import OUTPUT_FORMATS
-from bdpbench.trace.reader import MOST_BYTES, read_small
+from bdpbench.trace.reader import MOST_BYTES, OUTPUT_FORMATS, read_small
 
 KEYS = {"cwnd": {"flow": 0}, "queue": {"link": "l"}, "sequence": {"flow": 1}, "red": {"link": "l"}}
 _number = st.one_of(

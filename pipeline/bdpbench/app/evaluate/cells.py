@@ -370,7 +370,7 @@ class StudyCells:
         for parameter in swept_names(study.scenarios[column.scenario]):
             values = [set(values_of(run.run, parameter)) for run in shown if not run.varied]
             if parameter not in free and values and not set.intersection(*values) and any(values):
-                raise self._mirrored.mirror.error(
+                raise self._mirrored.mirror.source.error(
                     ("parts", key, "columns", name),
                     f"a cell has runs with different {parameter}",
                     hint=f"name one under only, or put {parameter} under mean_over, rows or x",

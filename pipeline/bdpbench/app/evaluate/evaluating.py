@@ -205,7 +205,7 @@ class Evaluating:
         known = set(common_names(mirror).values())
         for key, told in mirror.file.criteria.items():
             if told.of and (unknown := known_or_suggest(told.of, known, "common name")):
-                raise mirror.error(("criteria", key, "of"), *unknown)
+                raise mirror.source.error(("criteria", key, "of"), *unknown)
         for named in self._newcomers:
             if named.key in known:
                 said = f"{named.key} is the name of a protocol of {mirror.key}"

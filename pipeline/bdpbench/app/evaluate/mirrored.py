@@ -17,7 +17,6 @@ from bdpbench.contracts.files import read_text
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import ERROR_NAME, METRICS_NAME
-from bdpbench.contracts.yaml_files import known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import METRICS_SCHEMA, Definition, definitions_for
 from bdpbench.studies.evaluate import Mirror, NewcomerRun, with_protocols
@@ -78,9 +77,9 @@ class Mirrored:
         for key, part in self.mirror.file.parts.items():
             for name, column in part.columns.items():
                 at = ("parts", key, "columns", name)
-                unknown = known_or_suggest(column.metric, definitions_for(self.folder), "metric")
-                if column.metric and unknown:
-                    raise self.mirror.error((*at, "metric"), *unknown)
+                if column.metric:
+                    known = definitions_for(self.folder)
+                    self.mirror.source.require((*at, "metric"), column.metric, known, "metric")
 
     @property
     def folder(self) -> Path:

@@ -10,10 +10,9 @@ from pathlib import Path
 from bdpbench.contracts.paths import config_dir, expanded, relative
 from bdpbench.contracts.yaml_files import meant, suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.component_folders import folder_in
+from bdpbench.studies.folders import ProtocolFolder, folder_in
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.parts import Protocol
-from bdpbench.studies.protocol_folders import ProtocolFolder
 from bdpbench.studies.study import Study
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")

@@ -34,8 +34,7 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import ExportRequest, export_files
 from bdpbench.studies.config import load_config
-from bdpbench.studies.protocol_folders import ProtocolFolder
-from bdpbench.studies.queue_folders import QueueFolder
+from bdpbench.studies.folders import ProtocolFolder, QueueFolder
 
 _SOURCES = (
     *RESULT_SOURCES,

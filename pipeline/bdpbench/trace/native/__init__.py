@@ -16,8 +16,8 @@ from pathlib import Path
 import polars as pl
 
 from bdpbench.compiled import ArrowArray, LineSink, PackedRows, chars, load_library, series_of
-from bdpbench.trace.line_forms import LINE_FORMS
 from bdpbench.trace.schema import EVENT, EVENTS, LAYER, LAYERS, PACKETS
+from bdpbench.trace.text_lines import LINE_FORMS
 
 COLUMNS = tuple(PACKETS)[:18]
 """Columns that wired lines have, in the parser's order; the last four may be null."""

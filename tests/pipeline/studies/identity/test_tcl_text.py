@@ -9,7 +9,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from bdpbench.studies.tcl_text import strip_tcl
+from bdpbench.studies.identity import strip_tcl
 
 ROOT = Path(__file__).resolve().parents[4]
 

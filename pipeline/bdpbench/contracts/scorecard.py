@@ -123,7 +123,7 @@ class ScoredPart(TypedDict):
     readings: NotRequired[list[ReadNumber]]
 
 
-class ScoredNumber(TypedDict):
+class ScoredNumber(ScoredPart):
     """A number that a study prints, and the measured one; null where nothing was measured.
 
     ``distance`` is the deviation as a multiple of the distance from the published number to its
@@ -140,37 +140,19 @@ class ScoredNumber(TypedDict):
     are, and its measured value is that of the part with the largest deviation.
     """
 
-    id: str
     where: str
     page: str
-    scenario: str
-    select: dict[str, str]
     metric: str
-    subject: str
     lower: float
     upper: float
     unit: str
     how: str
     why: str
-    known_miss: str
-    note: str
     published: float
-    definition: str
-    measured: float | None
-    deviation: float | None
-    deviation_pct: float | None
-    distance: float | None
-    margin: float | None
-    verdict: NumberVerdict
-    alone: NotRequired[NumberVerdict]
-    reason: str
-    run_ids: list[str]
     found: Found
     chosen_on: list[str]
     kind: Kind
     parts: NotRequired[list[ScoredPart]]
-    spread: NotRequired[list[ScoredSpread]]
-    readings: NotRequired[list[ReadNumber]]
 
 
 class Skill(TypedDict):

@@ -12,7 +12,6 @@ import json
 import re
 import sys
 from collections.abc import Collection, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TypedDict
@@ -199,23 +198,14 @@ def _stripped(folder: Path, state: FolderState) -> _Stripped:
 
     def strip() -> _Stripped:
         return {
-            "patches": {name: _changes_in(text, name) for name, text in patches.items()},
+            "patches": {name: changes_of(text, name) for name, text in patches.items()},
             "code": {name: strip_cpp(text) for name, text in code.items()},
         }
 
     texts = [*patches, *patches.values(), "", *code, *code.values()]
     inputs = [each.encode(errors="surrogateescape") for each in texts]
-    return cached("ns2-stripped", [*_strippers(), *inputs], strip)
-
-
-def _strippers() -> list[bytes]:
-    """The code that strips."""
-    return [Path(__file__).with_name(name).read_bytes() for name in ("behaviour.py", "identity.py")]
-
-
-@lru_cache(maxsize=128)
-def _changes_in(text: str, name: str) -> list[list[str]]:
-    return [[each.path, each.before, each.after] for each in changes_of(text, name)]
+    own = [Path(__file__).with_name(name).read_bytes() for name in ("behaviour.py", "identity.py")]
+    return cached("ns2-stripped", [*own, *inputs], strip)
 
 
 def _read(path: Path) -> str:
@@ -354,19 +344,14 @@ def _needs_blank(first: str, before: str, after: str) -> bool:
     return before not in _NEEDS_NO_BLANK and after not in _NEEDS_NO_BLANK
 
 
-@dataclass(frozen=True)
-class Change:
-    """A hunk of a patch: the lines before and after, both including context."""
-
-    path: str
-    before: str
-    after: str
-
-
-def changes_of(patch: str, where: str) -> list[Change]:
+@lru_cache(maxsize=128)
+def changes_of(patch: str, where: str) -> list[list[str]]:
     """The changes of a unified diff, without comments and blank lines, nor changes of these alone.
 
     Prose, line numbers and the names in hunk headers are not part of a change.
+
+    Returns:
+        For each hunk the file, and its lines before and after, both including context.
 
     Raises:
         BdpbenchError: when the text is not a whole unified diff.
@@ -381,9 +366,9 @@ def changes_of(patch: str, where: str) -> list[Change]:
             path = _path(line) if _path(line) != "/dev/null" else old
         elif head := _HUNK.match(line):
             before, after = _sides(lines, int(head[1] or 1), int(head[2] or 1), where)
-            change = Change(path, _strip_part(path, before), _strip_part(path, after))
-            if change.before != change.after:
-                changes.append(change)
+            old_text, new_text = _strip_part(path, before), _strip_part(path, after)
+            if old_text != new_text:
+                changes.append([path, old_text, new_text])
     return changes
 
 

@@ -8,9 +8,10 @@ scenario depends on ns-2's defaults, which have often changed for RED.
 
 from __future__ import annotations
 
+import operator
 import types
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.units import (
@@ -100,8 +101,8 @@ class QueueKind:
     ns2_class: str
     text: str
     parameters: Mapping[str, QueueParameter]
-    limit: Limit
-    fixed: Mapping[str, float]
+    limit: Limit = field(default_factory=Limit)
+    fixed: Mapping[str, float] = field(default_factory=dict)
     ecn: str = ""
     random: bool = False
     has_average: bool = False
@@ -133,17 +134,23 @@ def _switch(variable: str, text: str, default: float) -> QueueParameter:
     return QueueParameter(variable, f"{text}: 1 yes, 0 no", default, most=1, integer=True)
 
 
-def _mean_packet() -> QueueParameter:
+def _time(variable: str, text: str, default: float) -> QueueParameter:
+    return QueueParameter(variable, f"{text}, s", default, LEAST_SAMPLE_S, MOST_TIME_S)
+
+
+def _share(variable: str, text: str, default: float) -> QueueParameter:
+    return QueueParameter(variable, text, default, most=1, above=True)
+
+
+def _packet(variable: str, text: str, most: int = MOST_PACKET_BYTES) -> QueueParameter:
+    """Bytes, by default of a whole packet."""
     return QueueParameter(
-        "mean_pktsize_",
-        "bytes of a mean packet, used to convert bytes and packets; a whole packet",
-        lambda values: values["packet_bytes"],
-        least=1,
-        most=MOST_PACKET_BYTES,
+        variable, f"{text}; a whole packet", operator.itemgetter("packet_bytes"), 1, most,
         integer=True,
-    )
+    )  # fmt: skip
 
 
+_MEAN_PACKET = _packet("mean_pktsize_", "bytes of a mean packet, used to convert bytes and packets")
 _COUNTS_BYTES = _switch(
     "queue_in_bytes_",
     "whether the queue is measured in bytes, with thresholds times mean packet",
@@ -163,14 +170,8 @@ _RED = {
         lambda values: 3 * values["min_th_pkts"],
         above=True,
     ),
-    "max_p": QueueParameter(
-        "linterm_",
-        "share of packets dropped at max_th_pkts",
-        0.1,
-        0,
-        1,
-        above=True,
-        reciprocal=True,
+    "max_p": replace(
+        _share("linterm_", "share of packets dropped at max_th_pkts", 0.1), reciprocal=True
     ),
     "weight": QueueParameter(
         "q_weight_",
@@ -193,7 +194,7 @@ _RED = {
         1,
         also=(2.0,),
     ),
-    "mean_packet_bytes": _mean_packet(),
+    "mean_packet_bytes": _MEAN_PACKET,
     "counts_bytes": _COUNTS_BYTES,
     "drops_by_size": _DROPS_BY_SIZE,
 }
@@ -208,37 +209,41 @@ _RED_FIXED = {
 }
 _ADAPTIVE = {
     "alpha": QueueParameter("alpha_", "largest step of an increase of max_p", 0.01, above=True),
-    "beta": QueueParameter("beta_", "factor of a decrease of max_p", 0.9, most=1, above=True),
-    "interval_s": QueueParameter(
-        "interval_",
-        "shortest time between changes of max_p, s",
-        0.5,
-        LEAST_SAMPLE_S,
-        MOST_TIME_S,
-    ),
-    "top_p": QueueParameter("top_", "largest max_p", 0.5, most=1, above=True),
+    "beta": _share("beta_", "factor of a decrease of max_p", 0.9),
+    "interval_s": _time("interval_", "shortest time between changes of max_p", 0.5),
+    "top_p": _share("top_", "largest max_p", 0.5),
     "bottom_p": QueueParameter(
         "bottom_", "smallest max_p; 0: the smaller of 0.01 and 80,000 over the rate in bit/s", 0.01
     ),
 }
 
-_PACKET = QueueParameter(
-    "packet_bytes_",
-    "largest packet, bytes: so short a queue never drops; a whole packet",
-    lambda values: values["packet_bytes"],
-    1,
-    MOST_PACKET_BYTES,
-    integer=True,
-)
 _CODEL = {
-    "target_s": QueueParameter(
-        "target_", "waiting time that it accepts, s", 0.005, LEAST_SAMPLE_S, MOST_TIME_S
-    ),
-    "interval_s": QueueParameter(
-        "interval_", "how long that may be exceeded, s", 0.1, LEAST_SAMPLE_S, MOST_TIME_S
-    ),
-    "packet_bytes": _PACKET,
+    "target_s": _time("target_", "waiting time that it accepts", 0.005),
+    "interval_s": _time("interval_", "how long that may be exceeded", 0.1),
+    "packet_bytes": _packet("packet_bytes_", "largest packet, bytes: so short a queue never drops"),
 }
+
+
+def _red(
+    text: str,
+    more: Mapping[str, QueueParameter] = types.MappingProxyType({}),
+    ns2_class: str = "RED",
+    adaptive: float = 0.0,
+) -> QueueKind:
+    """RED or, with more parameters, one of the kinds that adapt it."""
+    own = {"weight": replace(_RED["weight"], default=0.0), **more} if more else {}
+    limits = (("bottom_p", "top_p"),) if "bottom_p" in more else ()
+    return QueueKind(
+        ns2_class,
+        text,
+        {**_RED, **own},
+        fixed={**_RED_FIXED, "adaptive_": adaptive},
+        ecn="setbit_",
+        random=True,
+        has_average=True,
+        rising=(("min_th_pkts", "max_th_pkts"), *limits),
+    )
+
 
 QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
     {
@@ -253,34 +258,17 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             Limit(spare=1),  # ns-2 drops if length + 1 >= limit_
             {"queue_in_bytes_": 0.0},
         ),
-        "RED": QueueKind(
-            "RED",
-            "drops or marks at random, with a probability that rises with its average length",
-            _RED,
-            Limit(),
-            {**_RED_FIXED, "adaptive_": 0.0},
-            ecn="setbit_",
-            random=True,
-            has_average=True,
-            rising=(("min_th_pkts", "max_th_pkts"),),
+        "RED": _red(
+            "drops or marks at random, with a probability that rises with its average length"
         ),
-        "ARED": QueueKind(
-            "RED",
+        "ARED": _red(
             "RED that adapts max_p, so that the average stays halfway between the thresholds",
-            {**_RED, "weight": replace(_RED["weight"], default=0.0), **_ADAPTIVE},
-            Limit(),
-            {**_RED_FIXED, "adaptive_": 1.0},
-            ecn="setbit_",
-            random=True,
-            has_average=True,
-            rising=(("min_th_pkts", "max_th_pkts"), ("bottom_p", "top_p")),
+            _ADAPTIVE,
+            adaptive=1.0,
         ),
-        "gARED": QueueKind(
-            "RED/Gared",
+        "gARED": _red(
             "RED that adapts max_p only while the average moves away from its target",
             {
-                **_RED,
-                "weight": replace(_RED["weight"], default=0.0),
                 **{name: each for name, each in _ADAPTIVE.items() if name != "bottom_p"},
                 "clock": _switch(
                     "gared_clock_",
@@ -289,12 +277,7 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                     1,
                 ),
             },
-            Limit(),
-            {**_RED_FIXED, "adaptive_": 0.0},
-            ecn="setbit_",
-            random=True,
-            has_average=True,
-            rising=(("min_th_pkts", "max_th_pkts"),),
+            "RED/Gared",
         ),
         "PI": QueueKind(
             "PI",
@@ -312,12 +295,10 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                     most=1 / LEAST_SAMPLE_S,
                     above=True,
                 ),
-                "mean_packet_bytes": _mean_packet(),
+                "mean_packet_bytes": _MEAN_PACKET,
                 "counts_bytes": _COUNTS_BYTES,
                 "drops_by_size": _DROPS_BY_SIZE,
             },
-            Limit(),
-            {},
             ecn="setbit_",
             random=True,
         ),
@@ -330,17 +311,9 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                 "phi": QueueParameter(
                     "phi_", "base: the share of drops is 1 - phi^-price", 1.001, 1.0, above=True
                 ),
-                "rate_weight": QueueParameter(
-                    "inw_", "weight of a new rate in the mean rate", 1.0, most=1, above=True
-                ),
-                "update_s": QueueParameter(
-                    "pupdtime_",
-                    "time between updates of the price, s",
-                    0.002,
-                    LEAST_SAMPLE_S,
-                    MOST_TIME_S,
-                ),
-                "mean_packet_bytes": _mean_packet(),
+                "rate_weight": _share("inw_", "weight of a new rate in the mean rate", 1.0),
+                "update_s": _time("pupdtime_", "time between updates of the price", 0.002),
+                "mean_packet_bytes": _MEAN_PACKET,
             },
             Limit(spare=1),  # it enqueues before it compares
             {"qib_": 0.0},
@@ -352,8 +325,6 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             "drops or marks departing packets, ever more often, once all have waited longer than "
             "its target for an interval (RFC 8289)",
             _CODEL,
-            Limit(),
-            {},
             ecn="setbit_",
         ),
         "FqCoDel": QueueKind(
@@ -362,17 +333,10 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             "from the longest queue (RFC 8290)",
             {
                 **_CODEL,
-                "quantum_bytes": QueueParameter(
-                    "quantum_",
-                    "bytes that a flow may send per turn; a whole packet",
-                    lambda values: values["packet_bytes"],
-                    1,
-                    MOST_COUNT,
-                    integer=True,
+                "quantum_bytes": _packet(
+                    "quantum_", "bytes that a flow may send per turn", MOST_COUNT
                 ),
             },
-            Limit(),
-            {},
             ecn="setbit_",
         ),
         "PIE": QueueKind(
@@ -380,20 +344,8 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             "drops or marks arriving packets with a probability that follows the queueing delay "
             "and its change (RFC 8033)",
             {
-                "target_s": QueueParameter(
-                    "target_",
-                    "queueing delay that it aims at, s",
-                    0.015,
-                    LEAST_SAMPLE_S,
-                    MOST_TIME_S,
-                ),
-                "update_s": QueueParameter(
-                    "update_",
-                    "time between updates of the probability, s",
-                    0.015,
-                    LEAST_SAMPLE_S,
-                    MOST_TIME_S,
-                ),
+                "target_s": _time("target_", "queueing delay that it aims at", 0.015),
+                "update_s": _time("update_", "time between updates of the probability", 0.015),
                 "burst_s": QueueParameter(
                     "burst_", "how long a burst may last that it lets pass, s", 0.15, 0, MOST_TIME_S
                 ),
@@ -401,8 +353,8 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                     "alpha_", "weight of the distance from the target, 1/s", 0.125
                 ),
                 "beta_hz": QueueParameter("beta_", "weight of the delay's change, 1/s", 1.25),
-                "packet_bytes": replace(
-                    _PACKET, text="mean packet, bytes: a queue of two never drops; a whole packet"
+                "packet_bytes": _packet(
+                    "packet_bytes_", "mean packet, bytes: a queue of two never drops"
                 ),
                 "mark_below_p": QueueParameter(
                     "mark_share_",
@@ -412,8 +364,6 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                     1,
                 ),
             },
-            Limit(),
-            {},
             ecn="setbit_",
             random=True,
         ),
@@ -427,19 +377,13 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                 )
             },
             Limit("maxqueue_"),
-            {},
         ),
         "DRR": QueueKind(
             "DRR",
             "serves senders in turn by bytes, and drops from the longest queue",
             {
-                "quantum_bytes": QueueParameter(
-                    "quantum_",
-                    "bytes that a sender may send per turn; a whole packet",
-                    lambda values: values["packet_bytes"],
-                    1,
-                    MOST_COUNT,
-                    integer=True,
+                "quantum_bytes": _packet(
+                    "quantum_", "bytes that a sender may send per turn", MOST_COUNT
                 ),
                 "buckets": QueueParameter(
                     "buckets_",

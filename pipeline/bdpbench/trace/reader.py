@@ -11,7 +11,7 @@ import functools
 import math
 import re
 import types
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -372,59 +372,52 @@ def _first_undecodable(path: Path) -> BdpbenchError | None:
 def _check_lines(path: Path, form: OutputFormat, field_count: int, parsed: pl.LazyFrame) -> None:
     """Raise an error for the first line that does not match the format."""
     before = {name: pl.col(name).shift(1) for name in form.rises}
+    faulty = pl.any_horizontal(pl.col("_surplus"), *(fault for fault, *_ in _faults(form)))
     suspect = parsed.with_columns(before[name].alias(f"_before_{name}") for name in before).filter(
-        _is_bad(form)
+        faulty
     )
     first = _utf8_checked(path, suspect.head(1))
     if not first.is_empty():
-        row = first.row(0, named=True)
-        finding = _diagnose(form, field_count, row)
-        raise _line_error(path, row[_LINE], row[_LINE_TEXT], finding)
+        finding = _diagnose(form, field_count, first)
+        raise _line_error(path, first[_LINE].item(), first[_LINE_TEXT].item(), finding)
 
 
-def _is_bad(form: OutputFormat) -> pl.Expr:
-    numeric = [name for name, dtype in form.fields.items() if dtype.is_numeric()]
-    floats = [name for name in numeric if form.fields[name].is_float()]
-    faults = [pl.col("_surplus"), ~pl.col("_optional")]
-    faults += [pl.col(name).is_null() for name in form.fields]
-    faults += [~pl.col(name).is_finite() for name in floats]
-    faults += [pl.col(name) < pl.col(f"_before_{name}") for name in form.rises]
-    if form.counts:
-        faults += [pl.col(name) < 0 for name in numeric if name not in form.signed]
-    faults += [~pl.col(name).is_in(words) for name, words in form.words.items()]
+def _faults(form: OutputFormat) -> Iterator[tuple[pl.Expr, str, str]]:
+    """What may be wrong with a line: when it is, with which field, and in what words."""
+    for name, dtype in form.fields.items():
+        value = pl.col(name)
+        kind = "a number" if dtype.is_float() else "a whole number"
+        yield value.is_null(), name, f"{name}: expected {kind}, got {{word!r}}"
+        if dtype.is_float():
+            yield ~value.is_finite(), name, f"{name}: expected a finite number, got {{word!r}}"
+        if form.counts and dtype.is_numeric() and name not in form.signed:
+            yield value < 0, name, f"{name}: expected a number of at least 0, got {{word!r}}"
+        if name in form.words:
+            words = " ".join(form.words[name])
+            unknown = ~value.is_in(form.words[name])
+            yield unknown, name, f"{name}: expected one of {words}, got {{word!r}}"
+        if name in form.rises:
+            before = f"_before_{name}"
+            text = f"{name} runs backwards: {{{name}:g}} after {{{before}:g}}"
+            yield value < pl.col(before), name, text
+    last = list(form.fields)[-1]
+    yield ~pl.col("_optional"), last, f"expected numbers in the fields after {last}"
     if form.span is not None:
         start, end = form.span
-        faults.append(pl.col(end) < pl.col(start))
-    return pl.any_horizontal(faults)
+        text = f"{end} is before {start}: {{{end}:g}} and {{{start}:g}}"
+        yield pl.col(end) < pl.col(start), end, text
 
 
-def _diagnose(form: OutputFormat, field_count: int, row: Mapping[str, object]) -> str:
-    """What is wrong with a line that ``_is_bad`` found, and what was expected."""
+def _diagnose(form: OutputFormat, field_count: int, line: pl.DataFrame) -> str:
+    """What is wrong with a line that has a fault, and what was expected."""
+    row = line.row(0, named=True)
     words = str(row[_LINE_TEXT]).split()
     if len(words) != field_count:
         return f"expected {_fields_text(form, field_count)}, got {len(words)}"
-    for word, (name, dtype) in zip(words, form.fields.items(), strict=False):
-        value = row[name]
-        if value is None:
-            kind = "a number" if dtype.is_float() else "a whole number"
-            return f"{name}: expected {kind}, got {word!r}"
-        if isinstance(value, float) and not math.isfinite(value):
-            return f"{name}: expected a finite number, got {word!r}"
-        if _is_negative(value) and form.counts and name not in form.signed:
-            return f"{name}: expected a number of at least 0, got {word!r}"
-        if value not in form.words.get(name, (value,)):
-            return f"{name}: expected one of {' '.join(form.words[name])}, got {word!r}"
-        before = row.get(f"_before_{name}")
-        if isinstance(value, (int, float)) and isinstance(before, (int, float)) and value < before:
-            return f"{name} runs backwards: {value:g} after {before:g}"
-    if form.span is None:
-        return "expected numbers in the fields after " + list(form.fields)[-1]
-    start, end = form.span
-    return f"{end} is before {start}: {row[end]:g} and {row[start]:g}"
-
-
-def _is_negative(value: object) -> bool:
-    return isinstance(value, (int, float)) and value < 0
+    by_field = dict(zip(form.fields, words, strict=False))
+    faults = (each for each in _faults(form) if line.select(each[0]).item())
+    _, name, text = next(faults)
+    return text.format(word=by_field[name], **row)
 
 
 def _fields_text(form: OutputFormat, field_count: int) -> str:

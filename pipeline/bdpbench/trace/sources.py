@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import bz2
-import ctypes
-import ctypes.util
 import gzip
 import io
 import lzma
+import sys
 import zlib
 from collections import deque
 from collections.abc import Iterator
@@ -138,7 +137,7 @@ class Source:
             magic = _read_exactly(raw, _MAGIC_BYTES)
         except OSError as error:
             raise _unreadable(self.name, error) from None
-        return _decompressed(_Prefixed(magic, raw), magic, self.name)
+        return _decompressed(_Prefixed(magic, raw), magic)
 
 
 class _Prefixed(io.RawIOBase):
@@ -168,19 +167,25 @@ class _Prefixed(io.RawIOBase):
 class _Unpacked:
     """A decoder of Python's library, which is closed together with its file."""
 
-    def __init__(self, decoder: io.BufferedIOBase, packed: _Stream) -> None:
+    def __init__(
+        self, decoder: io.BufferedIOBase, packed: _Stream, damage: type[Exception] = EOFError
+    ) -> None:
         self._decoder = decoder
         self._packed = packed
+        self._damage = damage
 
     def readinto(self, buffer: memoryview, /) -> int:
-        return self._decoder.readinto(buffer)
+        try:
+            return self._decoder.readinto(buffer)
+        except self._damage as error:
+            raise EOFError(str(error)) from None
 
     def close(self) -> None:
         self._decoder.close()
         self._packed.close()
 
 
-def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
+def _decompressed(stream: _Prefixed, magic: bytes) -> _Stream:
     if magic.startswith(b"\x1f\x8b"):
         return _Unpacked(gzip.GzipFile(fileobj=io.BufferedReader(stream)), stream)
     if magic.startswith(b"BZh"):
@@ -188,8 +193,16 @@ def _decompressed(stream: _Prefixed, magic: bytes, name: str) -> _Stream:
     if magic == b"\xfd7zX":
         return _Unpacked(lzma.LZMAFile(io.BufferedReader(stream)), stream)
     if magic == b"\x28\xb5\x2f\xfd":
-        return _ZstdStream(stream, name)
+        return _unpacked_zstd(stream)
     return stream
+
+
+def _unpacked_zstd(stream: _Prefixed) -> _Unpacked:
+    if sys.version_info >= (3, 14):
+        from compression.zstd import ZstdError, ZstdFile
+    else:
+        from backports.zstd import ZstdError, ZstdFile  # type: ignore[import-not-found]
+    return _Unpacked(ZstdFile(io.BufferedReader(stream)), stream, ZstdError)
 
 
 def _cut_into_chunks(source: Source, stream: _Stream, rest: bytes) -> Iterator[Chunk]:
@@ -273,71 +286,3 @@ def _unreadable(name: str, error: Exception) -> BdpbenchError:
         where=name,
         hint="decompress what is left of it with gzip -dc, xz -dc or zstd -dc, and give that",
     )
-
-
-class _Span(ctypes.Structure):
-    """libzstd's ZSTD_inBuffer and ZSTD_outBuffer: memory, its size, and how much of it is used."""
-
-    _fields_ = (("at", ctypes.c_void_p), ("size", ctypes.c_size_t), ("used", ctypes.c_size_t))
-
-
-class _ZstdStream(io.RawIOBase):
-    """A zstd stream, decompressed by the system's libzstd (Python has no decoder before 3.14)."""
-
-    def __init__(self, stream: _Stream, name: str) -> None:
-        self._stream = stream
-        self._library = _libzstd(name)
-        self._state = self._library.ZSTD_createDStream()
-        self._input = ctypes.create_string_buffer(1 << 17)
-        self._span = _Span(ctypes.addressof(self._input), 0, 0)
-        self._in_frame = False
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        target = (ctypes.c_char * len(buffer)).from_buffer(buffer)
-        output = _Span(ctypes.addressof(target), len(buffer), 0)
-        while output.used == 0 and len(buffer):
-            if self._span.used == self._span.size and not self._refill():
-                break
-            left = self._library.ZSTD_decompressStream(
-                self._state, ctypes.byref(output), ctypes.byref(self._span)
-            )
-            if self._library.ZSTD_isError(left):
-                raise EOFError(self._library.ZSTD_getErrorName(left).decode())
-            self._in_frame = left != 0
-        return int(output.used)
-
-    def _refill(self) -> bool:
-        count = self._stream.readinto(memoryview(self._input).cast("B"))
-        if not count and self._in_frame:
-            raise EOFError("the last zstd frame does not end")
-        self._span.size, self._span.used = count or 0, 0
-        return bool(count)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._library.ZSTD_freeDStream(self._state)
-            self._stream.close()
-        super().close()
-
-
-def _libzstd(name: str) -> ctypes.CDLL:
-    try:
-        library = ctypes.CDLL(ctypes.util.find_library("zstd") or "libzstd.so.1")
-    except OSError:
-        raise BdpbenchError(
-            "reading zstd files takes libzstd, which this system does not have",
-            where=name,
-            hint=f"apt-get install libzstd1, or: zstd -dc {name} | ./bdpbench analyze -",
-        ) from None
-    size, pointer = ctypes.c_size_t, ctypes.c_void_p
-    library.ZSTD_createDStream.restype = pointer
-    library.ZSTD_freeDStream.argtypes = [pointer]
-    library.ZSTD_decompressStream.argtypes = [pointer, pointer, pointer]
-    library.ZSTD_decompressStream.restype = size
-    library.ZSTD_isError.argtypes = [size]
-    library.ZSTD_getErrorName.argtypes = [size]
-    library.ZSTD_getErrorName.restype = ctypes.c_char_p
-    return library

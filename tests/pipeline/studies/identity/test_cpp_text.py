@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.behaviour import Change, changes_of, strip_cpp
+from bdpbench.studies.behaviour import changes_of, strip_cpp
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -106,7 +106,7 @@ PATCH = """Prose: --- not a file
 
 def test_a_patch_is_what_it_changes() -> None:
     assert changes_of(PATCH, "x") == [
-        Change("tcp/tcp.cc", before="int a;\nint b;\n}", after="int a;\nint b = 1;\nint c;\n}")
+        ["tcp/tcp.cc", "int a;\nint b;\n}", "int a;\nint b = 1;\nint c;\n}"]
     ]
 
 
@@ -138,17 +138,17 @@ def test_a_hunk_of_comments_is_no_change() -> None:
 def test_half_a_comment_is_code() -> None:
     """It might comment out the text between this hunk and another."""
     patch = "--- a/x.cc\n+++ b/x.cc\n@@ -1 +1,2 @@\n int a;\n+/* from here\n"
-    assert [change.after for change in changes_of(patch, "x")] == ["int a;\n/* from here"]
+    assert [after for _, _, after in changes_of(patch, "x")] == ["int a;\n/* from here"]
 
 
 def test_removed_lines_that_look_like_heads_are_lines() -> None:
     patch = "--- a/x.cc\n+++ b/x.cc\n@@ -1,2 +1 @@\n-- i;\n--- j;\n+k;\n"
-    assert changes_of(patch, "x") == [Change("x.cc", before="- i;\n-- j;", after="k;")]
+    assert changes_of(patch, "x") == [["x.cc", "- i;\n-- j;", "k;"]]
 
 
 def test_a_file_that_is_new_is_named() -> None:
     patch = "--- /dev/null\n+++ b/common/new.cc\n@@ -0,0 +1 @@\n+int a;\n"
-    assert changes_of(patch, "x") == [Change("common/new.cc", before="", after="int a;")]
+    assert changes_of(patch, "x") == [["common/new.cc", "", "int a;"]]
 
 
 def test_a_cut_patch_is_refused() -> None:

@@ -13,6 +13,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bdpbench.contracts.plan import Output, Parameters, PlannedRun
+from bdpbench.studies.background import Source
+from bdpbench.studies.flows import NetworkFlow
+from bdpbench.studies.links import Link
+from bdpbench.studies.queues import HEADER_BYTES
 from bdpbench.studies.values import Sender
 from bdpbench.studies.vocabulary import NETWORK_DEFAULTS, is_traced
 
@@ -174,40 +178,54 @@ def expected_work(
     )
 
 
-@dataclass(frozen=True)
-class NetworkLoad:
-    """What bounds the work of a run of ``tcl/network.tcl``, beyond what its bottleneck carries.
+def network_cpu_s(
+    links: Sequence[Link],
+    flows: Sequence[NetworkFlow],
+    sources: Sequence[Source],
+    outputs: Sequence[Output],
+    parameters: Parameters,
+) -> float:
+    """Predicted CPU time of a run of ``tcl/network.tcl``, s.
 
-    Attributes:
-        most_packets: packets that its traffic can send: finite flows, background traffic, and flows
-            behind slow access links or random losses send no more than they have to or can.
-        links: bottlenecks; a packet costs the same on each.
-        averages: whether a queue maintains an average of its length.
-        queued_pkts: packets that may queue at access links.
-        nodes: nodes of the network.
-        web_setup_s: CPU time before web traffic is steady, s.
-        connections: TCP connections of web traffic.
+    Finite flows, background traffic, and flows behind slow access links or random losses send no
+    more than they have to or can, which may be less than the bottleneck carries.
     """
+    duration_s = float(parameters["duration_s"])
+    packet_bits = 8 * (int(parameters["packet_bytes"]) + HEADER_BYTES)
+    offered = sum(source.mbps for source in sources) * 1e6 / packet_bits * duration_s
+    carried = sum(_most_pkts(links, flow, packet_bits, duration_s) for flow in flows)
+    work = expected_work(parameters, flows, outputs)
+    packets = min(work.packets, offered + carried) * len(links)  # a packet costs the same on each
+    averages = any(link.kind.has_average for link in links)
+    slowest_mbps = min(link.wire.mbps for link in links)
+    queued_pkts = sum(
+        float(dict(flow.more).get("access_buffer_pkts", 0))
+        for flow in flows
+        if flow.access_mbps < slowest_mbps
+    )
+    found = replace(
+        work,
+        packets=packets * (_AVERAGING if averages else 1.0),
+        lines=packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0,
+        under_way_pkts=work.under_way_pkts + queued_pkts,
+    )
+    nodes = 1 + len(links) + 2 * len(flows) + sum(source.hosts for source in sources)
+    connections = sum(source.connections_per_s for source in sources) * duration_s
+    web_s = sum(source.setup_s for source in sources) + connections * _CONNECTION_S
+    return found.cpu_s() + _NODE_PAIR_S * nodes**2 + web_s
 
-    most_packets: float
-    links: int
-    averages: bool
-    queued_pkts: float
-    nodes: int
-    web_setup_s: float
-    connections: float
 
-    def cpu_s(self, work: Work, *, traced: bool) -> float:
-        """Predicted CPU time of a run with this work for one bottleneck, s."""
-        packets = min(work.packets, self.most_packets) * self.links
-        found = replace(
-            work,
-            packets=packets * (_AVERAGING if self.averages else 1.0),
-            lines=packets * _LINES_PER_PACKET if traced else 0.0,
-            under_way_pkts=work.under_way_pkts + self.queued_pkts,
-        )
-        web_s = self.web_setup_s + self.connections * _CONNECTION_S
-        return found.cpu_s() + _NODE_PAIR_S * self.nodes**2 + web_s
+def _most_pkts(
+    links: Sequence[Link], flow: NetworkFlow, packet_bits: float, duration_s: float
+) -> float:
+    """Most packets that a flow can send, given its size, its access links and its losses."""
+    pkts_per_s = [flow.access_mbps * 1e6 / packet_bits]
+    path = links[flow.route.first : flow.route.last + 1]
+    kept = math.prod(1 - link.loss_rate for link in path)
+    if kept < 1 and flow.rtt_ms > 0:
+        pkts_per_s.append(_cwnd_at(1 - kept, flow) / flow.rtt_ms * 1000)
+    sent = min(pkts_per_s) * max(0.0, duration_s - flow.start_s)
+    return sent if flow.size_pkts is None else min(sent, flow.size_pkts)
 
 
 def _under_way_pkts(parameters: Parameters) -> float:
@@ -249,7 +267,7 @@ def _law(flow: Sender) -> str:
     return _LAW_OF_WINDOW_OPTION.get(use.window_option or 1, "")
 
 
-def cwnd_at(loss: float, flow: Sender) -> float:
+def _cwnd_at(loss: float, flow: Sender) -> float:
     """Mean cwnd of a flow, packets, at a loss rate."""
     standard, high_speed = (
         factor / math.pow(loss, power)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -15,7 +14,7 @@ from bdpbench.contracts.yaml_files import Location
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.behaviour import Identities
-from bdpbench.studies.cost import NetworkLoad, cwnd_at, expected_work
+from bdpbench.studies.cost import expected_work, network_cpu_s
 from bdpbench.studies.flows import (
     NetworkFlow,
     flow_arguments,
@@ -35,7 +34,6 @@ from bdpbench.studies.links import (
 )
 from bdpbench.studies.load import script_path
 from bdpbench.studies.plan import label_of, note_equal, parameter_grid, tell_apart, tiers_of
-from bdpbench.studies.queues import HEADER_BYTES
 from bdpbench.studies.study import (
     DATADIR_ARGUMENT,
     DURATION_ARGUMENT,
@@ -336,9 +334,7 @@ def _network(values: Values) -> Resolved:
         flows,
         senders,
         derived,
-        lambda parameters: _load(links, flows, sources, parameters).cpu_s(
-            expected_work(parameters, flows, outputs), traced=is_traced(parameters)
-        ),
+        lambda parameters: network_cpu_s(links, flows, sources, outputs, parameters),
     )
 
 
@@ -412,46 +408,6 @@ def _protocols(flows: Sequence[NetworkFlow]) -> Parameters:
     if len(set(keys)) == 1:
         return {"protocol": keys[0]}
     return {"protocol_1": keys[0], "protocol_2": keys[1]} if len(keys) == 2 else {}
-
-
-def _load(
-    links: Sequence[Link],
-    flows: Sequence[NetworkFlow],
-    sources: Sequence[Source],
-    parameters: Parameters,
-) -> NetworkLoad:
-    """What bounds the work of a run."""
-    duration_s = float(parameters["duration_s"])
-    packet_bits = 8 * (int(parameters["packet_bytes"]) + HEADER_BYTES)
-    offered = sum(source.mbps for source in sources) * 1e6 / packet_bits * duration_s
-    slowest_mbps = min(link.wire.mbps for link in links)
-    carried = sum(_most_pkts(links, flow, packet_bits, duration_s) for flow in flows)
-    return NetworkLoad(
-        most_packets=offered + carried,
-        links=len(links),
-        averages=any(link.kind.has_average for link in links),
-        queued_pkts=sum(
-            float(dict(flow.more).get("access_buffer_pkts", 0))
-            for flow in flows
-            if flow.access_mbps < slowest_mbps
-        ),
-        nodes=1 + len(links) + 2 * len(flows) + sum(source.hosts for source in sources),
-        web_setup_s=sum(source.setup_s for source in sources),
-        connections=sum(source.connections_per_s for source in sources) * duration_s,
-    )
-
-
-def _most_pkts(
-    links: Sequence[Link], flow: NetworkFlow, packet_bits: float, duration_s: float
-) -> float:
-    """Most packets that a flow can send, given its size, its access links and its losses."""
-    pkts_per_s = [flow.access_mbps * 1e6 / packet_bits]
-    path = links[flow.route.first : flow.route.last + 1]
-    kept = math.prod(1 - link.loss_rate for link in path)
-    if kept < 1 and flow.rtt_ms > 0:
-        pkts_per_s.append(cwnd_at(1 - kept, flow) / flow.rtt_ms * 1000)
-    sent = min(pkts_per_s) * max(0.0, duration_s - flow.start_s)
-    return sent if flow.size_pkts is None else min(sent, flow.size_pkts)
 
 
 # ---------------------------------------------------------------- computed parameters

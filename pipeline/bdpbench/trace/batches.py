@@ -127,21 +127,6 @@ _MANY = 10
 _CHUNKS_AT_ONCE = 16  # of lines that are told
 _READ_AHEAD = 1  # chunks per thread, so that no thread waits while the reader does
 _CUT = "the last line was cut off: the file ends without a newline"
-_ROUNDING = 1e-12  # rounding of sums of half units, far below the smallest of them
-
-
-@dataclass(frozen=True)
-class _Moment:
-    """Time of a line, s, and half a unit of its last digit."""
-
-    time_s: float
-    half_unit_s: float
-
-    def is_before(self, other: _Moment) -> bool:
-        """Whether this time is earlier than the other by more than rounding explains."""
-        same = self.half_unit_s == other.half_unit_s
-        slack = 0.0 if same else self.half_unit_s + other.half_unit_s + _ROUNDING
-        return self.time_s < other.time_s - slack
 
 
 @dataclass
@@ -153,9 +138,7 @@ class _Batch:
     rows: pl.DataFrame | PackedRows | None
     forms: dict[str, int] = field(default_factory=dict)
     bad: list[tuple[int, str]] = field(default_factory=list)
-    first: _Moment | None = None
-    last: _Moment | None = None
-    backwards: native.Backwards | None = None
+    times: native.Times | None = None
     cut: str | None = None
     is_filtered: bool = False
     """Whether the parser has already dropped all unwanted rows."""
@@ -266,7 +249,7 @@ def _lines_told(name: str, telling: native.Telling) -> Iterator[_Batch]:
     """The lines that were told since the last call."""
     lines, times = telling.told()
     if lines:
-        yield _at_times(_Batch(name, lines, None, {"wired": lines}), times)
+        yield _Batch(name, lines, None, {"wired": lines}, times=times)
 
 
 class _Accountant:
@@ -277,7 +260,7 @@ class _Accountant:
         self._lenient = lenient
         self._line = 1
         self._at_head, self._headings = True, 0
-        self._last: _Moment | None = None
+        self._last: native.Moment | None = None
 
     def begin(self) -> None:
         """Begin a source."""
@@ -328,12 +311,13 @@ class _Accountant:
             faults.append((each.line, each.error()))
 
     def _add_times(self, batch: _Batch, faults: list[tuple[int, BdpbenchError]]) -> None:
-        if batch.first is None or batch.last is None:
+        if batch.times is None:
             return
+        first, last, backwards = batch.times.first, batch.times.last, batch.times.backwards
         found = []
-        if self._last is not None and batch.first.is_before(self._last):
-            found.append(native.Backwards(1, 0, batch.first.time_s, self._last.time_s))
-        found += [batch.backwards] if batch.backwards else []
+        if self._last is not None and first.is_before(self._last):
+            found.append(native.Backwards(1, 0, first.time_s, self._last.time_s))
+        found += [backwards] if backwards else []
         for each in found:
             line = self._line + each.line
             place = RunsBackwards(batch.source, line, each.time_s, each.after_s)
@@ -341,9 +325,9 @@ class _Accountant:
             self._account.first_backwards = self._account.first_backwards or place
             faults.append((line, place.error()))
         if self._account.first_s is None:
-            self._account.first_s = batch.first.time_s
-        self._account.last_s = batch.last.time_s
-        self._last = batch.last
+            self._account.first_s = first.time_s
+        self._account.last_s = last.time_s
+        self._last = last
 
 
 def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
@@ -400,8 +384,8 @@ def _whole_batch(
     learning = None if is_filtered or "wired" not in found.forms else reading.row_filter
     if learning and isinstance(rows, pl.DataFrame) and reading.table == "packets":
         learning.learn(rows)
-    batch = _Batch(chunk.source, found.rows, rows, dict(found.forms), is_filtered=is_filtered)
-    return _at_times(batch, found.times)
+    forms = dict(found.forms)
+    return _Batch(chunk.source, found.rows, rows, forms, times=found.times, is_filtered=is_filtered)
 
 
 def _packed(found: native.Lines, reading: Reading) -> PackedRows | None:
@@ -411,28 +395,14 @@ def _packed(found: native.Lines, reading: Reading) -> PackedRows | None:
     return replace(found.packed, frame=lambda: _full(found.frame(), reading))
 
 
-def _at_times(batch: _Batch, times: native.Times) -> _Batch:
-    batch.first = _Moment(times.first_s, times.first_unit_s)
-    batch.last = _Moment(times.last_s, times.last_unit_s)
-    batch.backwards = times.backwards
-    return batch
-
-
 def _text_batch(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]) -> _Batch:
     """All lines are read by their patterns."""
     lines = bytes(memoryview(chunk.buffer)[:length]).split(b"\n")[:-1]
     parsed = parse_text(lines, range(len(lines)), hint)
     frame = parsed.frames.get(reading.table)
-    return _with_times(
-        _Batch(
-            chunk.source,
-            len(lines),
-            _empty(reading) if frame is None else frame.select(reading.columns),
-            parsed.forms,
-            parsed.bad,
-        ),
-        parsed.times,
-    )
+    rows = _empty(reading) if frame is None else frame.select(reading.columns)
+    times = _times_of(parsed.times)
+    return _Batch(chunk.source, len(lines), rows, parsed.forms, parsed.bad, times)
 
 
 def _mixed_batch(
@@ -445,7 +415,7 @@ def _mixed_batch(
     times = placed.select(LINE, "time_s", "half_unit_s")
     if not parsed.times.is_empty():
         times = pl.concat([times, parsed.times]).sort(LINE)
-    return _with_times(_merged_batch(chunk, wired, placed, parsed, reading), times)
+    return _merged_batch(chunk, wired, placed, parsed, reading, _times_of(times))
 
 
 def _wireless_batch(
@@ -459,7 +429,7 @@ def _wireless_batch(
     times = reading.parser.times_among(found, parsed.times)
     packed = _packed(found, reading) if "packets" not in parsed.frames else None
     rows = _placed(found) if packed is None else packed
-    return _at_times(_merged_batch(chunk, found, rows, parsed, reading), times)
+    return _merged_batch(chunk, found, rows, parsed, reading, times)
 
 
 def _merged_batch(
@@ -468,12 +438,14 @@ def _merged_batch(
     rows: pl.DataFrame | PackedRows,
     parsed: ParsedText,
     reading: Reading,
+    times: native.Times | None,
 ) -> _Batch:
     """What the parser has found, and the other lines among it."""
     if isinstance(rows, pl.DataFrame):
         rows = _merged(rows, parsed, reading)
     forms = Counter(parsed.forms) + Counter(found.forms)
-    return _Batch(chunk.source, found.rows + found.others, rows, dict(forms), parsed.bad)
+    lines = found.rows + found.others
+    return _Batch(chunk.source, lines, rows, dict(forms), parsed.bad, times)
 
 
 def _others(chunk: Chunk, found: native.Lines, hint: Sequence[str]) -> ParsedText:
@@ -500,21 +472,21 @@ def _merged(placed: pl.DataFrame, parsed: ParsedText, reading: Reading) -> pl.Da
     return rows.select(reading.columns)
 
 
-def _with_times(batch: _Batch, times: pl.DataFrame) -> _Batch:
-    """The batch with its first and last times, and the places where time runs backwards."""
+def _times_of(times: pl.DataFrame) -> native.Times | None:
+    """The first and last of some times, and the places where time runs backwards."""
     if times.is_empty():
-        return batch
+        return None
     unit, before = pl.col("half_unit_s"), pl.col("half_unit_s").shift(1)
-    slack = pl.when(unit == before).then(0.0).otherwise(unit + before + _ROUNDING)
+    slack = pl.when(unit == before).then(0.0).otherwise(unit + before + native.ROUNDING)
     backwards = times.with_columns(after_s=pl.col("time_s").shift(1)).filter(
         pl.col("time_s") < pl.col("after_s") - slack
     )
-    batch.first = _Moment(*times.row(0)[1:])
-    batch.last = _Moment(*times.row(-1)[1:])
+    place = None
     if not backwards.is_empty():
         line, time_s, _, after_s = backwards.row(0)
-        batch.backwards = native.Backwards(backwards.height, line, time_s, after_s)
-    return batch
+        place = native.Backwards(backwards.height, line, time_s, after_s)
+    first, last = (native.Moment(*times.row(at)[1:]) for at in (0, -1))
+    return native.Times(first, last, place)
 
 
 def _full(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:

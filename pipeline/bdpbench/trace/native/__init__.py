@@ -12,6 +12,7 @@ import weakref
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -43,6 +44,9 @@ _WIRELESS_COLUMNS = (
 )
 WIRELESS_FORMS = ("old wireless", "new wireless", "node energy")
 """Forms of the lines that are parsed, by their numbers in the column ``form``."""
+
+ROUNDING = 1e-12
+"""Rounding of sums of half units, s, far below the smallest of them."""
 
 HALF_UNITS_S = {form.name: form.half_unit_s for form in LINE_FORMS}
 """Name of a form → half a unit of the last digit of its times, s."""
@@ -158,16 +162,25 @@ class Backwards:
 
 
 @dataclass(frozen=True)
+class Moment:
+    """Time of a line, s, and half a unit of its last digit."""
+
+    time_s: float
+    half_unit_s: float
+
+    def is_before(self, other: Moment) -> bool:
+        """Whether this time is earlier than the other by more than rounding explains."""
+        same = self.half_unit_s == other.half_unit_s
+        slack = 0.0 if same else self.half_unit_s + other.half_unit_s + ROUNDING
+        return self.time_s < other.time_s - slack
+
+
+@dataclass(frozen=True)
 class Times:
-    """Times of the lines of a chunk: the first and last, and half a unit of their last digits, s.
+    """Times of the first and the last line of a chunk, and where time runs backwards in it."""
 
-    ``backwards`` says where time runs backwards among them, or is None.
-    """
-
-    first_s: float
-    first_unit_s: float
-    last_s: float
-    last_unit_s: float
+    first: Moment
+    last: Moment
     backwards: Backwards | None
 
 
@@ -212,39 +225,30 @@ class Lines:
         return list(self._chunk.other_start[: self.others])
 
 
+_ADDRESS, _COUNT, _MASK = ctypes.c_void_p, ctypes.c_int64, ctypes.c_uint32
+
+
+def _function(
+    library: ctypes.CDLL, name: str, *takes: Any, gives: Any = ctypes.c_int
+) -> Callable[..., Any]:
+    """A function of the library, with the types of its arguments and of its result."""
+    found = library[f"bdpbench_{name}"]
+    found.argtypes, found.restype = list(takes), gives
+    return found
+
+
 class LineParser:
     """The compiled parsers; calls from several threads run in parallel."""
 
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
-        self._parse = library.bdpbench_parse_wired
-        self._parse.argtypes = [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-            ctypes.c_uint32,
-            ctypes.c_void_p,
-            ctypes.c_int64,
-            ctypes.c_uint32,
-            ctypes.c_void_p,
-        ]
-        self._release = library.bdpbench_release
-        self._release.argtypes = [ctypes.c_void_p]
-        self._release.restype = None
-        self._parse_wireless = library.bdpbench_parse_wireless
-        self._parse_wireless.argtypes = [
-            ctypes.c_void_p,
-            ctypes.c_int64,
-            ctypes.c_uint32,
-            ctypes.c_void_p,
-        ]
-        self._release_wireless = library.bdpbench_release_wireless
-        self._release_wireless.argtypes = [ctypes.c_void_p]
-        self._release_wireless.restype = None
-        self._find_times = library.bdpbench_wireless_times
-        self._find_times.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
-        self._find_times.restype = None
-        self._own_wireless = library.bdpbench_own_wireless
-        self._own_wireless.argtypes = [ctypes.c_void_p]
+        text = (_ADDRESS, _COUNT, _MASK)
+        self._parse = _function(library, "parse_wired", *text, _ADDRESS, _COUNT, _MASK, _ADDRESS)
+        self._release = _function(library, "release", _ADDRESS, gives=None)
+        self._parse_wireless = _function(library, "parse_wireless", *text, _ADDRESS)
+        self._release_wireless = _function(library, "release_wireless", _ADDRESS, gives=None)
+        self._find_times = _function(library, "wireless_times", *[_ADDRESS] * 3, gives=None)
+        self._own_wireless = _function(library, "own_wireless", _ADDRESS)
 
     def parse(
         self, buffer: bytearray, length: int, wanted: Collection[str], kinds: Kinds | None = None
@@ -268,7 +272,7 @@ class LineParser:
         )
         if not self._parse(ctypes.addressof(text), length, mask, *told, ctypes.addressof(chunk)):
             raise MemoryError("no memory for the columns of a chunk")
-        names, unit_s = [name for name in COLUMNS if name in wanted], HALF_UNITS_S["wired"]
+        names = [name for name in COLUMNS if name in wanted]
         found = Lines(
             lambda: pl.DataFrame([_series(chunk, COLUMNS.index(name), name) for name in names]),
             None,
@@ -276,7 +280,7 @@ class LineParser:
             chunk.undecided,
             {"wired": chunk.rows} if chunk.rows else {},
             chunk.others,
-            Times(chunk.first_time, unit_s, chunk.last_time, unit_s, _backwards_of(chunk)),
+            _wired_times(chunk),
             chunk,
         )
         weakref.finalize(found, self._release, ctypes.byref(chunk))
@@ -361,8 +365,14 @@ class LineParser:
         at = ctypes.addressof(real)
         timed = _Timed(count, ctypes.addressof(whole), at, at + 8 * count)
         self._find_times(ctypes.addressof(chunk), _WIRELESS_UNITS, ctypes.addressof(timed))
-        first, last = (chunk.first_time, chunk.first_unit), (chunk.last_time, chunk.last_unit)
-        return Times(*first, *last, _backwards_of(chunk))
+        first = Moment(chunk.first_time, chunk.first_unit)
+        return Times(first, Moment(chunk.last_time, chunk.last_unit), _backwards_of(chunk))
+
+
+def _wired_times(chunk: _WiredChunk) -> Times:
+    unit_s = HALF_UNITS_S["wired"]
+    first, last = Moment(chunk.first_time, unit_s), Moment(chunk.last_time, unit_s)
+    return Times(first, last, _backwards_of(chunk))
 
 
 def _backwards_of(chunk: _WiredChunk | _WirelessChunk) -> Backwards | None:
@@ -390,19 +400,14 @@ class Telling:
     """Wired lines, told to a sink chunk by chunk; what is known of links and packets is kept."""
 
     def __init__(self, library: ctypes.CDLL, sink: LineSink) -> None:
-        library.bdpbench_new_telling.argtypes = [ctypes.c_void_p, ctypes.c_void_p]
-        library.bdpbench_new_telling.restype = ctypes.c_void_p
-        library.bdpbench_told.argtypes = [ctypes.c_void_p]
-        library.bdpbench_told.restype = ctypes.POINTER(_WiredChunk)
-        self._tell = library.bdpbench_tell_wired
-        self._tell.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_int64]
-        self._tell.restype = ctypes.c_int64
-        self._state = library.bdpbench_new_telling(sink.function, sink.state)
+        begin = _function(library, "new_telling", _ADDRESS, _ADDRESS, gives=_ADDRESS)
+        told = _function(library, "told", _ADDRESS, gives=ctypes.POINTER(_WiredChunk))
+        self._tell = _function(library, "tell_wired", _ADDRESS, _ADDRESS, _COUNT, gives=_COUNT)
+        self._state = begin(sink.function, sink.state)
         if not self._state:
             raise MemoryError("no memory for the lines of a trace")
-        library.bdpbench_free_telling.argtypes = [ctypes.c_void_p]
-        weakref.finalize(self, library.bdpbench_free_telling, self._state)
-        self._chunk = library.bdpbench_told(self._state).contents
+        weakref.finalize(self, _function(library, "free_telling", _ADDRESS), self._state)
+        self._chunk = told(self._state).contents
         self._sink = sink
 
     def tell(self, buffer: bytearray, start: int, length: int) -> int:
@@ -422,8 +427,7 @@ class Telling:
 
     def told(self) -> tuple[int, Times]:
         """Number and times of the lines that were told since the last call."""
-        chunk, unit_s = self._chunk, HALF_UNITS_S["wired"]
-        times = Times(chunk.first_time, unit_s, chunk.last_time, unit_s, _backwards_of(chunk))
+        chunk, times = self._chunk, _wired_times(self._chunk)
         rows, chunk.rows = chunk.rows, 0
         return rows, times
 

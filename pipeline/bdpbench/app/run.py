@@ -20,7 +20,7 @@ from bdpbench.contracts.plan import write_plan_document
 from bdpbench.contracts.reports import is_reported, read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_backend
+from bdpbench.simulation.backend import Backend, choose_backend
 from bdpbench.simulation.build import current_build_id
 from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.studies.config import Config, load_config
@@ -99,7 +99,7 @@ def execution_of(request: RunRequest, config: Config) -> Execution:
     )
 
 
-def built(backend: str) -> NativeBackend | DockerBackend:
+def built(backend: str) -> Backend:
     """The backend with its ns-2 built."""
     chosen = backend_for(backend)
     if not chosen.is_built():
@@ -107,7 +107,7 @@ def built(backend: str) -> NativeBackend | DockerBackend:
     return chosen
 
 
-def backend_for(name: str | None, variant: str | None = None) -> NativeBackend | DockerBackend:
+def backend_for(name: str | None, variant: str | None = None) -> Backend:
     """Backend and variant of ns-2 given on the command line, or else those of ``config.yaml``."""
     config = load_config()
     chosen = variant or config.ns2_variant

@@ -74,13 +74,21 @@ def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
     return dict(data)
 
 
-def read_document(path: Path, kind: type[Document], *, what: str, schema_version: int) -> Document:
-    """Read a JSON file of bdpbench as the typed dictionary that it has to be.
+def reader(
+    kind: type[Document], what: str, version: int, name: str = ""
+) -> Callable[[Path], Document]:
+    """The function that reads a JSON file of bdpbench, which is one of these typed dictionaries.
 
-    Raises:
-        BdpbenchError: as ``read_json`` and ``shaped``.
+    It takes the path of the file, or that of its folder if the file has always the same ``name``,
+    and raises a BdpbenchError as ``read_json`` and ``shaped``: when the file is missing, damaged or
+    of another version.
     """
-    return shaped(read_json(path, what=what, schema_version=schema_version), kind, path, what)
+
+    def read(place: Path) -> Document:
+        path = place / name if name else place
+        return shaped(read_json(path, what=what, schema_version=version), kind, path, what)
+
+    return read
 
 
 def _json_of(path: Path, what: str) -> Any:

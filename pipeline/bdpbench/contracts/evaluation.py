@@ -32,7 +32,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
-from bdpbench.contracts.documents import read_document, write_json_atomically
+from bdpbench.contracts.documents import reader, write_json_atomically
 from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.reports import Version
 from bdpbench.errors import BdpbenchError
@@ -281,6 +281,12 @@ class Evaluation(TypedDict):
     cells_sha256: NotRequired[str]
 
 
+read_evaluation_document = reader(
+    Evaluation, "an evaluation of `bdpbench evaluate`", EVALUATION_VERSION
+)
+"""Reads ``evaluation.json``, or the same document under another name, without its cells."""
+
+
 def cells_schema() -> dict[str, pl.DataType]:
     """Columns of ``cells.parquet``, a row for each cell of a part.
 
@@ -363,13 +369,3 @@ def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
             where=str(path),
         )
     return found, cells
-
-
-def read_evaluation_document(path: Path) -> Evaluation:
-    """Read ``evaluation.json``, or the same document under another name, without its cells.
-
-    Raises:
-        BdpbenchError: when it is missing, damaged or of another version.
-    """
-    what = "an evaluation of `bdpbench evaluate`"
-    return read_document(path, Evaluation, what=what, schema_version=EVALUATION_VERSION)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast, get_args
 
-from bdpbench.contracts.documents import read_document
+from bdpbench.contracts.documents import reader
 from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.paths import resolved
 
@@ -206,14 +206,8 @@ def study_folder(plan: Plan) -> Path:
     return resolved(plan["folder"])
 
 
-def read_plan(path: Path) -> Plan:
-    """Read ``plan.json``.
-
-    Raises:
-        BdpbenchError: when it is missing, damaged or of another version.
-    """
-    what = "a plan of `bdpbench plan`"
-    return read_document(path, Plan, what=what, schema_version=PLAN_VERSION)
+read_plan = reader(Plan, "a plan of `bdpbench plan`", PLAN_VERSION)
+"""Reads ``plan.json``, or the plan of a batch."""
 
 
 def write_plan_document(path: Path, plan: Plan) -> None:
@@ -306,24 +300,11 @@ def batch_path(folder: Path, number: int) -> Path:
     return folder / f"{number:04d}.json"
 
 
-def read_jobs(folder: Path) -> Jobs:
-    """Read ``jobs.json`` of a folder of batches.
+read_jobs = reader(Jobs, "the jobs of `bdpbench plan`", JOBS_VERSION, JOBS_NAME)
+"""Reads ``jobs.json`` of a folder of batches."""
 
-    Raises:
-        BdpbenchError: when it is missing, damaged or of another version.
-    """
-    path, what = folder / JOBS_NAME, "the jobs of `bdpbench plan`"
-    return read_document(path, Jobs, what=what, schema_version=JOBS_VERSION)
-
-
-def read_done(path: Path) -> Done:
-    """Read the ``.done`` file of a batch, all of whose runs have ended.
-
-    Raises:
-        BdpbenchError: when it is missing, damaged or of another version.
-    """
-    what = "the end record of a batch"
-    return read_document(path, Done, what=what, schema_version=DONE_VERSION)
+read_done = reader(Done, "the end record of a batch", DONE_VERSION)
+"""Reads the ``.done`` file of a batch, all of whose runs have ended."""
 
 
 def tell(told: Path, event: RunEvent, run_id: str) -> None:

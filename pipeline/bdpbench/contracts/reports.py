@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
-from bdpbench.contracts.documents import read_document, shaped, write_json_atomically
+from bdpbench.contracts.documents import reader, shaped, write_json_atomically
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PLAN_NAME, Plan, Scalar, plan_sha256
@@ -100,11 +100,11 @@ def check_reported(path: Path) -> None:
         raise BdpbenchError(said, where=str(path), hint="`./bdpbench run` makes it again")
 
 
+_read_reported = reader(Reported, "checksums of a report", _VERSION, REPORTED_NAME)
+
+
 def _read(folder: Path) -> Reported | None:
-    path, what = folder / REPORTED_NAME, "checksums of a report"
-    if not path.exists():
-        return None
-    return read_document(path, Reported, what=what, schema_version=_VERSION)
+    return _read_reported(folder) if (folder / REPORTED_NAME).exists() else None
 
 
 def _change(path: Path, sha256: str) -> str:
@@ -136,6 +136,9 @@ def write_scorecard(path: Path, scorecard: Scorecard) -> None:
     write_json_atomically(path, scorecard)
 
 
+_read_scorecard = reader(Scorecard, "a scorecard", SCORECARD_VERSION)
+
+
 def read_scorecard(path: Path) -> Scorecard:
     """Read ``scorecard.json``.
 
@@ -143,9 +146,8 @@ def read_scorecard(path: Path) -> Scorecard:
         BdpbenchError: when it is missing, damaged or of another version, or is not what was
             written into the folder of a tier.
     """
-    what = "a scorecard"
     check_reported(path)
-    return read_document(path, Scorecard, what=what, schema_version=SCORECARD_VERSION)
+    return _read_scorecard(path)
 
 
 # ---------------------------------------------------------------- published

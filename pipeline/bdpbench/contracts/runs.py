@@ -11,7 +11,7 @@ from pathlib import Path
 from sys import intern
 from typing import Literal, NotRequired, TypedDict, TypeVar
 
-from bdpbench.contracts.documents import read_document
+from bdpbench.contracts.documents import reader
 from bdpbench.contracts.plan import Identity as Identity
 from bdpbench.contracts.plan import Output, Parameters
 
@@ -173,25 +173,13 @@ def is_light(run_dir: Path) -> bool:
     return (run_dir / LIGHT_NAME).is_file() and not (run_dir / OUTPUT_FOLDER).is_dir()
 
 
-def read_light(run_dir: Path) -> LightRecord:
-    """The record of a run that was merged without its outputs.
+read_light = reader(LightRecord, "the record of a merged run", LIGHT_VERSION, LIGHT_NAME)
+"""The record of a run that was merged without its outputs, by its folder."""
 
-    Raises:
-        BdpbenchError: when ``light.json`` is missing, damaged or of another version.
-    """
-    path, what = run_dir / LIGHT_NAME, "the record of a merged run"
-    return read_document(path, LightRecord, what=what, schema_version=LIGHT_VERSION)
+read_spec = reader(Spec, "a run of `bdpbench plan`", SPEC_VERSION, SPEC_NAME)
+"""What is to be run in a folder, as `bdpbench plan` wrote it."""
 
-
-def read_spec(run_dir: Path) -> Spec:
-    """What is to be run in ``run_dir``, as `bdpbench plan` wrote it.
-
-    Raises:
-        BdpbenchError: when the folder has no valid ``spec.json``.
-    """
-    what = "a run of `bdpbench plan`"
-    path = run_dir / SPEC_NAME
-    return read_document(path, Spec, what=what, schema_version=SPEC_VERSION)
+_read_run = reader(RunRecord, "a finished run", RUN_VERSION, RUN_NAME)
 
 
 def read_run(run_dir: Path) -> RunRecord | None:
@@ -200,11 +188,7 @@ def read_run(run_dir: Path) -> RunRecord | None:
     Raises:
         BdpbenchError: when the file is damaged or of another version.
     """
-    path = run_dir / RUN_NAME
-    if not path.is_file():
-        return None
-    what = "a finished run"
-    return read_document(path, RunRecord, what=what, schema_version=RUN_VERSION)
+    return _read_run(run_dir) if (run_dir / RUN_NAME).is_file() else None
 
 
 _Part = TypeVar("_Part")
@@ -300,15 +284,13 @@ class TableManifest(TypedDict):
     tables: dict[str, TableFacts]
 
 
-def read_manifest(run_dir: Path) -> TableManifest:
-    """The tables that a run has.
-
-    Raises:
-        BdpbenchError: when the run was not parsed, or was parsed by another version.
-    """
-    path = run_dir / TABLES_FOLDER / MANIFEST_NAME
-    what = "the manifest that `bdpbench parse` writes"
-    return read_document(path, TableManifest, what=what, schema_version=MANIFEST_VERSION)
+read_manifest = reader(
+    TableManifest,
+    "the manifest that `bdpbench parse` writes",
+    MANIFEST_VERSION,
+    f"{TABLES_FOLDER}/{MANIFEST_NAME}",
+)
+"""The tables that a run has, by its folder."""
 
 
 class Definition(TypedDict):

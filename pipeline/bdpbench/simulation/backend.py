@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol, cast
+from typing import cast
 
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, tcl_dir
@@ -62,38 +62,6 @@ class Command:
     environment: dict[str, str] = field(default_factory=dict)
 
 
-class Backend(Protocol):
-    """A place where ns-2 can be built and run."""
-
-    @property
-    def name(self) -> str:
-        """Name of the backend, as ``config.yaml`` writes it."""
-
-    @property
-    def build_id(self) -> str:
-        """Id of the build of ns-2 that it runs."""
-
-    def build(self, source: Path | None = None) -> None:
-        """Build the ns-2 of this checkout, or find the existing build."""
-
-    def is_built(self) -> bool:
-        """Whether the build of this checkout exists.
-
-        Raises:
-            BdpbenchError: when its binary is not the one that was built.
-        """
-
-    def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
-        """How to run ``script``, an absolute path, with ``run_dir`` as its working directory.
-
-        The script may source files of the ``tcl`` folder that contains it, and of the checkout's,
-        which ``BDPBENCH_TCL`` names.
-        """
-
-    def info(self) -> BuildFacts:
-        """The facts that the build recorded."""
-
-
 @dataclass(frozen=True)
 class NativeBackend:
     """ns-2 built on this machine by ``ns2/build.sh``.
@@ -106,6 +74,7 @@ class NativeBackend:
     name: str = "native"
 
     def build(self, source: Path | None = None) -> None:
+        """Build the ns-2 of this checkout, or find the existing build."""
         is_built = False
         with suppress(BdpbenchError):  # a damaged build is made again
             is_built = self.is_built()
@@ -115,20 +84,31 @@ class NativeBackend:
             run_build_script(["--variant", variant, "--install-deps", *given])
 
     def is_built(self) -> bool:
+        """Whether the build of this checkout exists.
+
+        Raises:
+            BdpbenchError: when its binary is not the one that was built.
+        """
         return find_build(self.build_id) is not None
 
     def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
+        """How to run ``script``, an absolute path, with ``run_dir`` as its working directory.
+
+        The script may source files of the ``tcl`` folder that contains it, and of the checkout's,
+        which ``BDPBENCH_TCL`` names.
+        """
         binary = require_build(self.build_id).binary
         found = {LIBRARIES_VARIABLE: str(libraries_dir())} if loads_libraries(argv) else {}
         return Command((str(binary), str(script), *argv), {TCL_VARIABLE: str(tcl_dir()), **found})
 
     def info(self) -> BuildFacts:
+        """The facts that the build recorded."""
         return require_build(self.build_id).info
 
 
 @dataclass(frozen=True)
 class DockerBackend:
-    """ns-2 in a container, without network, as the user who started the run."""
+    """The same in a container, without network, as the user who started the run."""
 
     build_id: str
     build_options: tuple[str, ...] = ()
@@ -219,6 +199,10 @@ class DockerBackend:
         return facts
 
 
+Backend = NativeBackend | DockerBackend
+"""A place where ns-2 can be built and run."""
+
+
 def loads_libraries(argv: Sequence[str]) -> bool:
     """Whether the arguments of a script name a protocol or a queue that is a folder."""
     return any(word.startswith(FOLDER_CLASSES) for word in argv)
@@ -229,14 +213,14 @@ def study_tcl_folder(script: Path) -> Path:
     return next((each for each in script.parents if each.name == "tcl"), script.parent)
 
 
-def named_backend(name: str, build_id: str) -> NativeBackend | DockerBackend:
+def named_backend(name: str, build_id: str) -> Backend:
     """The backend ``docker`` or ``native`` with a build of this checkout that runs use."""
     return DockerBackend(build_id) if name == "docker" else NativeBackend(build_id)
 
 
 def choose_backend(
     wanted: str, build_id: str, build_options: Sequence[str] = (), variant: str = IMAGE_VARIANT
-) -> NativeBackend | DockerBackend:
+) -> Backend:
     """The backend that ``auto``, ``docker`` or ``native`` means on this machine.
 
     ``build_id`` is that of ``variant``. Images contain only ``fast``, so ``auto`` means ``native``

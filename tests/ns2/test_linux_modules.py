@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.needs import leave_out
-from tests.pipeline.simulation.test_protocols import edit, study_of
+from tests.pipeline.simulation.test_folders import edit, study_of
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import build_script

@@ -7,47 +7,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.pipeline.studies.network.conftest import write_study
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import read_study
 from bdpbench.studies.runs import expand_tier
 
+CTCP = {"label": "CTCP", "colour": "#336699", "agent": "TCP/Linux"}
 
-def _study(tmp_path: Path, linux: str, **keys: Any) -> Path:
+
+def _study(folder: Path, linux: str, **keys: Any) -> Path:
     settings = keys.pop("settings", {})
-    study = {
-        "schema_version": 1,
-        "key": "mine",
-        "title": "Mine",
-        "protocols": {
-            "CTCP": {"label": "CTCP", "colour": "#336699", "agent": "TCP/Linux", "linux": linux}
-            | {"settings": settings}
-        },
-        "topologies": {
-            "path": {
-                "parameters": {
-                    "bottleneck_mbps": 8,
-                    "bottleneck_delay_ms": 8,
-                    "access_mbps": 100,
-                    "access_delay_ms": 1,
-                    "buffer_pkts": 20,
-                }
-            }
-        },
-        "scenarios": {
-            "one": {
-                "title": "One",
-                "topology": "path",
-                "flows": [{"protocol": "CTCP"}],
-                "tiers": {"quick": [{"duration_s": 3}]},
-            }
-        },
-        **keys,
-    }
-    path = tmp_path / "mine" / "study.yaml"
-    path.parent.mkdir()
-    path.write_text(json.dumps(study, indent=1))
-    return path
+    protocol = {**CTCP, "linux": linux, "settings": settings}
+    given = {"parameters": {"protocol": None}, "flows": [{"protocol": "CTCP"}]}
+    return write_study(folder, {**given, "protocols": {"CTCP": protocol}, **keys})
 
 
 @pytest.mark.parametrize(
@@ -85,9 +58,9 @@ def test_it_is_refused_without(tmp_path: Path, keys: dict[str, Any]) -> None:
 
 
 def test_a_parameter_may_turn_timestamps_off(tmp_path: Path) -> None:
-    off = {"description": "Timestamps", "sets": {"CTCP": ["timestamps_"]}}
-    path = _study(tmp_path, "compound", settings={"timestamps_": 1}, parameters={"timestamps": off})
+    path = _study(tmp_path, "compound", settings={"timestamps_": 1})
     study = json.loads(path.read_text())
+    study["parameters"] = {"timestamps": {"description": "x", "sets": {"CTCP": ["timestamps_"]}}}
     study["scenarios"]["one"]["parameters"] = {"timestamps": 0}
     path.write_text(json.dumps(study, indent=1))
     (run,) = expand_tier(read_study(path), "quick")

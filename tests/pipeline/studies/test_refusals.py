@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.data_of import yaml_of
-from tests.pipeline.studies.network.conftest import study_of
+from tests.pipeline.studies.network.conftest import write_study
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study, read_study
@@ -20,9 +19,7 @@ CASES = yaml_of(Path(__file__).with_name("refusals.yaml").read_text())
 
 @pytest.mark.parametrize("case", CASES["networks"], ids=lambda case: str(case["says"]))
 def test_an_impossible_network_is_refused(tmp_path: Path, case: dict[str, Any]) -> None:
-    path = tmp_path / "mine" / "study.yaml"
-    path.parent.mkdir()
-    path.write_text(json.dumps(study_of(case["scenario"]), indent=1))
+    path = write_study(tmp_path, case["scenario"])
     with pytest.raises(BdpbenchError) as caught:
         expand_tier(read_study(path), "quick")
     assert case["says"] in str(caught.value)

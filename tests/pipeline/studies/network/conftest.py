@@ -155,16 +155,22 @@ def study_of(scenario: Scenario) -> dict[str, Any]:
     }
 
 
+def write_study(folder: Path, scenario: Scenario) -> Path:
+    """Write the study of a scenario into ``mine`` in a folder; returns its file."""
+    path = folder / "mine" / "study.yaml"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(study_of(scenario), indent=1))
+    return path
+
+
 @pytest.fixture(scope="session")
 def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
     """Plan the runs of a scenario that is written to a study.yaml."""
     identities = Identities()  # of scripts and agents, which do not change
 
     def plan(**scenario: Any) -> list[PlannedRun]:
-        folder = tmp_path_factory.mktemp("study") / "mine"
-        folder.mkdir()
-        (folder / "study.yaml").write_text(json.dumps(study_of(scenario), indent=1))
-        return expand_tier(read_study(folder / "study.yaml"), "quick", identities)
+        path = write_study(tmp_path_factory.mktemp("study"), scenario)
+        return expand_tier(read_study(path), "quick", identities)
 
     return plan
 

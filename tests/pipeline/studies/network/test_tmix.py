@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.studies.network.conftest import Event, Simulated, study_of
+from tests.pipeline.studies.network.conftest import Event, Simulated, write_study
 from tests.pipeline.studies.network.test_background import ALONE, objects
 
 from bdpbench.errors import BdpbenchError
@@ -216,8 +215,7 @@ def refusal(folder: Path, text: str, **keys: object) -> str:
     folder.mkdir()
     (folder / "x.cvec").write_text(text)
     source = {**ENDS, "vectors": "x.cvec", **keys}
-    study = study_of({"parameters": ALONE, "flows": [], "background": [source]})
-    (folder / "study.yaml").write_text(json.dumps(study, indent=1))
+    path = write_study(folder.parent, {"parameters": ALONE, "flows": [], "background": [source]})
     with pytest.raises(BdpbenchError) as refused:
-        expand_tier(read_study(folder / "study.yaml"), "quick")
+        expand_tier(read_study(path), "quick")
     return str(refused.value)

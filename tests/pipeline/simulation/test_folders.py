@@ -1,0 +1,388 @@
+"""Protocols and queues in folders: read, compiled, checked by hand, refused with file and line."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from tests.pipeline.studies.network.conftest import write_study
+
+from bdpbench.app.batch import make_libraries_here
+from bdpbench.app.beginning import begin_queue
+from bdpbench.app.keep.bundle import Portable
+from bdpbench.cli import main
+from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.plan import write_plan_document
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.backend import loads_libraries
+from bdpbench.simulation.hand_tests import check_tests
+from bdpbench.simulation.libraries import compile_folder
+from bdpbench.studies.background import draws
+from bdpbench.studies.folders import ProtocolFolder, QueueFolder
+from bdpbench.studies.load import folders_of, load_study
+from bdpbench.studies.plan import make_plan
+from bdpbench.studies.runs import expand_tier
+
+KNOWN = sorted(
+    path.parent
+    for kind in ("protocol", "queue")
+    for path in config_dir().glob(f"{kind}s/*/{kind}.yaml")
+)
+
+
+@pytest.fixture
+def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of libraries of its own."""
+    for room in ("libraries", "hand_tests"):
+        monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: tmp_path / "made")
+    return tmp_path / "made"
+
+
+@pytest.fixture
+def aimd(made: Path, tmp_path: Path) -> Path:
+    """A copy of AIMD's folder that a test may break."""
+    return Path(shutil.copytree(config_dir() / "protocols" / "aimd", tmp_path / "aimd"))
+
+
+@pytest.fixture
+def mine(made: Path, tmp_path: Path) -> Path:
+    """What `new queue mine` writes, which a test may break."""
+    return begin_queue(tmp_path / "mine")
+
+
+@pytest.fixture(params=["aimd", "mine"])
+def either(request: pytest.FixtureRequest) -> Path:
+    """The folder of a protocol, or of a queue."""
+    folder: Path = request.getfixturevalue(request.param)
+    return folder
+
+
+def edit(path: Path, old: str, new: str, count: int = -1) -> None:
+    text = path.read_text()
+    assert old in text
+    path.write_text(text.replace(old, new, count))
+
+
+def folder_of(path: Path) -> ProtocolFolder | QueueFolder:
+    return QueueFolder(path) if (path / "queue.yaml").is_file() else ProtocolFolder(path)
+
+
+def use(path: Path) -> None:
+    compile_folder(folder_of(path))
+    check_tests(folder_of(path))
+
+
+def study_of(path: Path, ecn: str = "on", more: Any = None, **given: object) -> Path:
+    """A study whose only flow is of the folder's protocol, or goes through its queue."""
+    named = {"Mine": {"folder": f"../../{path.name}", **given}, **(more or {})}
+    if isinstance(folder_of(path), QueueFolder):
+        scenario = {"queues": named, "parameters": {"queue": "Mine", "ecn": ecn}}
+    else:
+        scenario = {"protocols": named, "parameters": {"protocol": "Mine"}}
+    return write_study(path.parent / "own", scenario).parent
+
+
+def arguments(study: Path) -> dict[str, str]:
+    (run,) = expand_tier(load_study(study), "quick")
+    return dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+
+
+# ---------------------------------------------------------------- both
+
+
+@pytest.mark.parametrize("folder", KNOWN, ids=lambda path: path.name)
+def test_what_comes_along_compiles_and_is_as_its_tests_say(folder: Path) -> None:
+    use(folder)
+    assert folder_of(folder).file.sources
+
+
+def test_the_name_of_its_class_covers_its_code_and_no_comment(either: Path) -> None:
+    before = folder_of(either).name
+    (code,) = (each for each in folder_of(either).code if each.suffix == ".cc")
+    edit(code, "// ", "// In other words: ", 1)
+    assert folder_of(either).name == before
+    edit(code, "#include", "#define OTHER 3\n#include", 1)
+    assert folder_of(either).name != before
+
+
+def test_two_folders_of_one_key_and_code_have_the_same_parameters(either: Path) -> None:
+    other = Path(shutil.copytree(either, either.parent / "other"))
+    if isinstance(folder_of(either), QueueFolder):
+        edit(other / "queue.yaml", "marks: true", "marks: false")
+    else:
+        edit(other / "protocol.yaml", "0.99", "0.6")
+    study = study_of(either, more={"Other": {"folder": "../../other"}})
+    with pytest.raises(BdpbenchError, match="and other parameters"):
+        load_study(study)
+
+
+@pytest.mark.parametrize(
+    ("kind", "given", "message"),
+    [
+        ("aimd", {"settings": {"cut_": 3}}, "cut_: 3 is outside its range of 0.01 to 0.99"),
+        ("aimd", {"settings": {"cut": 0.3}}, "settings.cut: unknown variable"),
+        ("aimd", {"settings": {"windowOption_": 8}}, "windowOption_: would have no effect"),
+        ("aimd", {"agent": "TCP/Reno"}, "agent: the protocol's folder decides this"),
+        ("aimd", {"folder": "../nowhere"}, "nowhere has no protocol.yaml and no law.cc"),
+        ("mine", {"settings": {"drop_front_": 3}}, "drop_front_: expected at least 0 and at most"),
+        ("mine", {"settings": {"drop_front": 1}}, "unknown setting of mine 'drop_front'"),
+        ("mine", {"kind": "RED"}, "kind: the queue's folder decides this"),
+        ("mine", {"folder": "../nowhere"}, "nowhere has no queue.yaml and no discipline.cc"),
+        ("mine", {"folder": ""}, "mine has no queue.yaml and no discipline.cc"),
+    ],
+)
+def test_what_a_study_says_wrong_is_refused_with_its_line(
+    request: pytest.FixtureRequest, kind: str, given: dict[str, object], message: str
+) -> None:
+    study = study_of(request.getfixturevalue(kind), **given)
+    with pytest.raises(BdpbenchError) as found:
+        arguments(study)
+    assert message in found.value.message
+    assert str(found.value.where).startswith(f"{study / 'study.yaml'}:")
+
+
+PUSH = "packets_.push_back(packet);"
+SLOW_START = "slow start adds a packet for each that is acknowledged: cwnd_pkts is 12, not 13"
+
+
+@pytest.mark.parametrize(
+    ("kind", "file", "old", "new", "message", "line"),
+    [
+        ("aimd", "law.cc", "return;", "retrun;", "does not compile: ", None),
+        ("aimd", "law.cc", "CONGESTION_CONTROL(Aimd)", "", "does not say which class is the", 0),
+        ("aimd", "protocol.yaml", "label:", "labell:", "labell: unknown key", None),
+        ("aimd", "protocol.yaml", "default: 0.5", "default: 5", "default 5 lies outside", None),
+        ("aimd", "protocol.yaml", "default: 0.5", "default: .inf", "be a finite number", None),
+        ("aimd", "test.yaml", "cwnd_pkts: 12", "cwnd_pkts: 13", SLOW_START, None),
+        ("aimd", "test.yaml", "timed_out", "timedout", "unknown event", None),
+        ("aimd", "test.yaml", "packets: 2", "packet: 2", "unknown field", None),
+        ("aimd", "test.yaml", "cut_: 0.3", "cut_: 3", "cut_: 3 is outside its range of", None),
+        ("aimd", "test.yaml", "cut_: 0.3", "cutt_: 0.3", "unknown parameter", None),
+        ("mine", "discipline.cc", "return nullptr;", "retrun 0;", "does not compile: ", 33),
+        ("mine", "discipline.cc", "LinkQueue&) override", "int)", "abstract class", 45),
+        (
+            *("mine", "discipline.cc", PUSH, f"void other(); other(); {PUSH}"),
+            *("uses other(), which is nowhere defined", 27),
+        ),
+        (
+            *("mine", "discipline.cc", "QUEUE_DISCIPLINE(Mine)", ""),
+            *("does not say which class is the discipline", 0),
+        ),
+        (
+            *("mine", "queue.yaml", "variable: drop_front_", "variable: limit_"),
+            *("limit_ is a variable of every queue", 25),
+        ),
+        ("mine", "queue.yaml", "default: 20", "default: -1", "the default -1 lies outside", 26),
+        ("mine", "test.yaml", "{3: 0.5}", "{3: 0.6}", "packet 3 was dropped at 0.5 s, not", 21),
+        ("mine", "test.yaml", "marked: [3]", "marked: []", "marked is packets 3, not no", 15),
+        ("mine", "test.yaml", "{packets: 3}", "{packet: 3}", "packet: unknown key", 4),
+        ("mine", "test.yaml", "drop_front_: 1", "drop_front_: 2", "outside its range", 24),
+        (
+            *("mine", "discipline.cc", "found_pkts >= queue.limit_pkts()", "found_pkts >= 1000"),
+            *("has 3 packets that it has neither dropped nor let leave", ("test.yaml", 20)),
+        ),
+        (
+            *("mine", "discipline.cc", PUSH, f"if (found_pkts == 1) __builtin_exit(0); {PUSH}"),
+            *("the queue's tests end with status 0 before the last one", ("test.yaml", 0)),
+        ),
+    ],
+)
+def test_what_is_wrong_in_a_folder_is_refused_with_file_and_line(
+    request: pytest.FixtureRequest,
+    kind: str,
+    file: str,
+    old: str,
+    new: str,
+    message: str,
+    line: int | tuple[str, int] | None,
+) -> None:
+    """``line``: None is that of the edit, 0 none at all; a pair names another file as well."""
+    folder = request.getfixturevalue(kind)
+    edit(folder / file, old, new, 1)
+    with pytest.raises(BdpbenchError) as found:
+        use(folder)
+    assert message in str(found.value)
+    told, number = line if isinstance(line, tuple) else (file, line)
+    if number is None:
+        number = 1 + (folder / file).read_text().split(new)[0].count("\n")
+    assert (f"{told}:{number}:" if number else told) in str(found.value)
+
+
+# ---------------------------------------------------------------- protocols
+
+
+def test_a_protocol_is_compiled_once_and_declared_with_its_parameters(
+    aimd: Path, made: Path
+) -> None:
+    protocol = ProtocolFolder(aimd)
+    compile_folder(protocol)
+    name = protocol.agent.removeprefix("TCP/Protocol/")
+    library = made / f"{name}.so"
+    first = library.stat().st_mtime_ns
+    compile_folder(ProtocolFolder(aimd))
+    assert library.stat().st_mtime_ns == first
+    declared = library.with_suffix(".tcl").read_text()
+    assert f"Class Agent/TCP/Protocol/{name} -superclass Agent/TCP/Protocol\n" in declared
+    assert "set cut_ 0.5\n" in declared
+    assert "set cut_range_ {0.01 0.99}\n" in declared
+
+
+def test_runs_of_a_protocol_get_its_class_and_all_parameters(aimd: Path) -> None:
+    given = arguments(study_of(aimd, settings={"cut_": 0.25}))
+    assert given["-flow.0.agent"] == ProtocolFolder(aimd).agent
+    assert given["-flow.0.set.cut_"] == "0.25"
+    assert given["-flow.0.set.increase_pkts_"] == "1"
+    assert load_study(study_of(aimd)).protocols["Mine"].label == "AIMD"
+    assert load_study(study_of(aimd, label="Ours")).protocols["Mine"].label == "Ours"
+
+
+Break = Callable[[Path], object]
+
+
+def _link_to_itself(folder: Path) -> None:
+    shutil.rmtree(folder)
+    folder.symlink_to(folder.name)
+
+
+def _link(name: str, target: str) -> Break:
+    return lambda folder: (folder / name).symlink_to(target)
+
+
+def _pipe(folder: Path) -> None:
+    (folder / "test.yaml").unlink()
+    os.mkfifo(folder / "test.yaml")
+
+
+def _huge(folder: Path) -> None:
+    with (folder / "law.cc").open("ab") as stream:
+        stream.truncate(20 << 30)
+
+
+@pytest.mark.parametrize(
+    ("break_it", "message"),
+    [
+        (_link_to_itself, "folder: is a link that leads back to itself"),
+        (_link("more.h", "more.h"), "more.h: is a link that leads back to itself"),
+        (_link("more.h", "/dev/zero"), "more.h: is not a file"),
+        (_pipe, "test.yaml: is not a file"),
+        (_huge, "law.cc: has 20,480 MiB, where at most 64 are read"),
+        (lambda folder: (folder / "more.h").mkdir(), "more.h: is a folder"),
+        (lambda folder: (folder / "more.h").write_bytes(b"// \xe9"), "more.h:1: is not UTF-8"),
+        (lambda folder: (folder / "test.yaml").write_bytes(b"\xff"), "test.yaml:1: is not UTF-8"),
+    ],
+)
+def test_what_a_folder_must_not_contain_is_refused(
+    aimd: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    break_it: Break,
+    message: str,
+) -> None:
+    study = study_of(aimd)
+    break_it(aimd)
+    monkeypatch.setattr("sys.argv", ["bdpbench", "run", "-n", str(study)])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    assert message in capsys.readouterr().err
+
+
+def test_a_test_that_does_not_end_is_stopped(aimd: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bdpbench.simulation.hand_tests._TIMEOUT_S", 0.5)
+    edit(aimd / "law.cc", "limits.cwnd_pkts = 1;", "for (volatile int i = 0;; i++) {}")
+    with pytest.raises(BdpbenchError, match="do not end within a minute"):
+        check_tests(ProtocolFolder(aimd))
+
+
+# ---------------------------------------------------------------- queues
+
+
+def test_new_queue_writes_one_that_its_study_uses(mine: Path, made: Path) -> None:
+    study = load_study(mine)
+    assert [each.path for each in folders_of(study)] == [mine]
+    assert QueueFolder(mine).file.key == "Mine"
+    runs = expand_tier(study, "quick")
+    assert [run["parameters"]["queue"] for run in runs] == ["DropTail", "CoDel", "Mine"]
+    assert [loads_libraries(run["argv"]) for run in runs] == [False, False, True]
+    use(mine)
+    (declared,) = made.glob("*.tcl")
+    assert f"Class Queue/Discipline/{declared.stem} -superclass Queue/Discipline\n" in (
+        declared.read_text()
+    )
+    with pytest.raises(BdpbenchError, match="exists already"):
+        begin_queue(mine)
+    with pytest.raises(BdpbenchError, match="is a queue of bdpbench already"):
+        begin_queue(mine.with_name("drop_tail"))
+
+
+def test_runs_of_a_queue_get_its_class_and_all_parameters(mine: Path) -> None:
+    given = arguments(study_of(mine, settings={"mark_from_pkts_": 7}))
+    assert given["-link.0.queue"] == f"Discipline/{QueueFolder(mine).name}"
+    assert given["-link.0.queue.mark_from_pkts_"] == "7"
+    assert given["-link.0.queue.drop_front_"] == "0"
+    assert given["-link.0.queue.limit_"] == "20"
+    assert given["-link.0.queue.setbit_"] == "1"
+    assert arguments(study_of(mine, ecn="off"))["-link.0.queue.setbit_"] == "0"
+    assert load_study(study_of(mine)).queues["Mine"].label == "mine"
+
+
+def test_a_queue_says_that_it_marks_or_is_random(mine: Path) -> None:
+    pairs = [word for pair in arguments(study_of(mine, ecn="off")).items() for word in pair]
+    assert not draws(pairs)
+    edit(mine / "queue.yaml", "marks: true", "random: true")
+    given = arguments(study_of(mine, ecn="off", label="other"))
+    assert given["-link.0.queue.random_"] == "1"
+    assert "-link.0.queue.setbit_" not in given
+    assert draws([word for pair in given.items() for word in pair])
+    with pytest.raises(BdpbenchError, match="ecn is on, and no queue of this run marks packets"):
+        arguments(study_of(mine))
+
+
+def test_times_of_a_test_and_woken_are_those_of_the_script(mine: Path) -> None:
+    code = mine / "discipline.cc"
+    shaper = "if (queue.now_s() < 2) { queue.wake_at(2); return nullptr; }\n\t\t"
+    edit(code, "dequeue(LinkQueue&) override", "dequeue(LinkQueue& queue) override", 1)
+    edit(code, "if (packets_.empty())", f"{shaper}if (packets_.empty())", 1)
+    woken = "void woken(LinkQueue& queue) override { queue.drop(packets_.front()); "
+    edit(code, "private:", f"\t{woken}packets_.pop_front(); }}\n\nprivate:", 1)
+    check = {
+        "name": "the first one is dropped when the queue is woken",
+        "hears": [
+            {"arrives": {"at_s": 1, "packets": 3, "every_s": 0.1, "bytes": 1}},
+            {"departs": {"at_s": 1.15}},
+            {"waits": {"at_s": 3}},
+            {"departs": {"packets": 2, "every_s": 0.5}},
+        ],
+        "then": {
+            "dropped": {1: 2.0},
+            "left": {2: 3.0, 3: 3.5},
+            "length_pkts": 0,
+            "length_bytes": 0,
+        },
+    }
+    alone = {"name": "a packet stays", "hears": [{"arrives": {}}], "then": {"length_pkts": 1}}
+    (mine / "test.yaml").write_text(yaml.safe_dump([check, alone]))
+    use(mine)
+
+
+def test_a_batch_takes_its_queue_to_a_node_and_an_archive_keeps_it(
+    mine: Path, made: Path, tmp_path: Path
+) -> None:
+    study = load_study(study_of(mine))
+    plan = make_plan(study, "quick", "", expand_tier(study, "quick"), "")
+    write_plan_document(tmp_path / "batch.json", plan)
+    make_libraries_here(tmp_path / "batch.json")
+    assert (made / f"{QueueFolder(mine).name}.so").is_file()
+    assert Portable("mine", study.folder).plan(plan)["queue_folders"] == {
+        "Mine": "config/studies/mine/queues/Mine"
+    }
+    before = arguments(study.folder)
+    (study.folder / "queues").mkdir()
+    mine.rename(study.folder / "queues" / "Mine")
+    (study.folder / "study.yaml").touch()
+    assert arguments(study.folder) == before

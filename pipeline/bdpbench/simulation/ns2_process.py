@@ -21,7 +21,7 @@ from bdpbench.contracts.files import RESUME_HINT, free_bytes, full_disk, no_inod
 from bdpbench.contracts.runs import LOG_NAME, OUTPUT_FOLDER
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Command
-from bdpbench.simulation.processes import dying_with_parent, signal_words
+from bdpbench.simulation.processes import dying_with_parent, signal_words, stat_of
 
 PROGRESS_NAME = "progress"
 
@@ -93,11 +93,7 @@ class _Ns2:
 
     def cpu_s(self) -> float:
         """CPU time up to now, s; 0 after it has ended."""
-        try:
-            stat = Path(f"/proc/{self._child.pid}/stat").read_bytes()
-        except OSError:
-            return 0.0
-        user, system = stat.rpartition(b")")[2].split()[11:13]
+        user, system = stat_of(self._child.pid)[11:13] or ("0", "0")
         return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
     def _send(self, number: signal.Signals) -> None:

@@ -83,12 +83,17 @@ def _machine() -> str:
     return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
 
 
-def _start_of(pid: int) -> str:
-    """Start time of a process, in clock ticks since boot; "" if there is no such process."""
+def stat_of(pid: int) -> list[str]:
+    """What the kernel tells of a process, from its state on; empty if there is no such process."""
     with suppress(OSError):
         stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        return stat.rpartition(")")[2].split()[19]
-    return ""
+        return stat.rpartition(")")[2].split()
+    return []
+
+
+def _start_of(pid: int) -> str:
+    """Start time of a process, in clock ticks since boot; "" if there is no such process."""
+    return next(iter(stat_of(pid)[19:]), "")
 
 
 def signal_words(number: signal.Signals) -> str:
@@ -138,10 +143,6 @@ def _wait_for_group(group: int, timeout_s: float) -> None:
 
 def _members(group: int) -> list[int]:
     """Living processes of a group; zombies do not count."""
-    found = []
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with suppress(OSError):
-            fields = path.read_text(encoding="utf-8", errors="replace").rpartition(")")[2].split()
-            if int(fields[2]) == group and fields[0] not in ("Z", "X"):
-                found.append(int(path.parent.name))
-    return found
+    pids = (int(path.name) for path in Path("/proc").glob("[0-9]*"))
+    stats = ((pid, stat_of(pid)) for pid in pids)
+    return [pid for pid, stat in stats if stat and int(stat[2]) == group and stat[0] not in "ZX"]

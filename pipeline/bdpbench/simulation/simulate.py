@@ -53,7 +53,6 @@ from bdpbench.simulation.ns2_process import (
     PROGRESS_NAME,
     Reducer,
     RunNames,
-    Streams,
     Usage,
     refuse,
     run_ns2,
@@ -94,7 +93,9 @@ def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -
         if _found(folder) == spec:
             continue
         if run["scripts"] is not None:
-            _keep_scripts(folder / SCRIPTS_FOLDER, resolved(run["scripts"]), run["script"])
+            # An outside script may change before the run starts.
+            for name, path in outside_files(resolved(run["scripts"]), run["script"]).items():
+                write_bytes_atomically(folder / SCRIPTS_FOLDER / name, path.read_bytes())
         write_record_atomically(folder / SPEC_NAME, spec)
 
 
@@ -104,12 +105,6 @@ def _found(folder: Path) -> Spec | None:
         return read_spec(folder)
     except BdpbenchError:
         return None
-
-
-def _keep_scripts(kept: Path, folder: Path, script: str) -> None:
-    """Copy an outside script into its run's folder: it may change before the run starts."""
-    for name, path in outside_files(folder, script).items():
-        write_bytes_atomically(kept / name, path.read_bytes())
 
 
 def read_own_spec(run_dir: Path, backend: Backend) -> Spec:
@@ -225,7 +220,14 @@ def only_one(run_dir: Path) -> Iterator[None]:
 def _simulate(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> RunRecord:
     started = datetime.now(UTC)
     try:
-        ns2 = _checked_ns2(spec, backend)  # before the run: a new build may replace it meanwhile
+        # Before the run, as a new build may replace it meanwhile.
+        info = backend.info()
+        ns2: Ns2Record = {
+            "build_id": spec["ns2_build_id"],
+            "backend": backend.name,
+            "binary_sha256": info.get("binary_sha256"),
+            "info": info,
+        }
         usage = _run_in_scratch(spec, run_dir, backend, reduce)
         record = make_record(spec, run_dir, ns2, started, usage)
         write_record_atomically(run_dir / RUN_NAME, record, durable=True)
@@ -241,17 +243,6 @@ def _simulate(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> R
     return record
 
 
-def _checked_ns2(spec: Spec, backend: Backend) -> Ns2Record:
-    """The ns-2 that a run will use, after its binary has been compared with its build."""
-    info = backend.info()
-    return {
-        "build_id": spec["ns2_build_id"],
-        "backend": backend.name,
-        "binary_sha256": info.get("binary_sha256"),
-        "info": info,
-    }
-
-
 def _run_in_scratch(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> Usage:
     """Let ns-2 write into a scratch folder, which becomes ``out/`` when everything is there."""
     scratch = _empty_scratch(run_dir)
@@ -260,7 +251,8 @@ def _run_in_scratch(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer
     traces = [scratch / OUTPUT_FOLDER / name for name in spec["identity"]["streams"]]
     try:
         with streams(traces, reduce) as pipes:
-            usage = _run(spec, run_dir, scratch, names, backend, pipes)
+            command = _command(spec, run_dir, scratch, backend)
+            usage = run_ns2(command, scratch, names, pipes, native=backend.name == "native")
         _check_outputs(spec, names, scratch)
         _install_outputs(run_dir, scratch)
     finally:
@@ -283,13 +275,6 @@ def _empty_scratch(run_dir: Path) -> Path:
     for name in (ERROR_NAME, LIGHT_NAME, PROGRESS_NAME, f"{TABLES_FOLDER}/{MANIFEST_NAME}"):
         (run_dir / name).unlink(missing_ok=True)
     return scratch
-
-
-def _run(
-    spec: Spec, run_dir: Path, scratch: Path, names: RunNames, backend: Backend, pipes: Streams
-) -> Usage:
-    command = _command(spec, run_dir, scratch, backend)
-    return run_ns2(command, scratch, names, pipes, native=backend.name == "native")
 
 
 def _command(spec: Spec, run_dir: Path, scratch: Path, backend: Backend) -> Command:

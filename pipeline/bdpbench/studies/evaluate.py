@@ -277,7 +277,8 @@ class Mirror:
         grid = list(parameter_grid(self.study, scenario, self.file.tier))
         found: dict[str, tuple[Chosen, Parameters]] = {}
         for index, chosen in enumerate(entries):
-            kept = [point for point in grid if _is_of(point, chosen.only)]
+            wanted = chosen.only.items()
+            kept = [p for p in grid if all(p.get(name) in values for name, values in wanted)]
             if not kept:
                 raise self.source.error(
                     ("scenarios", scenario, choice, index), "no run of the tier has these values"
@@ -291,10 +292,6 @@ def _changed(study: Study, place: Place, given: Sequence[Parameters]) -> Iterato
     for (name, values), point in itertools.product(place.vary.items(), given):
         for value in values:
             yield {**point, name: study.vocabulary[name].plain(value)}
-
-
-def _is_of(point: Mapping[str, Scalar], only: Mapping[str, Sequence[Scalar]]) -> bool:
-    return all(point.get(name) in values for name, values in only.items())
 
 
 def with_protocols(study: Study, protocols: Mapping[str, Protocol]) -> Study:

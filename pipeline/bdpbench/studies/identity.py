@@ -158,20 +158,19 @@ def _sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]]:
 
 
 @cache
-def _find_sources(text: str) -> tuple[tuple[int, tuple[str, ...], str], ...]:
+def _find_sources(text: str) -> Sequence[tuple[int, tuple[str, ...], str]]:
     """The ``source`` commands of a text: line, words of a literal one, and any other as written."""
-    return tuple(_iter_sources(text))
-
-
-def _iter_sources(text: str) -> Iterator[tuple[int, tuple[str, ...], str]]:
+    sources: list[tuple[int, tuple[str, ...], str]] = []
     for command in list(commands_of(text)):
         written = "".join(word + gap for word, gap in zip(command.words, command.gaps, strict=True))
         line = 1 + text.count("\n", 0, command.start)
         literal = _LITERAL.fullmatch(written)
         if literal:
-            yield line, (literal["from"], *literal["parts"].split()), ""
+            sources.append((line, (literal["from"], *literal["parts"].split()), ""))
         elif written != _GIVEN and (found := _other_source(command.words[0], written)):
-            yield line + written.count("\n", 0, max(0, written.find(found))), (), found
+            line += written.count("\n", 0, max(0, written.find(found)))
+            sources.append((line, (), found))
+    return sources
 
 
 def _other_source(name: str, written: str) -> str:
@@ -385,17 +384,13 @@ def _next_command(text: str, at: int, *, nested: bool) -> int:
         elif text.startswith("\\\n", at):
             at += 2
         elif text[at] == "#":
-            at = _comment(text, at)
+            # A backslash takes the next character, even a newline, into the comment.
+            at = _behind(_OF_COMMENT, text, at)
         else:
             return at
     if nested:
         raise TclSyntaxError("missing close-bracket")
     return at
-
-
-def _comment(text: str, at: int) -> int:
-    """Position after a comment; a backslash takes the next character, even a newline, into it."""
-    return _behind(_OF_COMMENT, text, at)
 
 
 def _command(text: str, at: int, *, nested: bool) -> tuple[Command, int]:

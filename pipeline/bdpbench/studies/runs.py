@@ -425,11 +425,11 @@ def _with_path(given: Parameters) -> Parameters:
         if bdp_pkts > 0:  # metrics compare cwnd with it
             parameters["bdp_pkts"] = bdp_pkts
     # Metrics divide by an RTT, which a path without delays does not have.
-    return {name: value for name, value in sorted(parameters.items()) if not _no_rtt(name, value)}
-
-
-def _no_rtt(name: str, value: Scalar) -> bool:
-    return value == 0 and re.fullmatch(r"rtt_([0-9]+_)?ms", name) is not None
+    return {
+        name: value
+        for name, value in sorted(parameters.items())
+        if value != 0 or not re.fullmatch(r"rtt_([0-9]+_)?ms", name)
+    }
 
 
 # ---------------------------------------------------------------- scripts of a study's authors

@@ -206,7 +206,11 @@ def check_study(study: Study) -> None:
             raise study.error(location, "these belong to a congestion control: name it with linux:")
         _check_references(study, location, protocol.linux_parameters)
     for name, queue in study.queues.items():
-        _check_queue(study, ("queues", name), queue)
+        if not queue.folder and queue.kind not in QUEUE_KINDS:
+            said = f"unknown kind of queue {queue.kind!r}"
+            raise study.error(("queues", name, "kind"), said, hint=hint_for_kind(queue.kind))
+    for name, queue in study.queues.items():
+        _check_settings(study, ("queues", name), queue)
     for name, outputs in study.output_sets.items():
         _check_outputs(study, ("output_sets", name), outputs)
     for name, scenario in study.scenarios.items():
@@ -292,10 +296,7 @@ def _check_value(study: Study, location: Location, name: str, value: Any) -> Non
         study.require(location, value, {**study.queues, **QUEUE_KINDS}, "queue")
 
 
-def _check_queue(study: Study, base: Location, queue: QueueDeclaration) -> None:
-    if not queue.folder and queue.kind not in QUEUE_KINDS:
-        said = f"unknown kind of queue {queue.kind!r}"
-        raise study.error((*base, "kind"), said, hint=hint_for_kind(queue.kind))
+def _check_settings(study: Study, base: Location, queue: QueueDeclaration) -> None:
     what = f"setting of {queue.kind or queue.label}"
     known = study.queue_kinds[str(base[-1])].parameters
     for name in queue.settings:

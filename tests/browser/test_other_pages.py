@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
-from tests.pipeline.contracts.test_csv_files import FORMULAS, OTHERS
+from tests.pipeline.contracts.test_documents import FORMULAS, OTHERS
 
 from bdpbench.app.analyze.analyzing import AnalysisRequest, analyze
 from bdpbench.contracts.documents import cell

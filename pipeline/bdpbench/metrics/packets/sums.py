@@ -25,7 +25,7 @@ MOST_GIVEN_BINS = 1_000_000
 """Most bins of a series of given width."""
 
 # Rows from whose lines flow ids and hosts are learned before they are summed.
-_ROWS_AT_ONCE = 500_000
+_ROWS_AT_ONCE = 200_000
 
 
 def sum_packets(

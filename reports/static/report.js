@@ -335,9 +335,12 @@
     strokeDash.scale = { domain: labels, range: dashes };
     const drops = dropsOf(chart).map(([time]) => ({ t: time }));
     const top = y.scale.domain[1];
-    spec.datasets = { samples, thresholds: labelledApart(chart.thresholds, top), drops };
+    const phases = phasesOf(chart);
+    spec.datasets = { samples, thresholds: labelledApart(chart.thresholds, top), drops, phases };
     return spec;
   }
+
+  const phasesOf = (chart) => chart.phases || [];
 
   // Rules that lie closer than their words are high share the words of the upper one.
   const WORDS_HEIGHT = 0.07;
@@ -470,8 +473,10 @@
       const place = document.createElement("div");
       place.className = "part";
       canvas.append(place);
-      const thresholds = chart.thresholds.map((each) => ({ ...each, label: "" }));
-      const own = { ...chart, traces: [trace], thresholds, top };
+      const isOwn = ({ of }) => !of || of.includes(trace.label);
+      const thresholds = chart.thresholds.filter(isOwn).map((each) => ({ ...each, label: "" }));
+      const phases = phasesOf(chart).filter(({ s }) => s === trace.label);
+      const own = { ...chart, traces: [trace], thresholds, phases, top };
       const spec = specOf(own, canvas);
       const { x, y } = spec.layer[0].encoding;
       spec.height = PART_HEIGHT;

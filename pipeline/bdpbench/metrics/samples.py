@@ -47,7 +47,7 @@ class SampleMeter:
 
     def __init__(self) -> None:
         self._sums = pl.DataFrame(schema={**SAMPLES_SCHEMA, "sum": pl.Float64, "kept": pl.Float64})
-        self._cells = pl.DataFrame()
+        self._cells, self._falls = pl.DataFrame(), pl.DataFrame()
         self._origin_s = 0.0
         self._width_s = _LEAST_WIDTH_S
 
@@ -57,24 +57,24 @@ class SampleMeter:
             return
         self._add_points(samples)
         before = self._sums.select(*_KEYS, _last="last")
-        counted = (
+        compared = (
             samples.join(before, on=_KEYS, how="left", maintain_order="left")
             .with_columns(_before=pl.col("value").shift(1).over(_KEYS).fill_null(pl.col("_last")))
             .with_columns(_fell=pl.col("value") < (1 - FALL) * pl.col("_before"))
-            .group_by(_KEYS, maintain_order=True)
-            .agg(
-                pl.len().cast(pl.Int64).alias("samples"),
-                first_s=pl.col("time_s").first(),
-                last_s=pl.col("time_s").last(),
-                least=pl.col("value").min(),
-                largest=pl.col("value").max(),
-                last=pl.col("value").last(),
-                sum=pl.col("value").sum(),
-                falls=pl.col("_fell").sum().cast(pl.Int64),
-                first_fall_s=pl.col("time_s").filter("_fell").first(),
-                falls_to_one=(pl.col("_fell") & (pl.col("value") <= 1)).sum().cast(pl.Int64),
-                kept=(pl.col("value") / pl.col("_before")).filter("_fell").sum(),
-            )
+        )
+        self._add_falls(compared.filter("_fell").select(*_KEYS, "time_s", "value"))
+        counted = compared.group_by(_KEYS, maintain_order=True).agg(
+            pl.len().cast(pl.Int64).alias("samples"),
+            first_s=pl.col("time_s").first(),
+            last_s=pl.col("time_s").last(),
+            least=pl.col("value").min(),
+            largest=pl.col("value").max(),
+            last=pl.col("value").last(),
+            sum=pl.col("value").sum(),
+            falls=pl.col("_fell").sum().cast(pl.Int64),
+            first_fall_s=pl.col("time_s").filter("_fell").first(),
+            falls_to_one=(pl.col("_fell") & (pl.col("value") <= 1)).sum().cast(pl.Int64),
+            kept=(pl.col("value") / pl.col("_before")).filter("_fell").sum(),
         )
         parts = pl.concat([self._sums, counted], how="diagonal")
         self._sums = parts.group_by(_KEYS, maintain_order=True).agg(
@@ -92,13 +92,28 @@ class SampleMeter:
             self._width_s *= 2
             if not self._cells.is_empty():
                 self._cells = _merged(self._cells.with_columns(pl.col("bin") // 2))
-        number = ((pl.col("time_s") - self._origin_s) / self._width_s).floor().cast(pl.Int64)
         ends = {
             f"{end}{of}": name for end in _ENDS for of, name in (("", "value"), ("_s", "time_s"))
         }
-        cells = samples.select(*_KEYS, number.alias("bin"), **ends)
+        cells = samples.select(*_KEYS, self._bin().alias("bin"), **ends)
         known = [] if self._cells.is_empty() else [self._cells]
         self._cells = _merged(pl.concat([*known, cells]))
+
+    def _add_falls(self, falls: pl.DataFrame) -> None:
+        known = [] if self._falls.is_empty() else [self._falls]
+        bins = {"_bin": self._bin(), "_to_one": pl.col("value") <= 1}
+        rows = pl.concat([*known, falls]).with_columns(**bins)
+        first = rows.unique([*_KEYS, *bins], keep="first", maintain_order=True)
+        self._falls = first.drop(*bins)
+
+    def _bin(self) -> pl.Expr:
+        return ((pl.col("time_s") - self._origin_s) / self._width_s).floor().cast(pl.Int64)
+
+    @property
+    def falls(self) -> pl.DataFrame:
+        """subject, name, time_s, value of falls: of each bin the first, and the first to 1."""
+        known = self.summary.filter(pl.col("falls") > 0).select(_KEYS)
+        return self._falls.join(known, on=_KEYS, how="semi", maintain_order="left")
 
     @property
     def summary(self) -> pl.DataFrame:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,6 +31,9 @@ MOST_ROWS = 500
 
 MOST_LINES = 8
 """Most lines of a chart: more cannot be told apart."""
+
+_FAR_ABOVE = 4
+"""A capacity that many times as high as all that is drawn would press the lines flat."""
 
 MOST_POINTS = 500
 """Most points of a line: as many bins as a chart can show. If there are more, their means are
@@ -631,8 +633,17 @@ def chart_of(
 def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[Threshold]:
     if kind.key != "utilization":
         return []
-    known = ((each.label, each.capacity_mbps) for each in lines if each.capacity_mbps is not None)
+    drawn_mbps = (value for each in lines for value in unpack(each.points)[1])
+    most_mbps = _FAR_ABOVE * max(drawn_mbps, default=0.0)
+    links: dict[float, list[str]] = {}
+    for each in lines:
+        if each.capacity_mbps is not None and each.capacity_mbps <= most_mbps:
+            links.setdefault(each.capacity_mbps, []).append(each.label)
     return [
-        {"v": capacity_mbps, "label": f"capacity of {label}, {format_number(capacity_mbps)} Mbit/s"}
-        for label, capacity_mbps in itertools.islice(known, 1)
+        {
+            "v": capacity_mbps,
+            "label": f"capacity of {', '.join(labels)}, {format_number(capacity_mbps)} Mbit/s",
+            "of": labels,
+        }
+        for capacity_mbps, labels in links.items()
     ]

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -14,7 +15,7 @@ from bdpbench.pages.analysis import COLOURS, MOST_LINES, MOST_ROWS
 from bdpbench.pages.curves import curve, line_spec
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.series import Packed, embed_json, pack
-from bdpbench.pages.specs import Chart, Spec, TimeContent
+from bdpbench.pages.specs import Chart, Layer, Phase, Spec, TimeContent, layer, number, text
 from bdpbench.pages.text import format_number
 from bdpbench.units import several, slug
 
@@ -24,6 +25,13 @@ _UNITS = {
     "bytes": "bytes",
 }
 """Units of values that ns-2 names, if they are the same for all of its agents."""
+
+_SLOW_START, _CUT, _TIMEOUT = "slow start", "cut", "timeout"
+_OF_PHASES = (
+    " Slow start at the beginning is shaded, from the first change of the window to its first fall,"
+    " when it had ended at the latest. Marks show where, and to what, the window fell: a timeout"
+    " leaves 1 at most."
+)
 
 _COLUMNS: Mapping[str, str] = {
     "samples": "samples",
@@ -51,6 +59,7 @@ class SamplesPage:
         answers: sentences on what the samples show.
         summary: subject, name and the columns of ``SAMPLES_SCHEMA``: a row for each series.
         points: subject, name, time_s (f64, s), value (f64), in order: what is drawn.
+        falls: the same columns: where a window fell, and to what.
     """
 
     names: Sequence[str]
@@ -59,6 +68,7 @@ class SamplesPage:
     answers: Sequence[str]
     summary: pl.DataFrame
     points: pl.DataFrame
+    falls: pl.DataFrame
 
 
 def build_samples_page(page: SamplesPage, out: Path) -> None:
@@ -72,11 +82,14 @@ def build_samples_page(page: SamplesPage, out: Path) -> None:
     subjects = dict.fromkeys(each for _, rows in by_name for each in rows["subject"])
     colours = {each: COLOURS[place % len(COLOURS)] for place, each in enumerate(subjects)}
     span_s = min(page.summary["first_s"].to_list()), max(page.summary["last_s"].to_list())
-    for number, (name, rows) in enumerate(by_name):
-        key = f"{slug(name) or 'value'}-{number}"
-        charts.append(_chart(key, name, rows, colours, span_s))
-        specs[key] = _spec(name)
-        points = page.points.filter(pl.col("name") == name)
+    for place, (name, rows) in enumerate(by_name):
+        key = f"{slug(name) or 'value'}-{place}"
+        points, falls = (each.filter(name=name) for each in (page.points, page.falls))
+        phases = [
+            phase for row in rows.iter_rows(named=True) for phase in _phases(row, points, falls)
+        ]
+        charts.append(_chart(key, name, rows, colours, span_s, phases))
+        specs[key] = samples_spec(name, has_phases=bool(phases))
         series[key] = {
             each: _packed(points, each, _end_s(page, name, each)) for each in rows["subject"]
         }
@@ -109,10 +122,43 @@ def _by_name(summary: pl.DataFrame) -> Sequence[tuple[str, pl.DataFrame]]:
     ]
 
 
-def _spec(name: str) -> Spec:
+def _phases(row: Mapping[str, Any], points: pl.DataFrame, falls: pl.DataFrame) -> Iterator[Phase]:
+    """Slow start, from the first change of a window that fell to its first fall, and all falls."""
+    if row["first_fall_s"] is None:
+        return
+    label = str(row["subject"]) or str(row["name"]).removesuffix("_")
+    own, fell = (each.filter(subject=row["subject"]) for each in (points, falls))
+    first_s = own.filter(pl.col("value") != own["value"][0])["time_s"][0]
+    yield {"s": label, "what": _SLOW_START, "t": first_s, "end": row["first_fall_s"]}
+    for time_s, value in fell.select("time_s", "value").iter_rows():
+        yield {"s": label, "what": _TIMEOUT if value <= 1 else _CUT, "t": time_s, "v": value}
+
+
+def _phase_layers() -> list[Layer]:
+    """Shaded times and marks of moments, all of them in one legend of shapes."""
+    shapes = {_SLOW_START: "square", _CUT: "triangle-down", _TIMEOUT: "cross"}
+    scale = {"domain": list(shapes), "range": list(shapes.values())}
+    colour, time = text("s"), number("t")
+    shading = layer("rect", "phases", {"x": time, "x2": {"field": "end"}, "color": colour})
+    shading["mark"] |= {"opacity": 0.12, "clip": True}
+    what = text("what", None, scale=scale, legend={"symbolStrokeWidth": 1, "symbolSize": 70})
+    marks = layer("point", "phases", {"x": time, "y": number("v"), "color": colour, "shape": what})
+    marks["mark"] |= {"filled": True, "opacity": 1, "size": 45, "clip": True}
+    return [
+        {**shading, "transform": [{"filter": "isValid(datum.end)"}]},
+        {**marks, "transform": [{"filter": "isValid(datum.v)"}]},
+    ]
+
+
+def samples_spec(name: str, *, has_phases: bool) -> Spec:
+    """Values of a name over time; with phases also what the data set ``phases`` has (``Phase``)."""
     unit = _UNITS.get(name)
     quantity = name.removesuffix("_")
-    return line_spec("time (s)", f"{quantity} ({unit})" if unit else quantity, "step-after")
+    title = f"{quantity} ({unit})" if unit else quantity
+    spec = line_spec("time (s)", title, "step-after")
+    if has_phases:
+        spec["layer"] += _phase_layers()
+    return spec
 
 
 def _end_s(page: SamplesPage, name: str, subject: str) -> float:
@@ -131,6 +177,7 @@ def _chart(
     rows: pl.DataFrame,
     colours: Mapping[str, str],
     span_s: tuple[float, float],
+    phases: list[Phase],
 ) -> Chart:
     subjects = [str(each) for each in rows["subject"]]
     labels = [each or name.removesuffix("_") for each in subjects]
@@ -143,12 +190,14 @@ def _chart(
         "thresholds": [],
         "start": span_s[0],
         "end": span_s[1],
+        "phases": phases,
     }
     title = name.removesuffix("_")
     return Chart(
         chart_id=key,
         title=title,
         caption="A value holds until the next sample."
+        + (_OF_PHASES if phases else "")
         + (f" Shown are the {MOST_LINES} with most samples." if len(labels) == MOST_LINES else ""),
         alternative=f"{title} over time: {', '.join(labels)}",
         content=content,

@@ -79,10 +79,21 @@ _CONFIG: Mapping[str, Any] = {
 
 
 class Threshold(TypedDict):
-    """A dashed line at ``v``, in the unit of the chart's values."""
+    """A dashed line at ``v``, in the unit of the values, ``of`` the curves with these labels."""
 
     v: float
     label: str
+    of: NotRequired[list[str]]
+
+
+class Phase(TypedDict):
+    """``what`` happened to the curve labelled ``s``: until ``end``, or at once, leaving ``v``."""
+
+    s: str
+    what: str
+    t: float
+    end: NotRequired[float]
+    v: NotRequired[float]
 
 
 class CurveContent(TypedDict):
@@ -130,6 +141,7 @@ class TimeContent(TypedDict):
     columns: NotRequired[list[str]]
     gap: NotRequired[float]
     drops: NotRequired[list[DropsContent]]
+    phases: NotRequired[list[Phase]]
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bdpbench.metrics.samples import MOST_BINS, SampleMeter, long_samples
@@ -29,10 +29,20 @@ def test_falls_of_a_cwnd(batches: int) -> None:
     assert (row["samples"], row["least"], row["largest"], row["last"]) == (8, 1, 20, 19)
     assert (row["falls"], row["first_fall_s"], row["falls_to_one"]) == (2, 1.5, 1)
     assert row["kept_share"] == pytest.approx((5 / 10 + 1 / 9) / 2)
+    falls = _meter(CWND, batches=batches).falls
+    assert falls.select("time_s", "value").rows() == [(1.5, 5), (2.5, 1)]
+
+
+def test_falls_that_are_drawn_are_the_first_of_each_bin_and_the_first_to_one() -> None:
+    falls = _meter([10.0, 5] * 100_000 + [1.0], batches=7).falls
+    assert falls.height <= MOST_BINS + 1
+    assert falls.row(0)[2:] == (0.5, 5)
+    assert falls.row(-1)[2:] == (100_000, 1)
 
 
 def test_only_windows_fall() -> None:
     (row,) = _meter(CWND, "pkts").summary.rows(named=True)
+    assert _meter(CWND, "pkts").falls.is_empty()
     assert (row["falls"], row["first_fall_s"], row["kept_share"]) == (None, None, None)
 
 
@@ -46,6 +56,7 @@ def test_samples_without_a_value_do_not_count() -> None:
     assert (row["first_s"], row["last_s"], row["last"]) == (1.0, 4.0, 5.0)
 
 
+@settings(deadline=None)  # a busy machine is no failure
 @given(
     st.lists(st.integers(0, 1000).map(float), min_size=1, max_size=300),
     st.integers(1, 5),

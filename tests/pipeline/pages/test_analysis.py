@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import polars as pl
 import pytest
 
+from bdpbench.metrics.samples import SampleMeter
 from bdpbench.metrics.series import cumulative_shares
 from bdpbench.pages.analysis import (
     KINDS,
     MOST_POINTS,
+    Line,
     chart_of,
     grid_of,
     lines_of,
 )
-from bdpbench.pages.series import unpack
+from bdpbench.pages.samples import SamplesPage, build_samples_page
+from bdpbench.pages.series import pack, unpack
 
 _BINS = 2000
 
@@ -89,3 +95,34 @@ def test_lines_of_means_over_packets_break_at_bins_without_any() -> None:
     broken = {key: gap for key, gap in gaps.items() if gap is not None}
     assert broken == pytest.approx(dict.fromkeys(("delay", "rtt", "delivered"), 0.06))
     assert list(gaps)[:4] == ["throughput", "delay", "drops", "mean_queue"]
+
+
+def test_each_link_has_its_own_capacity_and_one_far_above_has_none() -> None:
+    kind = next(kind for kind in KINDS if kind.key == "utilization")
+    mbps = {"0-1": 10.0, "1-2": 5.0, "2-3": 10.0, "3-4": 100.0, "4-5": None}
+    lines = [Line(f"link:{name}", name, pack([0.0], [8.0]), each) for name, each in mbps.items()]
+    colours = {("utilization", line.subject): "red" for line in lines}
+    words = {"title": "t", "caption": "c"}
+    chart = chart_of(kind, lines, words, (0.0, 20.0), 0.01, 20, colours)
+    assert chart.content.get("thresholds") == [
+        {"v": 10.0, "label": "capacity of 0-1, 2-3, 10 Mbit/s", "of": ["0-1", "2-3"]},
+        {"v": 5.0, "label": "capacity of 1-2, 5 Mbit/s", "of": ["1-2"]},
+    ]
+
+
+def test_a_window_that_fell_has_phases_in_its_chart(tmp_path: Path) -> None:
+    meter = SampleMeter()
+    window = {"time_s": [0.0, 1, 2, 3, 4], "value": [1.0, 1, 8, 4, 1]}
+    named = pl.DataFrame({"subject": ["a"] * 5, "name": ["cwnd_"] * 5, **window})
+    meter.add(named)
+    meter.add(named.with_columns(name=pl.lit("pkts")))
+    page = SamplesPage(["x.tr"], [], [], [], meter.summary, meter.points, meter.falls)
+    build_samples_page(page, tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text()
+    store = json.loads(text.split('id="chart-data">')[1].split("</script>")[0])
+    assert store["charts"]["cwnd-0"]["phases"] == [
+        {"s": "a", "what": "slow start", "t": 2.0, "end": 3.0},
+        {"s": "a", "what": "cut", "t": 3.0, "v": 4.0},
+        {"s": "a", "what": "timeout", "t": 4.0, "v": 1.0},
+    ]
+    assert store["charts"]["pkts-1"]["phases"] == []

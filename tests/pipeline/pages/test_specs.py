@@ -19,6 +19,7 @@ from bdpbench.pages.exports import Charts
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_specs import Axes, level_matrix, valued_matrix, winner_matrix
 from bdpbench.pages.protocols import response_spec
+from bdpbench.pages.samples import samples_spec
 from bdpbench.pages.sweep_charts import Abscissa, interval_bars, protocol_bars, sweep_spec
 from bdpbench.pages.texts import StudyPage
 
@@ -189,6 +190,7 @@ def _validate(spec: dict[str, Any]) -> None:
         lambda: winner_matrix(_WON, _PANELS, {"A": "#0000ff"}),
         lambda: protocol_bars(_BARS, {"A": "#0000ff"}, "points"),
         lambda: interval_bars(_MEANS, ["A"], ["#0000ff"], "goodput (Mbit/s)"),
+        lambda: samples_spec("cwnd_", has_phases=True),
     ],
 )
 def test_a_specification_is_vega_lite(made: Callable[[], dict[str, Any]]) -> None:

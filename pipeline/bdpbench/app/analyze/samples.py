@@ -72,6 +72,11 @@ class SampledTrace:
         """The meter's points to draw."""
         return self.meter.points.with_columns(self._subject())
 
+    @property
+    def falls(self) -> pl.DataFrame:
+        """The meter's falls of windows."""
+        return self.meter.falls.with_columns(self._subject())
+
     def _subject(self) -> pl.Expr:
         if not self.label:
             return pl.col("subject")
@@ -164,5 +169,6 @@ def _write_page(
         answers=list(what_was_sampled(summary)),
         summary=summary,
         points=points,
+        falls=pl.concat([each.falls for each in traces]),
     )
     build_samples_page(page, path)

@@ -52,6 +52,7 @@ Key = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=MOST_
 VariableName = Annotated[str, Field(pattern=r"^[a-z][A-Za-z0-9_]*_$", max_length=MOST_NAME)]
 """A variable of ns-2's classes, such as ``windowOption_``."""
 
+Text = Annotated[str, Field(min_length=1)]
 ParameterName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
 Label = Annotated[str, Field(max_length=MOST_LABEL), AfterValidator(_one_line)]
 Title = Annotated[str, Field(max_length=MOST_TITLE), AfterValidator(_one_line)]

@@ -20,7 +20,7 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import Field, RootModel, model_validator
 
 from bdpbench.contracts.files import sha256_of, write_text_atomically
-from bdpbench.contracts.yaml_files import Location, Strict, VariableName, YamlFile, suggest
+from bdpbench.contracts.yaml_files import Location, Strict, Text, VariableName, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import libraries_dir
 from bdpbench.simulation.libraries import compile_code
@@ -76,7 +76,7 @@ class HandTest(Strict):
         parameters: values of the folder's parameters that differ from their defaults.
     """
 
-    name: Annotated[str, Field(min_length=1)]
+    name: Text
     parameters: dict[VariableName, float] = Field(default_factory=dict)
 
 

@@ -17,7 +17,15 @@ from pydantic import Field, model_validator
 
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.scorecard import Implementation, RelationKind
-from bdpbench.contracts.yaml_files import Key, Location, Strict, YamlFile, known_or_suggest, suggest
+from bdpbench.contracts.yaml_files import (
+    Key,
+    Location,
+    Strict,
+    Text,
+    YamlFile,
+    known_or_suggest,
+    suggest,
+)
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import STUDY_NAME, find_study, read_study, studies_dir, study_keys
 from bdpbench.studies.parts import Protocol
@@ -30,7 +38,6 @@ _SHOWN_IF_FIXED = ("queue",)
 
 _Named = TypeVar("_Named")
 
-Text = Annotated[str, Field(min_length=1)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
 EntryKey = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/[^\s/]+$")]
 

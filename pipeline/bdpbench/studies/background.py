@@ -192,7 +192,10 @@ def _web(
     values: Values, said: Background, location: Location, more: Pairs, defaults: ClassVariables
 ) -> Source:
     segment_bytes = int(said.packet_bytes or values.number("packet_bytes", ""))
-    sender = _web_sender(values, said, location, defaults)
+    place, key = (*location, "protocol"), str(said.protocol)
+    if values.protocol(key, place).linux is not None:
+        raise values.error(place, "web connections cannot be TCP/Linux: expected another protocol")
+    sender = _sender(values, key, location, defaults)
     hosts = int(said.servers or 0) + int(said.clients or 0)
     if hosts > MOST_HOSTS:
         raise values.error(
@@ -218,19 +221,6 @@ def _web(
         connections_per_s=per_s,
         setup_s=_WEB_SETUP_S * int(said.sessions or 0),
     )
-
-
-def _web_sender(
-    values: Values, said: Background, location: Location, defaults: ClassVariables
-) -> Sender:
-    """The sender of the connections."""
-    place, key = (*location, "protocol"), str(said.protocol)
-    protocol = values.protocol(key, place)
-    if protocol.linux is not None:
-        raise values.error(place, "web connections cannot be TCP/Linux: expected another protocol")
-    sink = values.sink_of(None, protocol.sink, location)
-    protocol = protocol.model_copy(update={"sink": sink})
-    return Sender(key, protocol, values.settings_of(key), defaults, 0.0, None)
 
 
 def _mean(quantity: Quantity | None) -> float:
@@ -324,7 +314,11 @@ def _tmix(
     narrowest_mbps: float,
 ) -> Source:
     _check_tmix(values, said, location)
-    sender = _tmix_sender(values, said, location, defaults)
+    key = said.protocol or values.get("protocol")
+    if key is None:
+        message = "background of kind tmix names no protocol, and the run has none"
+        raise values.error(location, message)
+    sender = _sender(values, str(key), location, defaults)
     delays = {name: getattr(said, name) for name in ("acceptor_delays_ms", "initiator_delays_ms")}
     more += [
         (name, " ".join(f"{float(each):g}" for each in given)) for name, given in delays.items()
@@ -367,21 +361,6 @@ def _tmix(
     return Source(
         said.kind, mbps, sender, more, hosts=sum(map(len, delays.values())), connections_per_s=per_s
     )
-
-
-def _tmix_sender(
-    values: Values, said: Background, location: Location, defaults: ClassVariables
-) -> Sender:
-    """The sender of the connections."""
-    place, key = (*location, "protocol"), said.protocol or values.get("protocol")
-    if key is None:
-        raise values.error(
-            location, "background of kind tmix names no protocol, and the run has none"
-        )
-    protocol = values.protocol(str(key), place)
-    sink = values.sink_of(None, protocol.sink, location)
-    protocol = protocol.model_copy(update={"sink": sink})
-    return Sender(str(key), protocol, values.settings_of(str(key)), defaults, 0.0, None)
 
 
 def _check_tmix(values: Values, said: Background, location: Location) -> None:
@@ -449,6 +428,14 @@ def _check_tmix_times(values: Values, said: Background, location: Location) -> N
 
 
 # ---------------------------------------------------------------- all of them
+
+
+def _sender(values: Values, key: str, location: Location, defaults: ClassVariables) -> Sender:
+    """The sender of the connections of a source."""
+    protocol = values.protocol(key, (*location, "protocol"))
+    sink = values.sink_of(None, protocol.sink, location)
+    protocol = protocol.model_copy(update={"sink": sink})
+    return Sender(key, protocol, values.settings_of(key), defaults, 0.0, None)
 
 
 def _hosts(values: Values, said: Background, location: Location) -> Iterator[tuple[str, Scalar]]:

@@ -24,6 +24,7 @@ from bdpbench.contracts.yaml_files import (
     Location,
     ParameterName,
     Strict,
+    Text,
     Title,
     VariableName,
     YamlFile,
@@ -39,8 +40,6 @@ from bdpbench.studies.study import Duration, ParameterGrid, Study, TierName
 EVALUATE_NAME = "evaluate.yaml"
 OWN_FOLDER = "evaluation"
 """Folder in ``config/`` of the study that evaluations bring themselves."""
-
-Text = Annotated[str, Field(min_length=1)]
 
 
 class Chosen(Strict):

@@ -21,7 +21,15 @@ from pydantic import Field, field_validator, model_validator
 from bdpbench.contracts.files import written_text
 from bdpbench.contracts.paths import config_dir, expanded
 from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE
-from bdpbench.contracts.yaml_files import Label, Location, Strict, VariableName, YamlFile, suggest
+from bdpbench.contracts.yaml_files import (
+    Label,
+    Location,
+    Strict,
+    Text,
+    VariableName,
+    YamlFile,
+    suggest,
+)
 from bdpbench.studies.behaviour import strip_cpp
 from bdpbench.studies.parts import ClassName, Protocol, Setting
 from bdpbench.studies.queues import Limit, QueueKind, QueueParameter
@@ -32,7 +40,6 @@ from bdpbench.units import MOST_VARIABLE
 if TYPE_CHECKING:
     from xml.etree import ElementTree
 
-Text = Annotated[str, Field(min_length=1)]
 
 # MathML Core without scripts, links and styles.
 _TOKENS = frozenset({"mi", "mn", "mo", "mtext"})

@@ -485,21 +485,24 @@ def _swept(scenario: Scenario, parameter: str) -> list[Any]:
 
 def declared_by(study: Study) -> list[Declared]:
     """Everything of ns-2 that a study names, in the order of its file."""
-    return [
-        *_of_defaults(("defaults",), study.defaults),
-        *(
-            each
-            for key, protocol in study.protocols.items()
-            for each in _of_protocol(("protocols", key), protocol)
-        ),
-        *_set_by_parameters(study),
-        *_of_queues(study),
-        *(
-            each
-            for key, scenario in study.scenarios.items()
-            for each in _of_defaults(("scenarios", key, "defaults"), scenario.defaults)
-        ),
-    ]
+    return list(_declared(study))
+
+
+def _declared(study: Study) -> Iterator[Declared]:
+    yield from _of_defaults(("defaults",), study.defaults)
+    for key, protocol in study.protocols.items():
+        yield from _of_protocol(("protocols", key), protocol)
+    for key, parameter in study.parameters.items():
+        for setting, names in parameter.sets.items():
+            for index, name in enumerate(names):
+                location = ("parameters", key, "sets", setting, index)
+                yield Declared("variable", study.protocols[setting].agent, name, location)
+    for key, queue in study.queues.items():
+        kind, place = study.queue_kinds[key], ("queues", key, "folder" if queue.folder else "kind")
+        for each in kind.parameters.values():
+            yield Declared("default", f"Queue/{kind.ns2_class}", each.variable, place)
+    for key, scenario in study.scenarios.items():
+        yield from _of_defaults(("scenarios", key, "defaults"), scenario.defaults)
 
 
 def _of_defaults(base: Location, defaults: ClassDefaults) -> Iterator[Declared]:
@@ -520,20 +523,3 @@ def _of_protocol(base: Location, protocol: Protocol) -> Iterator[Declared]:
         yield Declared("variable", protocol.agent, name, (*base, "settings", name))
     for index, name in enumerate(protocol.record):
         yield Declared("variable", protocol.agent, name, (*base, "record", index))
-
-
-def _of_queues(study: Study) -> Iterator[Declared]:
-    for key, queue in study.queues.items():
-        kind = study.queue_kinds[key]
-        place = ("queues", key, "folder" if queue.folder else "kind")
-        for parameter in kind.parameters.values():
-            yield Declared("default", f"Queue/{kind.ns2_class}", parameter.variable, place)
-
-
-def _set_by_parameters(study: Study) -> Iterator[Declared]:
-    for key, parameter in study.parameters.items():
-        protocols: Mapping[str, list[str]] = parameter.sets or {}
-        for protocol, names in protocols.items():
-            for index, name in enumerate(names):
-                location = ("parameters", key, "sets", protocol, index)
-                yield Declared("variable", study.protocols[protocol].agent, name, location)

@@ -7,10 +7,10 @@ descriptions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
 
@@ -43,7 +43,6 @@ from bdpbench.studies.queues import QUEUE_KINDS, QueueKind
 from bdpbench.studies.vocabulary import COMMON, ParameterDeclaration
 from bdpbench.units import LEAST_DURATION_S, MOST_TIME_S
 
-Part = TypeVar("Part", bound=Strict)
 TierName = Literal["quick", "paper", "full"]
 TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
 NETWORK_SCRIPT = "network.tcl"
@@ -311,6 +310,11 @@ class Study(Strict):
         return data
 
     @property
+    def source(self) -> YamlFile:
+        """The file that the study was read from."""
+        return self._source
+
+    @property
     def folder(self) -> Path:
         """The study's own folder: study.yaml, published.csv, claims.yaml, NOTES.md, tcl/."""
         return self._source.path.parent
@@ -338,14 +342,6 @@ class Study(Strict):
         """Store in the study the file that it was read from, and return the study."""
         self._source = source
         return self
-
-    def settled(self, part: Part, values: Mapping[str, object], location: Location) -> Part:
-        """A part of study.yaml with values in place of its references, checked as if written so.
-
-        Raises:
-            BdpbenchError: naming file, line and what is allowed.
-        """
-        return self._source.validate_part(type(part), values, location)
 
     def error(self, location: Location, message: str, *, hint: str = "") -> BdpbenchError:
         """The error to raise about the value at ``location`` of study.yaml."""

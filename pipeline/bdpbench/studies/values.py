@@ -208,7 +208,7 @@ class Values:
         changed = {name: self._inside(value, (*location, name)) for name, value in values.items()}
         if changed == values:
             return part
-        return self.study.settled(part, changed, location)
+        return self.study.source.validate_part(type(part), changed, location)
 
     def _inside(self, value: object, location: Location) -> object:
         if isinstance(value, dict):

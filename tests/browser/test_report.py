@@ -217,8 +217,17 @@ def test_the_page_shows_one_protocol_by_keyboard(visit: Any, report: Path) -> No
     ) == {"HS-TCP"}
     expect(canvas.locator(".mark-line.role-mark path")).to_have_count(1)
     expect(page.locator("#page-filter output")).to_contain_text("HS-TCP only")
+    page.get_by_label("HS-TCP, all values").check()
+    unnamed = page.locator('[data-chart="buffer_size-3-cwnd"]')
+    _draw(unnamed)
+    told = page.locator("figure", has=unnamed).locator(".of-all")
+    expect(told).to_have_text(
+        "It names no single protocol, so it shows the same with HS-TCP chosen."
+    )
+    chosen.focus()
     page.keyboard.press("ArrowUp")
     expect(page.locator(".by-protocol tbody tr:visible")).to_have_count(2)
+    expect(told).to_have_count(0)
     expect(page.locator("#protocol-Scalable")).to_be_visible()
 
 

@@ -1,8 +1,11 @@
-"""The table at the top of a report: a row per protocol (and queue), a column per main metric."""
+"""The table at the top of a report: a row per protocol (and queue), a column per main metric.
+
+In a study of pairs of protocols a row is a pair: little is measured of single ones there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import polars as pl
@@ -11,12 +14,15 @@ from bdpbench.contracts.scorecard import NUMBER_VERDICTS
 from bdpbench.pages.answers import measured
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.inputs import ReportData
-from bdpbench.pages.names import declared
+from bdpbench.pages.names import declared, protocols_of
 from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.text import Total, format_number, totals
 
 MOST_COLUMNS = 6
 """Most metrics of the table: more would not fit beside one another."""
+
+MOST_PAIRS = 12
+"""Most rows of protocols that meet; more are readable as matrices only."""
 
 
 @dataclass(frozen=True)
@@ -72,20 +78,20 @@ class Cell:
 
 @dataclass(frozen=True)
 class Row:
-    """A protocol, with the queue if the study compares queues.
+    """A protocol, or several that meet, with the queue if the study compares queues.
 
     Attributes:
         who: its name.
-        protocol: label of the protocol, by which the page is filtered.
-        colour: its colour in all charts.
+        protocols: their labels, by which the page is filtered.
+        colours: their colours in all charts.
         anchor: where the page describes it, "" if nowhere.
         cells: one for each column; None where it was not measured.
         numbers: printed numbers about it, by their verdict.
     """
 
     who: str
-    protocol: str
-    colour: str
+    protocols: tuple[str, ...]
+    colours: tuple[str, ...]
     anchor: str
     cells: tuple[Cell | None, ...]
     numbers: list[Total]
@@ -98,6 +104,18 @@ class ProtocolTable:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     left_out: int
+
+    @property
+    def protocols(self) -> list[str]:
+        """Labels of all protocols, each once, by which the page is filtered."""
+        return list(dict.fromkeys(each for row in self.rows for each in row.protocols))
+
+    @property
+    def title(self) -> str:
+        """What a row is."""
+        met = any(len(row.protocols) > 1 for row in self.rows)
+        alike = len({row.protocols for row in self.rows}) < len(self.rows)
+        return f"By {'protocols that meet' if met else 'protocol'}{' and queue' if alike else ''}"
 
 
 def protocol_table(
@@ -114,14 +132,8 @@ def protocol_table(
         numbers: rows of the scorecard.
         described: keys of the protocols that have a section of their own.
     """
-    names, found = data.names, dict[tuple[str, str], pl.DataFrame]()
-    for experiment in experiments:
-        runs = [run for run in data.scenarios[experiment.key] if run["run_id"] in data.series]
-        metrics = data.inputs.metrics.filter(pl.col("scenario") == experiment.key)
-        for metric in experiment.asked:
-            values = measured(runs, metrics, metric, "", names).drop_nulls("protocol")
-            if values["value"].is_not_null().any():
-                found[experiment.key, metric] = values
+    names = data.names
+    found, keys_of = _measured(data, experiments)
     chosen = _main(found, experiments)
     if not chosen:
         return None
@@ -130,13 +142,14 @@ def protocol_table(
         _column(by_key[scenario], metric, found[scenario, metric], data)
         for scenario, metric in chosen
     )
-    senders = pl.concat([found[each].select("who", "protocol") for each in chosen]).unique(
-        maintain_order=True
-    )
-    order = list(names.protocols)
-    rows = sorted(senders.rows(), key=lambda row: order.index(row[1]) if row[1] in order else 0)
+    senders = dict.fromkeys(who for each in chosen for who in found[each]["who"])
+    order = {key: place for place, key in enumerate(names.protocols)}
+    rows = {
+        who: tuple(map(names.protocol, keys_of[who]))
+        for who in sorted(senders, key=lambda who: [order.get(key, 0) for key in keys_of[who]])
+    }
     cells = [
-        _cells(column, found[each], rows, numbers, names.protocol)
+        _cells(column, found[each], rows, numbers)
         for column, each in zip(columns, chosen, strict=True)
     ]
     return ProtocolTable(
@@ -144,20 +157,51 @@ def protocol_table(
         rows=tuple(
             Row(
                 who=who,
-                protocol=names.protocol(key),
-                colour=names.colour(key),
-                anchor=f"protocol-{key}" if key in described else "",
+                protocols=protocols,
+                colours=tuple(map(names.colour, keys_of[who])),
+                anchor=f"protocol-{key}" if key in described and len(protocols) == 1 else "",
                 cells=tuple(column[place] for column in cells),
                 numbers=[
                     each
-                    for each in _totals([n for n in numbers if names.protocol(key) in n.protocols])
+                    for each in _totals([n for n in numbers if set(protocols) <= set(n.protocols)])
                     if each.count
                 ],
             )
-            for place, (who, key) in enumerate(rows)
+            for place, (who, protocols) in enumerate(rows.items())
+            for key in keys_of[who][:1]
         ),
         left_out=len(found) - len(chosen),
     )
+
+
+def _measured(
+    data: ReportData, experiments: Sequence[Experiment]
+) -> tuple[dict[tuple[str, str], pl.DataFrame], dict[str, tuple[str, ...]]]:
+    """What was measured of single protocols, or of pairs if most experiments have more of these.
+
+    Returns:
+        (scenario, metric) → values as from ``measured``, and ``who`` → keys of its protocols.
+    """
+    found: dict[bool, dict[tuple[str, str], pl.DataFrame]] = {True: {}, False: {}}
+    keys_of: dict[str, tuple[str, ...]] = {}
+    mixing = 0
+    for experiment in experiments:
+        runs = [run for run in data.scenarios[experiment.key] if run["run_id"] in data.series]
+        metrics = data.inputs.metrics.filter(pl.col("scenario") == experiment.key)
+        keys = {run["run_id"]: tuple(dict.fromkeys(protocols_of(run))) for run in runs}
+        senders: dict[bool, set[str]] = {True: set(), False: set()}
+        for metric in experiment.asked:
+            known = measured(runs, metrics, metric, "", data.names)
+            for run_id, key, who in known.select("run_id", "protocol", "who").iter_rows():
+                keys_of[who] = (key,) if key else keys[run_id]
+                senders[key is None and len(keys[run_id]) > 1].add(who)
+            for is_pair, whose in senders.items():
+                values = known.filter(pl.col("who").is_in(whose))
+                if values["value"].is_not_null().any():
+                    found[is_pair][experiment.key, metric] = values
+        mixing += 1 if len(senders[True]) > len(senders[False]) else -1
+    pairs = {who for values in found[True].values() for who in values["who"]}
+    return found[mixing > 0 and len(pairs) <= MOST_PAIRS], keys_of
 
 
 def _main(
@@ -172,7 +216,7 @@ def _main(
     place: dict[tuple[str, str], int] = {}
     for scenario, metric in found:
         place[scenario, metric] = sum(other == scenario for other, _ in place)
-    senders = {key: values["protocol"].n_unique() for key, values in found.items()}
+    senders = {key: values["who"].n_unique() for key, values in found.items()}
     ranked = sorted(found, key=lambda key: (place[key], not asked[key[0]], -senders[key]))
     kept = set(ranked[:MOST_COLUMNS])
     return [key for key in found if key in kept]
@@ -195,9 +239,8 @@ def _column(experiment: Experiment, metric: str, values: pl.DataFrame, data: Rep
 def _cells(
     column: Column,
     values: pl.DataFrame,
-    rows: Sequence[tuple[str, str]],
+    rows: Mapping[str, tuple[str, ...]],
     numbers: Sequence[NumberRow],
-    label: Callable[[str], str],
 ) -> list[Cell | None]:
     """The cells of a column, one for each row."""
     own = {who: each for (who,), each in values.group_by("who", maintain_order=True)}
@@ -207,7 +250,7 @@ def _cells(
     high, low = told[column.better]
     differ = len(known) > 1 and max(known) > min(known)
     cells: list[Cell | None] = []
-    for who, key in rows:
+    for who, protocols in rows.items():
         if who not in own:
             cells.append(None)
             continue
@@ -229,7 +272,7 @@ def _cells(
                     for part in row.rows
                     if part.number["metric"] == column.metric
                     and part.number["scenario"] == column.scenario
-                    and part.protocols == (label(key),)
+                    and set(part.protocols) == set(protocols)
                 ),
             )
         )

@@ -1,0 +1,55 @@
+"""The table at the top: rows are protocols, or pairs where little is measured of single ones."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from bdpbench.pages import protocol_table as table_module
+from bdpbench.pages.experiments import experiments
+from bdpbench.pages.inputs import ReportData
+from bdpbench.pages.protocol_table import ProtocolTable, protocol_table
+
+
+def _table(inputs: Any, *keys: str) -> ProtocolTable | None:
+    data = ReportData(inputs.frozen(), 200)
+    shown = [
+        replace(each, asked=("utilization",)) for each in experiments(data) if each.key in keys
+    ]
+    return protocol_table(data, shown, [], ["HS"])
+
+
+def test_a_row_is_a_protocol(inputs: Any) -> None:
+    found = _table(inputs, "single_flow", "pair")
+    assert found is not None
+    assert [(row.who, row.protocols, row.anchor) for row in found.rows] == [
+        ("HS-TCP", ("HS-TCP",), "protocol-HS"),
+        ("Scalable TCP", ("Scalable TCP",), ""),
+    ]
+    assert (found.title, [each.scenario for each in found.columns]) == (
+        "By protocol",
+        ["single_flow"],
+    )
+
+
+def test_a_row_is_a_pair_where_most_experiments_have_pairs(inputs: Any) -> None:
+    found = _table(inputs, "pair")
+    assert found is not None
+    assert found.title == "By protocols that meet"
+    assert found.protocols == ["HS-TCP", "Scalable TCP"]
+    # The synthetic runs have 80 % and one more for each run before: eight are before the pairs.
+    assert [
+        (row.who, row.anchor, [cell and cell.text for cell in row.cells]) for row in found.rows
+    ] == [
+        ("HS-TCP and Scalable TCP", "", ["88"]),
+        ("Scalable TCP and HS-TCP", "", ["89"]),
+    ]
+
+
+def test_more_pairs_than_a_table_can_show_are_left_to_matrices(
+    inputs: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(table_module, "MOST_PAIRS", 1)
+    assert _table(inputs, "pair") is None

@@ -211,7 +211,11 @@ def test_a_scenario_that_came_later_is_added_to_what_is_published(
     planned = json.loads(_plan(bdpbench).read_text())["runs"]
     own = [run["run_id"] for run in planned if run["scenario"] == "later"]
     _simulate(bdpbench, [run_folder(runs, run_id) for run_id in own])
-    said_by(bdpbench(*kept, "--add"))
+    # A scenario that is not finished does not keep back one that is.
+    study.write_text(study.read_text() + LATER.replace("later:", "last:").replace("60", "80"))
+    check_refused(bdpbench(*kept, "--add"), "1 of 3 runs of the scenarios to add (later, last)")
+    said = said_by(bdpbench(*kept, "--add", "--allow-partial"))
+    assert "left out, since not all of their runs are finished: last" in said
     more = json.loads((published / "provenance.json").read_text())
     assert more["added"] == provenance["added"]
     measured = pl.read_parquet(published / "metrics.parquet").filter(scenario="later")

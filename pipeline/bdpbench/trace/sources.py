@@ -201,7 +201,7 @@ def _unpacked_zstd(stream: _Prefixed) -> _Unpacked:
     if sys.version_info >= (3, 14):
         from compression.zstd import ZstdError, ZstdFile
     else:
-        from backports.zstd import ZstdError, ZstdFile  # type: ignore[import-not-found]
+        from backports.zstd import ZstdError, ZstdFile
     return _Unpacked(ZstdFile(io.BufferedReader(stream)), stream, ZstdError)
 
 

@@ -73,7 +73,8 @@ def publish_study(
     Args:
         study: key or folder; None selects that of ``config.yaml``.
         tier: None selects that of ``config.yaml``.
-        allow_partial: publish even if runs are missing.
+        allow_partial: publish even if runs are missing; with ``add``, leave out scenarios that are
+            not finished.
         output: folder of all published studies; None selects that of the checkout.
         from_kept: use the values and series that are already published instead of the runs.
         add: with ``from_kept``, also add scenarios that were never published as a whole, from their
@@ -90,7 +91,8 @@ def publish_study(
     published = output or checkout_root() / "reports" / "published"
     if from_kept:
         key = study or load_config().study
-        results = collect_kept(key, published / find_study(key).name, add=add, prove=prove)
+        folder = published / find_study(key).name
+        results = collect_kept(key, folder, add=add, prove=prove, allow_partial=allow_partial)
         check_kept(results, tier, allow_partial=allow_partial)
     else:
         results = collect(prepare(Wanted(study, tier)), allow_partial=allow_partial)
@@ -149,7 +151,12 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
 
 
 def collect_kept(
-    study: str, folder: Path, *, add: bool = False, prove: int | None = None
+    study: str,
+    folder: Path,
+    *,
+    add: bool = False,
+    prove: int | None = None,
+    allow_partial: bool = False,
 ) -> Results:
     """A published tier with present verdicts, texts and charts.
 
@@ -160,6 +167,7 @@ def collect_kept(
             folder.
         prove: number of runs of each kind to simulate again, to show that runs with new ids have
             the published bytes; None refuses them.
+        allow_partial: leave out scenarios to add that are not finished, and name them.
 
     Raises:
         BdpbenchError: when a file is missing or damaged, when a run is planned differently from the
@@ -171,7 +179,7 @@ def collect_kept(
     kept = _as_planned(published, prepared, folder, prove)
     ids = {old["run_id"]: run["run_id"] for old, run in zip(published, kept, strict=True)}
     plan: Plan = {**prepared.plan, "ns2_build_id": provenance["ns2_build_id"]}
-    new = _new_scenarios(prepared, kept, folder) if add else None
+    new = _new_scenarios(prepared, kept, folder, allow_partial) if add else None
     metrics = _still_defined(_read_metrics(folder / METRICS_NAME, ids), plan)
     if new is not None:
         measured = measure_plan(new, prepared.paths.runs)
@@ -229,7 +237,9 @@ def _as_planned(
     return kept if prove is None or not other else prove_bytes(kept, prepared, prove, print)
 
 
-def _new_scenarios(prepared: Prepared, kept: Sequence[KeptRun], folder: Path) -> Plan:
+def _new_scenarios(
+    prepared: Prepared, kept: Sequence[KeptRun], folder: Path, allow_partial: bool
+) -> Plan:
     """The plan of the scenarios that are not published as a whole; their runs are parsed.
 
     A scenario is added whole or not at all: metrics that take several runs together would
@@ -243,25 +253,30 @@ def _new_scenarios(prepared: Prepared, kept: Sequence[KeptRun], folder: Path) ->
         run["scenario"] for run in prepared.runs if (run["scenario"], run["run_id"]) not in known
     }
     runs = [run for run in prepared.runs if run["scenario"] in new]
+    missing = [run for run in runs if not is_finished(prepared.paths, run)]
+    unfinished = dict.fromkeys(run["scenario"] for run in missing)
+    if unfinished and allow_partial and new > unfinished.keys():
+        print("left out, since not all of their runs are finished: " + ", ".join(unfinished))
+        runs = [run for run in runs if run["scenario"] not in unfinished]
+        missing = []
     if not runs:
         raise BdpbenchError(
             "there is nothing to add: the published report has every scenario of its tier",
             where=str(folder),
             hint="leave --add out",
         )
-    plan: Plan = {**prepared.plan, "runs": runs}
-    missing = [run for run in runs if not is_finished(prepared.paths, run)]
     if missing:
         scenarios = ", ".join(dict.fromkeys(run["scenario"] for run in runs))
         raise BdpbenchError(
             f"{len(missing)} of {len(runs)} runs of the scenarios to add ({scenarios}) have no"
             " results",
             where=str(prepared.paths.folder),
-            hint=f"`./bdpbench run {plan['study']} --tier {plan['tier']} --scenario"
-            f" {missing[0]['scenario']}` simulates those of one scenario",
+            hint=f"`./bdpbench run {prepared.plan['study']} --tier {prepared.plan['tier']}"
+            f" --scenario {missing[0]['scenario']}` simulates those of one scenario;"
+            " --allow-partial adds only those that are finished",
         )
     parse_runs(prepared.paths.run(each) for each in dict.fromkeys(run["run_id"] for run in runs))
-    return plan
+    return {**prepared.plan, "runs": runs}
 
 
 def _without(added: Sequence[Addition], scenarios: Sequence[str]) -> Iterator[Addition]:

@@ -190,7 +190,9 @@ def _spread(spread: ScoredSpread, number: ScoredNumber) -> SpreadText:
 def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> NumberRow:
     verdict = VERDICTS[number["verdict"]]
     selected = number["select"]
-    protocols = names.protocols_in(selected)
+    of_runs = {names.run(each).protocols for each in number["run_ids"]}
+    # A number of "case 3" is about those that meet in its runs, if these are the same in all.
+    protocols = names.protocols_in(selected) or (of_runs.pop() if len(of_runs) == 1 else ())
     unit, published = number["unit"], number["published"]
     metric = names.metric(number["metric"])
     condition = _condition(selected, number["subject"], names)

@@ -179,3 +179,17 @@ def test_readings_are_counted_beside_the_judged_runs() -> None:
     judged = {each.verdict.key: each.count for each in counts.judged}
     assert (judged["holds"], judged["fails"], judged["undecided"]) == (1, 1, 1)
     assert row.changed == (("claim-a", "a"),)
+
+
+def test_a_number_of_a_case_is_about_the_protocols_of_its_runs(inputs: Any) -> None:
+    names = Names(inputs.plan, read_captions(), inputs.definitions)
+    run_ids = {run["label"]: run["run_id"] for run in inputs.plan["runs"]}
+
+    def protocols(*labels: str) -> tuple[str, ...]:
+        number = inputs.scorecard["numbers"][0]
+        own = {"select": {"case_number": "3"}, "run_ids": [run_ids[each] for each in labels]}
+        scorecard = {**inputs.scorecard, "numbers": [{**number, **own}]}
+        return number_rows(scorecard, names)[0].protocols
+
+    assert protocols("HS-TCP and Scalable TCP, 30 s") == ("HS-TCP", "Scalable TCP")
+    assert protocols("HS-TCP, 30 s", "Scalable TCP, 30 s") == ()

@@ -115,13 +115,6 @@ class NumberRow:
         return math.inf if distance is None else distance
 
     @property
-    def distance_text(self) -> str:
-        """The distance for reading."""
-        if math.isinf(self.distance):
-            return "–"
-        return f"{self.distance:.1f}" if self.distance < 10 else f"{self.distance:.0f}"
-
-    @property
     def widths(self) -> float | None:
         """Signed distance in widths of the bounds, within which it is from -1 to 1."""
         deviation = self.number["deviation"]

@@ -32,7 +32,7 @@ TIME_LIMIT_MIN = config.get("time_limit_min", 10**6)
 with open(Path(PLAN_FILE).parent / "batches" / "jobs.json", encoding="utf-8") as stream:
     TIER = json.load(stream)
 JOBS = TIER["jobs"]
-FOLDER = f"{TIER['study']}/{TIER['tier']}"
+FOLDER = f"{TIER['study']}/{Path(PLAN_FILE).parent.name}"
 NS2_MARKER = f"ns2/{TIER['ns2_build_id']}-{BACKEND}.json"
 
 

@@ -27,7 +27,9 @@ from bdpbench.contracts.plan import (
 from bdpbench.contracts.runs import ERROR_NAME, read_run, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend
+from bdpbench.simulation.ns3_backend import Ns3Backend
 from bdpbench.simulation.simulate import simulate, write_specs
+from bdpbench.studies.engines import is_ns3
 
 SERIES_BIN_S = 1.0
 """Width of the bins of the series kept of a streamed trace, s: that of a run's throughputs."""
@@ -114,7 +116,8 @@ class Batch:
         write_specs(places["runs"][:1], places["ns2_build_id"], self._runs_dir)
         self._tell("begun", run_id)
         try:
-            simulate(run_dir, self._backend, reduce_stream)
+            ns3 = is_ns3(places["runs"][0]["script"])
+            simulate(run_dir, Ns3Backend() if ns3 else self._backend, reduce_stream)
         except BdpbenchError:
             self._tell("failed", run_id)
             raise

@@ -50,6 +50,7 @@ from bdpbench.simulation.simulate import write_specs
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
+from bdpbench.studies.engines import simulators
 from bdpbench.studies.folders import ComponentFolder, folder_of_the_name
 from bdpbench.studies.load import declared_by, find_study, folders_of, load_study, why_not_replaced
 from bdpbench.studies.plan import Selection, make_plan, tiers_of
@@ -75,6 +76,7 @@ class Paths:
     results: Path
     study: str
     tier: str
+    engine: str | None = None
 
     @property
     def runs(self) -> Path:
@@ -87,8 +89,11 @@ class Paths:
 
     @property
     def folder(self) -> Path:
-        """Folder of the tier's plan, tables of numbers and report."""
-        return self.results / self.study / self.tier
+        """Folder of the tier's plan, tables of numbers and report.
+
+        With ``--engine`` it is another, because the report has other runs.
+        """
+        return self.results / self.study / "-".join(filter(None, (self.tier, self.engine)))
 
     @property
     def plan(self) -> Path:
@@ -155,6 +160,7 @@ class Wanted:
         results: folder of runs and reports.
         scripts: folder of scripts that replace the study's own.
         build_id: id of the build of ns-2.
+        engine: the simulator of all runs, instead of the one that the study names.
     """
 
     study: str | None = None
@@ -163,12 +169,14 @@ class Wanted:
     results: Path | None = None
     scripts: Path | None = None
     build_id: str | None = None
+    engine: str | None = None
 
     def paths(self) -> Paths:
         """Where the plan, its runs and its report are."""
         config = load_config()
         results = self.results or results_dir(config.results)
-        return Paths(results, find_study(self.study or config.study).name, self.tier or config.tier)
+        name = find_study(self.study or config.study).name
+        return Paths(results, name, self.tier or config.tier, self.engine)
 
 
 def prepare(wanted: Wanted) -> Prepared:
@@ -185,11 +193,11 @@ def prepare(wanted: Wanted) -> Prepared:
     paths, scripts = wanted.paths(), wanted.scripts
     name, tier = wanted.study or paths.study, paths.tier
     study = load_study(name, scripts)
-    selection = wanted.selection.in_study(study)
     identities = Identities()
-    tier_runs = expand_tier(study, tier, identities)
-    # Scripts that replace the study's own change its runs, but not its expectations.
-    known = {tier: tier_runs} if scripts is None else {}
+    selection = wanted.selection.in_study(study)
+    tier_runs = expand_tier(study, tier, identities, engine=wanted.engine, selection=selection)
+    # What replaces the study's scripts or engine changes its runs, but not its expectations.
+    known = {tier: tier_runs} if scripts is None and wanted.engine is None else {}
     _check_evaluation(load_study(name), identities, known)
     build_id = wanted.build_id or current_build_id()
     for folder in folders_of(study):
@@ -207,6 +215,9 @@ def prepare(wanted: Wanted) -> Prepared:
     begun |= {_group(run) for run in selected}
     runs = [run for run in tier_runs if _group(run) in begun]
     plan = make_plan(study, tier, build_id, runs, evaluation_checksum(study.folder))
+    if wanted.engine is not None:
+        for scenario in plan["scenarios"].values():
+            scenario["title"] += f" ({' and '.join(simulators(runs))})"  # all captions have it
     missing = [run for run in selected if not is_finished(paths, run)]
     return Prepared(paths, plan, missing, _own_scripts(study, runs, scripts))
 

@@ -22,8 +22,10 @@ from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Backend, choose_backend
 from bdpbench.simulation.build import current_build_id
+from bdpbench.simulation.ns3_backend import Ns3Backend
 from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.studies.config import Config, load_config
+from bdpbench.studies.engines import is_ns3
 from bdpbench.studies.plan import Selection
 
 
@@ -43,6 +45,7 @@ class RunRequest:
     quiet: bool = False
     as_json: bool = False
     results: Path | None = None
+    engine: str | None = None
 
 
 def run_study(request: RunRequest) -> None:
@@ -56,7 +59,12 @@ def run_study(request: RunRequest) -> None:
         config = load_config()
         execution = execution_of(request, config)
         wanted = Wanted(
-            request.study, request.tier, request.selection, request.results, request.scripts
+            request.study,
+            request.tier,
+            request.selection,
+            request.results,
+            request.scripts,
+            engine=request.engine,
         )
         planned = prepare(wanted)
         announce_plan(view, planned, execution.cores)
@@ -73,6 +81,8 @@ def run_study(request: RunRequest) -> None:
             if mend_at_a_glance(view, planned):
                 planned = prepare(wanted)
             execution = replace(execution, backend=built(execution.backend).name)
+            if any(is_ns3(run["script"]) for run in planned.missing):
+                Ns3Backend().build()
             try:
                 _work(planned, execution, view)
             except BdpbenchError:

@@ -30,6 +30,12 @@ backend_option = click.option(
 )
 
 
+engine_option = click.option(
+    "--engine",
+    type=click.Choice(["ns3"]),
+    help="Simulate with ns-3 instead of ns-2 what both can (docs/ns3.md); the report is apart.",
+)
+
 scripts_option = click.option(
     "--scripts",
     type=PATH,

@@ -10,6 +10,7 @@ from bdpbench.cli.options import (
     FOLDER,
     PATH,
     backend_option,
+    engine_option,
     scripts_option,
     selection_options,
     study_argument,
@@ -23,6 +24,7 @@ from bdpbench.cli.options import (
 @selection_options
 @backend_option
 @scripts_option
+@engine_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
 @click.option("-k", "--keep-going", is_flag=True, help="Continue with other runs if one fails.")
 @click.option(
@@ -40,6 +42,7 @@ def run_command(
     protocols: tuple[str, ...],
     backend: str | None,
     scripts: Path | None,
+    engine: str | None,
     jobs: int | None,
     keep_going: bool,
     dry_run: bool,
@@ -69,6 +72,7 @@ def run_command(
             dry_run=dry_run,
             profile=profile,
             scripts=scripts,
+            engine=engine,
             quiet=quiet,
             as_json=as_json,
         )

@@ -29,6 +29,7 @@ from bdpbench.pages.names import (
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart
 from bdpbench.pages.text import figures_text, format_bytes, format_number, joined
+from bdpbench.studies.engines import is_ns3, ns3_build_id
 from bdpbench.units import with_unit
 
 # Shown over a sweep if the study has no published numbers for it.
@@ -311,6 +312,9 @@ def repeat_command(plan: Plan, run: PlannedRun) -> str:
 
 
 def ns2_command(run: PlannedRun) -> str:
-    """Shell command for the repository's root that runs only ns-2, into ``out/``."""
+    """Shell command for the repository's root that runs only the simulator, into ``out/``."""
+    if is_ns3(run["script"]):
+        program = f".bdpbench/ns3/{ns3_build_id()}-*/network"
+        return f"mkdir -p out && {program} {shlex.join(map(str, run['argv']))}"
     arguments: Sequence[str] = [f"tcl/{run['script']}", *map(str, run["argv"])]
     return f'mkdir -p out && "$(./bdpbench ns2 path)" {shlex.join(arguments)}'

@@ -39,6 +39,7 @@ from bdpbench.pages.summary import (
     taken_over_sentence,
 )
 from bdpbench.pages.text import VERDICTS, offered_origins, totals
+from bdpbench.studies.engines import simulators
 
 MOST_RUNS_OF_ONE_FILE = 100
 """Runs above which a page has files beside it: as one file it could exceed 2 MB."""
@@ -300,6 +301,7 @@ def _provenance(plan: Plan, run_info: RunRecords) -> dict[str, object]:
     started = sorted(info["started"] for info in infos)
     return {
         "version": __version__,
+        "simulators": " and ".join(simulators(plan["runs"])),
         "backends": sorted({info["ns2"]["backend"] for info in infos}),
         "binaries": sorted({info["ns2"]["binary_sha256"] or "" for info in infos} - {""}),
         "ns2_info": infos[0]["ns2"].get("info", {}) if infos else {},

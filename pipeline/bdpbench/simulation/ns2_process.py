@@ -53,11 +53,12 @@ class Usage:
 
 @dataclass(frozen=True)
 class RunNames:
-    """Names of a run in messages: the run, its script, and the folder with its log."""
+    """Names of a run in messages: the run, its script, the folder with its log, the simulator."""
 
     run: str
     script: str
     folder: Path
+    simulator: str = "ns-2"
 
 
 class _Ns2:
@@ -223,8 +224,8 @@ def _stands_still(names: RunNames) -> BdpbenchError:
     reached = simulated_time(names.folder / PROGRESS_NAME)
     where, limit_s = (f"at {reached[0]:g} s", _STEP_S) if reached else ("before it began", _SETUP_S)
     return BdpbenchError(
-        f"ns-2 was stopped: its simulated time stood still {where} for {limit_s / 60:g} minutes of "
-        f"CPU time, or for {_PATIENCE * limit_s / 60:g} minutes in all",
+        f"{names.simulator} was stopped: its simulated time stood still {where} for "
+        f"{limit_s / 60:g} minutes of CPU time, or for {_PATIENCE * limit_s / 60:g} minutes in all",
         where=names.run,
         hint=f"the script is {names.script}; does a loop of it, or of a law, never end?",
     )
@@ -240,7 +241,7 @@ def _disk_full(names: RunNames, scratch: Path) -> BdpbenchError:
         said += f" at {share:.0%} of its simulation and needs about {size_text(needed)}"
     return BdpbenchError(
         f"the disk is full: {size_text(free_bytes(scratch))} are left in {names.folder.parent}, "
-        f"and ns-2 was stopped; {said}",
+        f"and {names.simulator} was stopped; {said}",
         where=names.run,
         hint=f"make room; {RESUME_HINT}",
     )
@@ -270,8 +271,11 @@ def _failure(names: RunNames, scratch: Path, status: int) -> BdpbenchError:
         reason = f"was killed by {signal_words(killed)}"
         hint = "run the same command again to resume; finished runs are kept"
     with log.open("a", encoding="utf-8") as stream:
-        stream.write(f"bdpbench: ns-2 {reason}\n")
-    told = (f"ns-2 {reason}; log: {names.folder / LOG_NAME}", *_beginning_and_end(lines))
+        stream.write(f"bdpbench: {names.simulator} {reason}\n")
+    told = (
+        f"{names.simulator} {reason}; log: {names.folder / LOG_NAME}",
+        *_beginning_and_end(lines),
+    )
     return BdpbenchError("\n    ".join(told), where=names.run, hint=hint)
 
 

@@ -58,6 +58,7 @@ from bdpbench.simulation.ns2_process import (
     run_ns2,
     streams,
 )
+from bdpbench.studies.engines import is_ns3, ns3_build_id, ns3_code_digest, ns3_files
 from bdpbench.studies.identity import (
     ORIGINAL_RUNNER,
     original_files,
@@ -85,7 +86,7 @@ def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -
             "script": run["script"],
             "parameters": run["parameters"],
             "outputs": run["outputs"],
-            "ns2_build_id": ns2_build_id,
+            "ns2_build_id": ns3_build_id() if is_ns3(run["script"]) else ns2_build_id,
             "estimated_cpu_s": run["estimated_cpu_s"],
         }
         if run["scripts"] is not None:
@@ -129,6 +130,9 @@ def _mismatch(spec: Spec, run_dir: Path, backend: Backend) -> str:
     planned = spec["ns2_build_id"]
     if planned != backend.build_id:
         return f"was planned for ns-2 build {planned}, the checkout is now at {backend.build_id}"
+    if is_ns3(spec["script"]):
+        same = ns3_code_digest() == spec["identity"]["tcl"]
+        return "" if same else "the program of ns-3 has changed since this was planned"
     if tcl_digest(script_files(spec, run_dir)) != spec["identity"]["tcl"]:
         return f"{spec['script']} or a file that it sources has changed since this was planned"
     return ""
@@ -161,6 +165,8 @@ def script_files(spec: Spec, run_dir: Path) -> list[Path]:
     """All Tcl files that ns-2 reads, in the order of the run's identity."""
     if "scripts" in spec:
         return original_files(run_dir / SCRIPTS_FOLDER, spec["script"])
+    if is_ns3(spec["script"]):
+        return ns3_files()
     return tcl_files(script_path(spec))
 
 
@@ -247,12 +253,17 @@ def _run_in_scratch(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer
     """Let ns-2 write into a scratch folder, which becomes ``out/`` when everything is there."""
     scratch = _empty_scratch(run_dir)
     script = str(resolved(script_name(spec)))
-    names = RunNames(f"run {spec['run_id']} ({spec['label']})", script, run_dir)
+    names = RunNames(
+        f"run {spec['run_id']} ({spec['label']})",
+        script,
+        run_dir,
+        "ns-3" if is_ns3(spec["script"]) else "ns-2",
+    )
     traces = [scratch / OUTPUT_FOLDER / name for name in spec["identity"]["streams"]]
     try:
         with streams(traces, reduce) as pipes:
             command = _command(spec, run_dir, scratch, backend)
-            usage = run_ns2(command, scratch, names, pipes, native=backend.name == "native")
+            usage = run_ns2(command, scratch, names, pipes, native=backend.name != "docker")
         _check_outputs(spec, names, scratch)
         _install_outputs(run_dir, scratch)
     finally:
@@ -294,13 +305,13 @@ def _check_outputs(spec: Spec, names: RunNames, scratch: Path) -> None:
         written = scratch / OUTPUT_FOLDER / output["file"]
         if not written.is_file():
             raise BdpbenchError(
-                f"ns-2 ended well but did not write {output['file']}",
+                f"{names.simulator} ended well but did not write {output['file']}",
                 where=names.run,
                 hint=f"{names.script} and the outputs of the scenario disagree",
             )
         if output["table"] == "facts" and written.stat().st_size == 0:
             raise BdpbenchError(
-                f"ns-2 ended before its script did: {output['file']} is empty",
+                f"{names.simulator} ended before its script did: {output['file']} is empty",
                 where=names.run,
                 hint="does the code of a protocol end the program?",
             )

@@ -25,7 +25,7 @@ from bdpbench.studies.links import ROUNDED_BUFFERS
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.studies.values import Values
-from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS, ParameterDeclaration
+from bdpbench.studies.vocabulary import NS3, PROTOCOL_PARAMETERS, ParameterDeclaration
 from bdpbench.units import unit_of
 
 
@@ -137,10 +137,16 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
         parts.append(f"RTT {format_value(first)}:{format_value(second)} ms")
     parts += [
         _words(study, name, parameters[name])
-        for name in _shown(study, swept_names(scenario))
+        for name in _shown(study, _told(scenario, parameters))
         if name in parameters
     ]
     return ", ".join([*parts, f"{format_value(parameters['duration_s'])} s"])
+
+
+def _told(scenario: Scenario, parameters: Parameters) -> list[str]:
+    """Parameters that a label tells: those that are swept, and the engine if it is not ns-2."""
+    engine = ["engine"] if parameters.get("engine") == NS3 else []
+    return list(dict.fromkeys([*swept_names(scenario), *engine]))
 
 
 def tell_apart(study: Study, runs: Sequence[PlannedRun]) -> None:

@@ -15,6 +15,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.cost import expected_work, network_cpu_s
+from bdpbench.studies.engines import UnsupportedError, for_ns3, is_ns3, ns3_identity
 from bdpbench.studies.flows import (
     NetworkFlow,
     flow_arguments,
@@ -33,7 +34,14 @@ from bdpbench.studies.links import (
     wires_of,
 )
 from bdpbench.studies.load import script_path
-from bdpbench.studies.plan import label_of, note_equal, parameter_grid, tell_apart, tiers_of
+from bdpbench.studies.plan import (
+    Selection,
+    label_of,
+    note_equal,
+    parameter_grid,
+    tell_apart,
+    tiers_of,
+)
 from bdpbench.studies.study import (
     DATADIR_ARGUMENT,
     DURATION_ARGUMENT,
@@ -52,14 +60,21 @@ from bdpbench.studies.values import (
     check_network,
     check_run,
 )
-from bdpbench.studies.vocabulary import NETWORK_DEFAULTS, PROTOCOL_PARAMETERS, is_traced
+from bdpbench.studies.vocabulary import NETWORK_DEFAULTS, NS3, PROTOCOL_PARAMETERS, is_traced
 from bdpbench.units import bdp_packets
 
 _LEAST_WINDOW_PKTS = 10_000
 _EPSILON_MS = 1e-6
 
 
-def expand_tier(study: Study, tier: str, identities: Identities | None = None) -> list[PlannedRun]:
+def expand_tier(
+    study: Study,
+    tier: str,
+    identities: Identities | None = None,
+    *,
+    engine: str | None = None,
+    selection: Selection | None = None,
+) -> list[PlannedRun]:
     """All runs of a tier, in the order of ``study.yaml``; equal runs of a scenario appear once.
 
     So do runs whose buffers, given as shares of the BDP or as times, round to the same number of
@@ -70,17 +85,21 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
         tier: name of the tier.
         identities: makes the identities of the runs; sharing it between tiers reads each script
             once.
+        engine: the simulator of all runs, instead of the study's own.
+        selection: with an engine, the runs that are wanted; the others need not be supported.
 
     Raises:
         BdpbenchError: when the tier has no runs; naming file and line, when a run lacks a value,
             when a setting would not reach ns-2, or when two runs of a scenario differ in name only.
     """
-    points = (
+    points: Iterable[tuple[str, Parameters]] = (
         (key, parameters)
         for key in study.scenarios
         for parameters in parameter_grid(study, key, tier)
     )
-    planned = expand_points(study, points, identities or Identities())
+    if engine is not None:
+        points = _with_engine(study, points, engine, selection or Selection())
+    planned = expand_points(study, points, identities or Identities(), selection)
     if not planned:
         raise BdpbenchError(
             f"study {study.key} has no runs in tier {tier!r}",
@@ -89,17 +108,52 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
     return planned
 
 
+def _with_engine(
+    study: Study, points: Iterable[tuple[str, Parameters]], engine: str, selection: Selection
+) -> Iterator[tuple[str, Parameters]]:
+    """The points of the wanted scenarios, with the simulator that is given on the command line."""
+    for key, parameters in points:
+        if selection.scenarios and key not in selection.scenarios:
+            continue
+        if "engine" in parameters:
+            values = Values(study, key, parameters)
+            raise values.error(
+                values.place_of("engine"),
+                f"{key} names its engine itself, so that --engine {engine} would have no effect",
+                hint="leave out --engine; --scenario selects other scenarios",
+            )
+        if study.scenarios[key].script != NETWORK_SCRIPT:
+            raise study.error(
+                ("scenarios", key, "script"),
+                f"--engine {engine} would have no effect: {study.scenarios[key].script} is a "
+                "script of ns-2",
+                hint="--scenario selects scenarios without a script of their own",
+            )
+        yield key, {**parameters, "engine": engine}
+
+
 def expand_points(
-    study: Study, points: Iterable[tuple[str, Parameters]], identities: Identities
+    study: Study,
+    points: Iterable[tuple[str, Parameters]],
+    identities: Identities,
+    selection: Selection | None = None,
 ) -> list[PlannedRun]:
     """The same for given scenarios and parameters, see ``plan_run``.
+
+    A run that its engine cannot simulate is left out if ``selection`` has other protocols.
 
     Raises:
         BdpbenchError: naming file and line, see ``expand_tier``.
     """
     runs: dict[tuple[str, str], PlannedRun] = {}
     for key, parameters in points:
-        run = plan_run(study, key, parameters, identities)
+        try:
+            run = plan_run(study, key, parameters, identities)
+        except UnsupportedError as error:
+            chosen = set(selection.protocols) if selection else set()
+            if not chosen or chosen & error.protocols:
+                raise
+            continue
         known = runs.setdefault((key, run["run_id"]), run)
         if known is not run:
             note_equal(study, known, run)
@@ -127,7 +181,11 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
     outputs = identities.shared(_reduced(run.outputs, given))
     streams = list(dict.fromkeys(each["stream"] for each in outputs if "stream" in each))
     uses = {sender.use for sender in run.senders or ()} or None
-    identity = identities.of(run.path, run.argv, uses, streams, files=run.files)
+    identity = (
+        ns3_identity(run.argv)
+        if is_ns3(run.script)
+        else identities.of(run.path, run.argv, uses, streams, files=run.files)
+    )
     named = [str(parameters[each]) for each in PROTOCOL_PARAMETERS if each in parameters]
     scripts = values.scenario.scripts
     return {
@@ -325,7 +383,7 @@ def _network(values: Values) -> Resolved:
         **link_parameters(links, changes),
         **_protocols(flows),
     }
-    return Resolved(
+    resolved = Resolved(
         script,
         path,
         [],
@@ -336,6 +394,11 @@ def _network(values: Values) -> Resolved:
         derived,
         lambda parameters: network_cpu_s(links, flows, sources, outputs, parameters),
     )
+    if values.get("engine") != NS3:
+        return resolved
+    more = {"background traffic": sources, "changes of its bottlenecks": changes}
+    is_more = " and ".join(what for what, parts in more.items() if parts)
+    return for_ns3(values, resolved, links, defaults, is_more=is_more)
 
 
 def _script_for(sources: Sequence[Source]) -> str:

@@ -30,6 +30,9 @@ from bdpbench.units import (
     unit_of,
 )
 
+NS2, NS3 = "ns2", "ns3"
+"""Values of the parameter ``engine``: the simulator of a run."""
+
 PROTOCOL_PARAMETERS = ("protocol", "protocol_1", "protocol_2")
 """Parameters whose value is the key of a protocol."""
 
@@ -248,6 +251,12 @@ COMMON: Mapping[str, ParameterDeclaration] = {
     "queue_sample_s": _interval("Sampling interval of the queue, s"),
     "substream": _count(
         "Substream of ns-2's random number generator", "", "repetition {}", MOST_SUBSTREAM
+    ),
+    "engine": ParameterDeclaration(
+        description="Simulator of the run: ns2 for ns-2.35, ns3 for ns-3.37",
+        label="engine {}",
+        type="word",
+        choices=[NS2, NS3],
     ),
     "trace": ParameterDeclaration(
         description="'packets' writes the packet trace of the bottleneck; 'stream' reduces it "

@@ -1,0 +1,148 @@
+"""Compiles the program of ns-3 against the ns-3 of this machine, once, and runs it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import platform
+import re
+import shutil
+import subprocess
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast
+
+from bdpbench.contracts.documents import write_json_atomically
+from bdpbench.contracts.files import known_sha256_of, make_folders
+from bdpbench.contracts.paths import home_dir
+from bdpbench.contracts.runs import BuildFacts
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation.backend import Command
+from bdpbench.simulation.build import INFO_NAME
+from bdpbench.studies.engines import (
+    NS3_FLAGS,
+    NS3_LIBRARIES,
+    NS3_VERSION,
+    ns3_build_id,
+    ns3_files,
+)
+
+BINARY_NAME = "network"
+NS3_PACKAGES = "apt-get install --no-install-recommends libns3-dev g++"
+_HEADERS = Path("/usr/include/ns3")
+_LIBRARY = re.compile(r"libns3-core\.so\.(?P<minor>\d+)$")
+_TIMEOUT_S = 900.0
+
+
+@dataclass(frozen=True)
+class Ns3Backend:
+    """ns-3 on this machine, a ``simulation.backend.Backend``."""
+
+    name: str = "ns3"
+
+    @property
+    def build_id(self) -> str:
+        """Id of the build of the program of this checkout."""
+        return ns3_build_id()
+
+    @property
+    def folder(self) -> Path:
+        """Where the program and the facts of its build are, for this kind of machine."""
+        return home_dir() / "ns3" / f"{self.build_id}-{platform.machine()}"
+
+    def build(self, source: Path | None = None) -> None:
+        """Compile the program, unless it is there; two calls at once compile it once.
+
+        Raises:
+            BdpbenchError: when the compiler, or the ns-3 that the program is for, is not there.
+        """
+        require_ns3()
+        make_folders(self.folder)
+        with (self.folder / ".lock").open("w", encoding="utf-8") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX)
+            if not self.is_built():
+                self._compile()
+
+    def is_built(self) -> bool:
+        """Whether the program is there as it was compiled."""
+        binary = self.folder / BINARY_NAME
+        facts = self._kept()
+        return binary.is_file() and known_sha256_of(binary) == facts.get("binary_sha256")
+
+    def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
+        """How to run the program; ``script`` is its source, which it does not need."""
+        return Command((str(self.folder / BINARY_NAME), *argv))
+
+    def info(self) -> BuildFacts:
+        """The facts of the build, which is made if it is not there.
+
+        Raises:
+            BdpbenchError: as ``build``.
+        """
+        if not self.is_built():
+            self.build()
+        return self._kept()
+
+    def _kept(self) -> BuildFacts:
+        try:
+            text = (self.folder / INFO_NAME).read_text(encoding="utf-8")
+            return cast("BuildFacts", json.loads(text))
+        except (OSError, json.JSONDecodeError):
+            return BuildFacts()
+
+    def _compile(self) -> None:
+        binary, made = self.folder / BINARY_NAME, self.folder / f".{BINARY_NAME}.new"
+        code = [str(path) for path in ns3_files() if path.suffix == ".cc"]
+        command = ["g++", *NS3_FLAGS, "-o", str(made), *code, *NS3_LIBRARIES]
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+        )
+        if done.returncode != 0:
+            said = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr)
+            raise BdpbenchError(
+                f"the program of ns-3 does not compile: {said.strip()}",
+                where=code[-1],
+                hint=f"it is written for ns-3.{NS3_VERSION.partition('.')[2]} of Debian 12",
+            )
+        made.replace(binary)
+        facts: BuildFacts = {
+            "schema_version": 1,
+            "build_id": self.build_id,
+            "variant": f"ns-{NS3_VERSION}",
+            "binary_sha256": known_sha256_of(binary),
+            "binary_bytes": binary.stat().st_size,
+            "cxx_flags": " ".join(NS3_FLAGS),
+            "libraries": " ".join(NS3_LIBRARIES),
+            "machine": platform.machine(),
+        }
+        write_json_atomically(self.folder / INFO_NAME, facts)
+
+
+def require_ns3() -> None:
+    """Make sure that what the program is compiled with is there.
+
+    Raises:
+        BdpbenchError: in one sentence with the packages, if it is not.
+    """
+    if shutil.which("g++") is None or not _HEADERS.is_dir():
+        raise BdpbenchError(
+            f"ns-{NS3_VERSION} is not installed; on Debian 12, `{NS3_PACKAGES}` installs it",
+            where="engine: ns3",
+        )
+    found = installed_ns3()
+    if found != NS3_VERSION:
+        raise BdpbenchError(
+            f"this machine has ns-{found or '3 of an unknown version'}, and runs of this engine "
+            f"are those of ns-{NS3_VERSION}, which Debian 12 has: `{NS3_PACKAGES}`",
+            where="engine: ns3",
+        )
+
+
+def installed_ns3() -> str:
+    """The version of ns-3's libraries, by the names of their files; "" if there are none."""
+    for path in sorted(Path("/usr/lib").glob("*/libns3-core.so.*")):
+        found = _LIBRARY.match(path.name)
+        if found:
+            return f"3.{found['minor']}"
+    return ""

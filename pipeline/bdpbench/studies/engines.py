@@ -1,0 +1,383 @@
+"""The second engine: which runs ns-3 can simulate, and what its program gets of them.
+
+``engine: ns3`` among the parameters of a run, or ``--engine ns3``, replaces ns-2 and
+``tcl/network.tcl`` by ns-3 and ``simulation/ns3/network.cc``, which writes the same files. What of
+a run that program cannot honour is refused with its reason: a comparison of two simulators is only
+worth something if both simulate the same.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import types
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import NoReturn
+
+from bdpbench.contracts.paths import config_dir, package_dir, relative, tcl_dir
+from bdpbench.contracts.plan import Identity, Parameters, PlannedRun, format_value
+from bdpbench.contracts.yaml_files import Location
+from bdpbench.errors import BdpbenchError
+from bdpbench.studies.behaviour import strip_cpp
+from bdpbench.studies.flows import NetworkFlow
+from bdpbench.studies.links import Link
+from bdpbench.studies.values import WINDOW_OPTION, ClassVariables, Pairs, Resolved, Values
+from bdpbench.studies.vocabulary import is_traced
+
+NS3_VERSION = "3.37"
+"""The version of ns-3 that the program is written and checked for; others are refused."""
+
+NS3_FLAGS = ("-std=c++17", "-O2", "-Wall")
+NS3_LIBRARIES = ("-lns3-internet", "-lns3-network", "-lns3-core")
+NS3_PACKET_COST = 60.0
+"""CPU time of ns-3 for a packet as a multiple of ns-2's: 80 µs instead of 1.3 µs."""
+
+_SUFFIXES = (".cc", ".h")
+_DELAYED_ACK_S = 0.1  # ns-2's interval_ of receivers that delay ACKs
+
+
+class UnsupportedError(BdpbenchError):
+    """What ns-3 cannot simulate; ``protocols`` are those of the run's flows."""
+
+    def __init__(self, error: BdpbenchError, protocols: frozenset[str]) -> None:
+        super().__init__(error.message, where=error.where, hint=error.hint)
+        self.protocols = protocols
+
+
+@dataclass(frozen=True)
+class Counterpart:
+    """ns-3's congestion control for a sender of ns-2.
+
+    Attributes:
+        sender: its class, without ``ns3::``.
+        attributes: what is set of it in every run, so that its defaults are those of ns-2.
+        variables: variable of ns-2 → the attribute that is set to its value, or the only value
+            that ns-3 has.
+        needed: variables that have to be given, as ns-2's default is another than ns-3's.
+    """
+
+    sender: str
+    attributes: Mapping[str, str] = field(default_factory=dict)
+    variables: Mapping[str, str | float] = field(default_factory=dict)
+    needed: tuple[str, ...] = ()
+
+
+_BIC = {"Beta": "0.8", "BinarySearchCoefficient": "4", "SmoothPart": "20"}
+COUNTERPARTS: Mapping[str, Counterpart] = types.MappingProxyType(
+    {
+        "windowOption_ 1": Counterpart("TcpLinuxReno"),
+        "windowOption_ 8": Counterpart(
+            "TcpHighSpeed",
+            variables={
+                "low_window_": 38.0,
+                "high_window_": 83000.0,
+                "high_p_": 1e-7,
+                "high_decrease_": 0.1,
+            },
+        ),
+        "windowOption_ 9": Counterpart(
+            "TcpScalable",
+            {"AIFactor": "100", "MDFactor": "0.125"},
+            {"scalable_lwnd_": 100.0},
+            needed=("scalable_lwnd_",),
+        ),
+        "windowOption_ 15": Counterpart(
+            "TcpBic",
+            {**_BIC, "LowWnd": "38", "MaxIncr": "32"},
+            {
+                "low_window_": "LowWnd",
+                "smooth_bic_beta_": "Beta",
+                "smooth_bic_B_": "BinarySearchCoefficient",
+                "smooth_bic_max_increment_": "MaxIncr",
+                "smooth_bic_smooth_part_": "SmoothPart",
+                "smooth_bic_fast_convergence_": "FastConvergence",
+            },
+        ),
+        "windowOption_ -10": Counterpart("TcpHtcp", variables={"htcp_delta_l_": "DeltaL"}),
+        "linux reno": Counterpart("TcpLinuxReno"),
+        "linux bic": Counterpart("TcpBic", {**_BIC, "LowWnd": "14", "MaxIncr": "16"}),
+        "linux cubic": Counterpart("TcpCubic", {"Beta": "0.8", "C": "0.4", "HyStart": "false"}),
+        "linux highspeed": Counterpart("TcpHighSpeed"),
+        "linux htcp": Counterpart("TcpHtcp"),
+        "linux scalable": Counterpart("TcpScalable", {"AIFactor": "50", "MDFactor": "0.125"}),
+        "linux vegas": Counterpart("TcpVegas", {"Alpha": "2", "Beta": "4", "Gamma": "1"}),
+        "linux westwood": Counterpart("TcpWestwoodPlus"),
+        "folder cubic": Counterpart(
+            "TcpCubic",
+            variables={
+                "c_": "C",
+                "beta_": "Beta",
+                "fast_convergence_": "FastConvergence",
+                "hystart_": "HyStart",
+            },
+        ),
+    }
+)
+"""Sender of ns-2 → ns-3's. To add one, add a row, and a case to the study ``two_simulators``."""
+
+_NO_COUNTERPART = {
+    "folder bbr": "ns-3.37 has version 1 of BBR, and this is version 3",
+    "folder dctcp": "it needs queues that mark packets, which this engine does not have yet",
+}
+_SOCKET_VARIABLES = {
+    "windowInit_": "InitialCwnd",
+    "minrto_": "MinRto",
+    "tcpTick_": "ClockGranularity",
+}
+_TIMES = {"MinRto", "ClockGranularity", "DeltaL"}
+_SWITCHES = {"FastConvergence", "HyStart"}
+# Variables of every sender: the path of these is another, or ns-3 has only this value.
+_ELSEWHERE = {"packetSize_", "window_", WINDOW_OPTION}
+_FIXED = {"timestamps_": 1.0}  # a sample of the RTT from each ACK
+_SINKS = {"TCPSink": 1, "TCPSink/Sack1": 1, "TCPSink/DelAck": 2, "TCPSink/Sack1/DelAck": 2}
+_SACK = {"TCP/Sack1": "true", "TCP/Linux": "true", "TCP/Newreno": "false"}
+
+# What is the same for all runs: ns-2's values where ns-3 has others, and no end of patience.
+_DEFAULTS = {
+    "TcpSocket.ConnCount": "1000000",
+    "TcpSocket.DataRetries": "1000000",
+    "TcpSocket.DelAckTimeout": f"{_DELAYED_ACK_S}s",
+    "TcpSocket.InitialCwnd": "2",
+    "TcpSocketBase.ClockGranularity": "0.01s",
+    "TcpSocketBase.MinRto": "0.2s",
+    "TcpSocketBase.Timestamp": "false",
+}
+
+
+def is_ns3(script: str) -> bool:
+    """Whether a script, as plans and specs name it, is the program of ns-3."""
+    return script.endswith(_SUFFIXES)
+
+
+def simulators(runs: Iterable[PlannedRun]) -> list[str]:
+    """Names of the simulators of some runs."""
+    return sorted({f"ns-{NS3_VERSION}" if is_ns3(run["script"]) else "ns-2.35" for run in runs})
+
+
+def ns3_program() -> Path:
+    """The file with the main function of the program."""
+    return package_dir() / "simulation" / "ns3" / "network.cc"
+
+
+def ns3_files() -> list[Path]:
+    """All files of the program."""
+    return sorted(path for path in ns3_program().parent.iterdir() if path.suffix in _SUFFIXES)
+
+
+def ns3_code_digest() -> str:
+    """SHA-256 of the program, without comments and blank lines."""
+    digest = hashlib.sha256()
+    for path in ns3_files():
+        digest.update(strip_cpp(path.read_text(encoding="utf-8")).encode() + b"\0")
+    return digest.hexdigest()
+
+
+def ns3_digest() -> str:
+    """SHA-256 of what else decides how ns-3 behaves: its version, and how the program is made."""
+    return hashlib.sha256(" ".join((NS3_VERSION, *NS3_FLAGS)).encode()).hexdigest()
+
+
+def ns3_build_id() -> str:
+    """Id of the build of the program."""
+    return hashlib.sha256((ns3_code_digest() + ns3_digest()).encode()).hexdigest()[:16]
+
+
+def ns3_identity(argv: Sequence[str]) -> Identity:
+    """Identity of a run of ns-3; its program stands in place of the Tcl files."""
+    return {"argv": list(argv), "tcl": ns3_code_digest(), "ns2": ns3_digest(), "streams": []}
+
+
+def for_ns3(
+    values: Values,
+    run: Resolved,
+    links: Sequence[Link],
+    defaults: ClassVariables,
+    *,
+    is_more: str,
+) -> Resolved:
+    """A run of ``tcl/network.tcl`` as a run of ns-3's program.
+
+    Args:
+        values: parameters of the run.
+        run: as ns-2 would get it.
+        links: its bottlenecks.
+        defaults: class defaults that the study gives.
+        is_more: what else the run has, such as background traffic, that ns-3 has not; or "".
+
+    Raises:
+        UnsupportedError: for what ns-3 cannot honour, with its name and place.
+    """
+    return _Translation(values, run, links, defaults).resolved(is_more)
+
+
+class _Translation:
+    """A run of ns-2 in the terms of ns-3's program."""
+
+    def __init__(
+        self, values: Values, run: Resolved, links: Sequence[Link], defaults: ClassVariables
+    ) -> None:
+        self._values, self._run, self._links, self._defaults = values, run, links, defaults
+        self._flows = [flow for flow in run.flows if isinstance(flow, NetworkFlow)]
+
+    def resolved(self, is_more: str) -> Resolved:
+        values, run = self._values, self._run
+        if is_more:
+            self._refuse(values.base, is_more)
+        if is_traced(values.parameters):
+            self._refuse(values.place_of("trace"), f"trace: {values.parameters['trace']}")
+        if values.get("ecn") == "on":
+            self._refuse(values.place_of("ecn"), "ecn: on")
+        self._check_defaults()
+        given = dict(zip(run.argv[::2], run.argv[1::2], strict=True))
+        kept = ("duration_s", "sample_s", "queue_sample_s", "seed", "substream", "datadir")
+        pairs: Pairs = [(name, given[f"-{name}"]) for name in kept if f"-{name}" in given]
+        if "-queue_sample_s" not in given:
+            pairs.append(("queue_sample_s", given["-sample_s"]))
+        if "-seed" not in given:
+            pairs.append(("seed", 9999))
+        pairs += [
+            ("packet_bytes", format_value(self._variable("packetSize_"))),
+            ("window_pkts", format_value(self._variable("window_"))),
+            *((f"default.{name}", value) for name, value in _DEFAULTS.items()),
+            ("links", len(self._links)),
+            *(pair for i, link in enumerate(self._links) for pair in self._link(i, link)),
+            ("flows", len(self._flows)),
+            *(pair for i, flow in enumerate(self._flows) for pair in self._flow(i, flow)),
+        ]
+        argv = [word for name, value in pairs for word in (f"-{name}", format_value(value))]
+        path = ns3_program()
+
+        def cpu_s(parameters: Parameters) -> float:
+            return NS3_PACKET_COST * run.cpu_s(parameters)
+
+        return Resolved(
+            relative(path, tcl_dir()),
+            path,
+            ns3_files(),
+            argv,
+            run.outputs,
+            run.flows,
+            run.senders,
+            run.derived,
+            cpu_s,
+        )
+
+    def _refuse(self, location: Location, what: str, reason: str = "") -> NoReturn:
+        error = self._values.error(
+            location,
+            f"ns-3 cannot simulate this run as it is: {what}" + (f": {reason}" if reason else ""),
+            hint="docs/ns3.md lists what it can; --scenario and --protocol select runs",
+        )
+        raise UnsupportedError(error, frozenset(flow.key for flow in self._flows))
+
+    def _check_defaults(self) -> None:
+        for name in self._defaults:
+            if not any(
+                f"Agent/{flow.protocol.agent}/".startswith(f"{name}/") for flow in self._flows
+            ):
+                self._refuse(self._values.place_of_default(name), f"defaults of {name}")
+
+    def _variable(self, name: str) -> float:
+        """A variable that all flows of a run have to share."""
+        found = {flow.variable(name) for flow in self._flows}
+        if len(found) != 1 or None in found:
+            self._refuse(self._values.base, f"flows with different {name}")
+        return float(found.pop() or 0)
+
+    def _link(self, index: int, link: Link) -> Iterator[tuple[str, int | float | str]]:
+        location = link.wire.location
+        if link.kind.ns2_class != "DropTail" or link.variables.get("drop_front_"):
+            what = "drop_front" if link.kind.ns2_class == "DropTail" else link.kind.ns2_class
+            self._refuse(location, f"a queue of kind {what}", "it has DropTail")
+        prefix = f"link.{index}"
+        yield f"{prefix}.mbps", link.wire.mbps
+        yield f"{prefix}.delay_ms", link.wire.delay_ms
+        yield f"{prefix}.holds_pkts", link.holds_pkts
+        if link.loss_rate:
+            yield f"{prefix}.loss_rate", link.loss_rate
+            if link.loss_burst_pkts is not None:
+                yield f"{prefix}.loss_burst_pkts", link.loss_burst_pkts
+
+    def _flow(self, index: int, flow: NetworkFlow) -> Iterator[tuple[str, int | float | str]]:
+        location, prefix = ("protocols", flow.key), f"flow.{index}"
+        counterpart = self._counterpart(flow)
+        if flow.protocol.record:
+            self._refuse((*location, "record"), f"record: {flow.protocol.record}")
+        if flow.protocol.linux_parameters:
+            self._refuse((*location, "linux_parameters"), "parameters of Linux's modules")
+        if flow.protocol.sink not in _SINKS:
+            self._refuse(location, f"a receiver of class {flow.protocol.sink}")
+        yield f"{prefix}.sender", counterpart.sender
+        attributes, socket = self._attributes(flow, counterpart)
+        for name, value in attributes.items():
+            yield f"{prefix}.set.{name}", value
+        for name, value in socket.items():
+            yield f"{prefix}.socket.{name}", value
+        yield f"{prefix}.start_s", flow.start_s
+        yield f"{prefix}.access_delay_ms", flow.access_delay_ms or 0.0
+        for name, each in flow.more:
+            if name in ("stop_s", "access_buffer_pkts"):
+                self._refuse(self._values.base, f"{name} of a flow")
+            yield f"{prefix}.{name}", each
+
+    def _counterpart(self, flow: NetworkFlow) -> Counterpart:
+        key, location = _sender_of(flow), ("protocols", flow.key)
+        found = COUNTERPARTS.get(key)
+        if found is None:
+            reason = _NO_COUNTERPART.get(key, "ns-3 has no counterpart of it that is checked")
+            self._refuse(location, f"{flow.key} ({flow.protocol.agent}, {key})", reason)
+        return found
+
+    def _attributes(
+        self, flow: NetworkFlow, counterpart: Counterpart
+    ) -> tuple[dict[str, str], dict[str, str]]:
+        """Attributes of a flow's congestion control, and those of its sockets."""
+        attributes = dict(counterpart.attributes)
+        socket = {
+            "Sack": _SACK.get(flow.protocol.agent, "true"),
+            "DelAckCount": str(_SINKS[flow.protocol.sink]),
+        }
+        known: dict[str, str | float] = {**_FIXED, **_SOCKET_VARIABLES, **counterpart.variables}
+        given = _given_variables(flow, self._defaults)
+        for name in (*counterpart.needed, *sorted(given - _ELSEWHERE)):
+            location = ("protocols", flow.key, *(("settings", name) if name in given else ()))
+            value, meaning = flow.variable(name), known.get(name)
+            if meaning is None:
+                self._refuse(location, f"{name} of {flow.key}")
+            if isinstance(meaning, float):
+                if value != meaning:
+                    reason = f"ns-3's {counterpart.sender} has {meaning:g}"
+                    self._refuse(location, f"{name} of {flow.key}", reason)
+                continue
+            kept = socket if meaning in _SOCKET_VARIABLES.values() else attributes
+            kept[meaning] = _attribute_text(meaning, value or 0.0)
+        return attributes, socket
+
+
+def _sender_of(flow: NetworkFlow) -> str:
+    """A sender as ``COUNTERPARTS`` names it."""
+    protocol = flow.protocol
+    if protocol.folder:
+        folder = Path(protocol.folder)
+        own = config_dir() / "protocols"
+        return f"folder {folder.name if folder.resolve().parent == own.resolve() else folder}"
+    if protocol.linux is not None:
+        return f"linux {protocol.linux}"
+    if protocol.agent in _SACK:
+        return f"{WINDOW_OPTION} {flow.use.window_option or 1}"
+    return protocol.agent
+
+
+def _given_variables(flow: NetworkFlow, defaults: ClassVariables) -> set[str]:
+    """Variables of a sender that the study gives."""
+    classes = (name for name in defaults if f"Agent/{flow.protocol.agent}/".startswith(f"{name}/"))
+    return {*flow.settings, *(variable for name in classes for variable in defaults[name])}
+
+
+def _attribute_text(attribute: str, value: float) -> str:
+    if attribute in _TIMES:
+        return f"{value:g}s"
+    if attribute in _SWITCHES:
+        return "true" if value else "false"
+    return format_value(value)

@@ -1,0 +1,131 @@
+"""The program of ns-3: what it refuses, what it writes, and how it agrees with ns-2."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.needs import leave_out
+
+from bdpbench.errors import BdpbenchError
+from bdpbench.simulation import ns3_backend
+from bdpbench.simulation.ns3_backend import Ns3Backend, require_ns3
+
+ARGUMENTS = {
+    "duration_s": "8",
+    "sample_s": "0.1",
+    "queue_sample_s": "0.1",
+    "seed": "9999",
+    "substream": "1",
+    "packet_bytes": "1000",
+    "window_pkts": "1000",
+    "default.TcpSocketBase.Timestamp": "false",
+    "links": "1",
+    "link.0.mbps": "5",
+    "link.0.delay_ms": "8",
+    "link.0.holds_pkts": "20",
+    "flows": "1",
+    "flow.0.sender": "TcpLinuxReno",
+    "flow.0.start_s": "0.5",
+    "flow.0.access_mbps": "50",
+    "flow.0.access_delay_ms": "1",
+    "flow.0.receiver_delay_ms": "1",
+}
+
+
+@pytest.fixture(scope="module")
+def program() -> Path:
+    try:
+        require_ns3()
+    except BdpbenchError:
+        leave_out("no ns-3.37", ns3_backend.NS3_PACKAGES)
+    backend = Ns3Backend()
+    backend.build()
+    return Path(backend.command(Path(), Path(), []).words[0])
+
+
+def _run(program: Path, folder: Path, **changed: str | None) -> subprocess.CompletedProcess[str]:
+    """Run it with arguments changed; a name has ``__`` for a dot, and None leaves one out."""
+    given: dict[str, str | None] = {**ARGUMENTS, "datadir": str(folder)}
+    given |= {name.replace("__", "."): value for name, value in changed.items()}
+    words = [
+        word for key, value in given.items() if value is not None for word in (f"-{key}", value)
+    ]
+    return subprocess.run(
+        [program, *words], capture_output=True, text=True, timeout=120, check=False
+    )
+
+
+def _facts(folder: Path) -> dict[str, float]:
+    rows = [line.split() for line in (folder / "report.txt").read_text().splitlines()]
+    return {name: float(value) for name, value, _ in rows}
+
+
+def test_packets_have_ns2s_size_on_the_wire_and_none_is_forgotten(
+    program: Path, tmp_path: Path
+) -> None:
+    done = _run(program, tmp_path, flow__0__packets="2000")
+    assert done.returncode == 0, done.stderr
+    facts = _facts(tmp_path)
+    kind, subject, start, end, size = (tmp_path / "transfers.out").read_text().split()
+    assert (kind, subject, start, size) == ("flow", "flow:0", "0.500000", "2000000")
+    # 2,000 packets of 1,040 bytes at 5 Mbit/s take 3.33 s, after a handshake of 20 ms.
+    assert 3.85 < float(end) < 4.2
+    # Beside the packets only the handshake, with its options: 40 to 80 bytes each way.
+    assert 80 <= facts["flow.0.total_bytes"] % 1040 <= 120
+
+
+def test_one_flow_fills_the_link_and_its_files_have_all_samples(
+    program: Path, tmp_path: Path
+) -> None:
+    assert _run(program, tmp_path).returncode == 0
+    facts = _facts(tmp_path)
+    assert facts["link.bottleneck.utilization"] > 99
+    assert facts["flow.0.goodput"] == pytest.approx(5 * 1000 / 1040, rel=0.01)
+    lines = {name: (tmp_path / name).read_text().splitlines() for name in ("queue.out", "util.out")}
+    assert [len(each) for each in lines.values()] == [81, 80]
+    assert lines["queue.out"][-1].startswith("8.00 ")
+    assert max(int(line.split()[1]) for line in lines["queue.out"]) <= 20
+    assert len((tmp_path / "tput_hstcp0.out").read_text().splitlines()) == 8
+
+
+def test_random_losses_have_their_share_and_their_bursts(program: Path, tmp_path: Path) -> None:
+    assert _run(program, tmp_path, link__0__loss_rate="0.02").returncode == 0
+    facts = _facts(tmp_path)
+    lost, passed = (facts[f"link.bottleneck.{each}"] for each in ("random_losses", "packets"))
+    assert 0.008 < lost / (lost + passed) < 0.04
+    assert facts["link.bottleneck.drops"] >= lost
+
+
+@pytest.mark.parametrize(
+    ("changed", "says"),
+    [
+        ({"flow__0__sender": "TcpFast"}, "no congestion control ns3::TcpFast"),
+        ({"flow__0__sender": "Node"}, "no congestion control ns3::Node"),
+        ({"flow__0__set__Beta": "0.5"}, "-flow.0.set.Beta is '0.5'"),
+        ({"flow__0__socket__Sack": "maybe"}, "attribute Sack of a socket"),
+        ({"default__TcpSocket__Nothing": "1"}, "which ns-3 does not take"),
+        ({"link__0__mbps": "fast"}, "-link.0.mbps is 'fast', expected a number"),
+        ({"link__0__queue": "RED"}, "unknown key -link.0.queue"),
+        ({"flow__0__leaves": "1"}, "there is no such path"),
+        ({"duration_s": None}, "-duration_s is missing"),
+        ({"datadir": "/nowhere"}, "cannot write /nowhere/report.txt"),
+    ],
+)
+def test_a_wrong_argument_ends_it_with_a_sentence(
+    program: Path, tmp_path: Path, changed: dict[str, str | None], says: str
+) -> None:
+    done = _run(program, tmp_path, **changed)
+    assert done.returncode == 1
+    assert says in done.stderr
+
+
+def test_without_ns3_one_sentence_names_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ns3_backend, "_HEADERS", Path("/nowhere"))
+    with pytest.raises(BdpbenchError, match="is not installed; on Debian 12, `apt-get install"):
+        require_ns3()
+    monkeypatch.setattr(ns3_backend, "_HEADERS", Path("/usr"))
+    monkeypatch.setattr(ns3_backend, "installed_ns3", lambda: "3.41")
+    with pytest.raises(BdpbenchError, match=r"this machine has ns-3\.41, and runs of this engine"):
+        require_ns3()

@@ -102,7 +102,7 @@ COUNTERPARTS: Mapping[str, Counterpart] = types.MappingProxyType(
         "linux htcp": Counterpart("TcpHtcp"),
         "linux scalable": Counterpart("TcpScalable", {"AIFactor": "50", "MDFactor": "0.125"}),
         "linux vegas": Counterpart("TcpVegas", {"Alpha": "2", "Beta": "4", "Gamma": "1"}),
-        "linux westwood": Counterpart("TcpWestwoodPlus"),
+        "linux westwood": Counterpart("TcpWestwood", {"ProtocolType": "WestwoodPlus"}),
         "folder cubic": Counterpart(
             "TcpCubic",
             variables={

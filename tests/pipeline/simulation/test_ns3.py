@@ -11,6 +11,7 @@ from tests.needs import leave_out
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation import ns3_backend
 from bdpbench.simulation.ns3_backend import Ns3Backend, require_ns3
+from bdpbench.studies.engines import COUNTERPARTS
 
 ARGUMENTS = {
     "duration_s": "8",
@@ -96,6 +97,14 @@ def test_random_losses_have_their_share_and_their_bursts(program: Path, tmp_path
     lost, passed = (facts[f"link.bottleneck.{each}"] for each in ("random_losses", "packets"))
     assert 0.008 < lost / (lost + passed) < 0.04
     assert facts["link.bottleneck.drops"] >= lost
+
+
+def test_each_sender_that_planning_knows_is_there(program: Path, tmp_path: Path) -> None:
+    for each in COUNTERPARTS.values():
+        attributes = {f"flow__0__set__{name}": value for name, value in each.attributes.items()}
+        changed = {"duration_s": "0.6", "flow__0__sender": each.sender, **attributes}
+        done = _run(program, tmp_path, **changed)
+        assert done.returncode == 0, f"{each.sender}: {done.stderr}"
 
 
 @pytest.mark.parametrize(

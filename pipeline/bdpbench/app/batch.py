@@ -29,7 +29,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend
 from bdpbench.simulation.ns3_backend import Ns3Backend
 from bdpbench.simulation.simulate import simulate, write_specs
-from bdpbench.studies.engines import is_ns3
+from bdpbench.studies.ns3_program import is_ns3
 
 SERIES_BIN_S = 1.0
 """Width of the bins of the series kept of a streamed trace, s: that of a run's throughputs."""

@@ -50,9 +50,9 @@ from bdpbench.simulation.simulate import write_specs
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
-from bdpbench.studies.engines import simulators
 from bdpbench.studies.folders import ComponentFolder, folder_of_the_name
 from bdpbench.studies.load import declared_by, find_study, folders_of, load_study, why_not_replaced
+from bdpbench.studies.ns3_program import simulators
 from bdpbench.studies.plan import Selection, make_plan, tiers_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study

@@ -25,7 +25,7 @@ from bdpbench.simulation.build import current_build_id
 from bdpbench.simulation.ns3_backend import Ns3Backend
 from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.studies.config import Config, load_config
-from bdpbench.studies.engines import is_ns3
+from bdpbench.studies.ns3_program import is_ns3
 from bdpbench.studies.plan import Selection
 
 

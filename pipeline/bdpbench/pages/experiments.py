@@ -29,7 +29,7 @@ from bdpbench.pages.names import (
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart
 from bdpbench.pages.text import figures_text, format_bytes, format_number, joined
-from bdpbench.studies.engines import is_ns3, ns3_build_id
+from bdpbench.studies.ns3_program import is_ns3, ns3_build_id
 from bdpbench.units import with_unit
 
 # Shown over a sweep if the study has no published numbers for it.

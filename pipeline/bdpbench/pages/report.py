@@ -39,7 +39,7 @@ from bdpbench.pages.summary import (
     taken_over_sentence,
 )
 from bdpbench.pages.text import VERDICTS, offered_origins, totals
-from bdpbench.studies.engines import simulators
+from bdpbench.studies.ns3_program import simulators
 
 MOST_RUNS_OF_ONE_FILE = 100
 """Runs above which a page has files beside it: as one file it could exceed 2 MB."""

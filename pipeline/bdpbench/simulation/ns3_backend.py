@@ -20,7 +20,7 @@ from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import Command
 from bdpbench.simulation.build import INFO_NAME
-from bdpbench.studies.engines import (
+from bdpbench.studies.ns3_program import (
     NS3_FLAGS,
     NS3_LIBRARIES,
     NS3_VERSION,

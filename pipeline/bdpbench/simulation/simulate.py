@@ -58,7 +58,7 @@ from bdpbench.simulation.ns2_process import (
     run_ns2,
     streams,
 )
-from bdpbench.studies.engines import is_ns3, ns3_build_id, ns3_code_digest, ns3_files
+from bdpbench.simulation.ns3_backend import Ns3Backend
 from bdpbench.studies.identity import (
     ORIGINAL_RUNNER,
     original_files,
@@ -67,7 +67,11 @@ from bdpbench.studies.identity import (
     tcl_digest,
     tcl_files,
 )
+from bdpbench.studies.ns3_program import is_ns3, ns3_build_id, ns3_code_digest, ns3_files
 from bdpbench.units import unit_of
+
+Simulator = Backend | Ns3Backend
+"""What runs a run: ns-2 in one of its places, or ns-3."""
 
 
 def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -> None:
@@ -108,7 +112,7 @@ def _found(folder: Path) -> Spec | None:
         return None
 
 
-def read_own_spec(run_dir: Path, backend: Backend) -> Spec:
+def read_own_spec(run_dir: Path, backend: Simulator) -> Spec:
     """What is to be run in ``run_dir``, checked against the id that is the folder's name.
 
     Raises:
@@ -123,7 +127,7 @@ def read_own_spec(run_dir: Path, backend: Backend) -> Spec:
     return spec
 
 
-def _mismatch(spec: Spec, run_dir: Path, backend: Backend) -> str:
+def _mismatch(spec: Spec, run_dir: Path, backend: Simulator) -> str:
     """Why the plan of a run does not apply here, or ""."""
     if not run_dir.name == spec["run_id"] == run_id(spec["identity"]):
         return "has been changed: its content does not match its run id"
@@ -180,7 +184,7 @@ def _name(path: Path, run_dir: Path) -> str:
 SCRATCH_FOLDER = ".scratch"
 
 
-def simulate(run_dir: Path, backend: Backend, reduce: Reducer = refuse) -> RunRecord:
+def simulate(run_dir: Path, backend: Simulator, reduce: Reducer = refuse) -> RunRecord:
     """Run ns-2 for ``run_dir``, unless the run is finished, and write ``run.json`` last.
 
     ns-2 writes into a scratch folder, which becomes ``out/`` only when the run is complete, so an
@@ -223,7 +227,7 @@ def only_one(run_dir: Path) -> Iterator[None]:
         yield
 
 
-def _simulate(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> RunRecord:
+def _simulate(spec: Spec, run_dir: Path, backend: Simulator, reduce: Reducer) -> RunRecord:
     started = datetime.now(UTC)
     try:
         # Before the run, as a new build may replace it meanwhile.
@@ -249,7 +253,7 @@ def _simulate(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> R
     return record
 
 
-def _run_in_scratch(spec: Spec, run_dir: Path, backend: Backend, reduce: Reducer) -> Usage:
+def _run_in_scratch(spec: Spec, run_dir: Path, backend: Simulator, reduce: Reducer) -> Usage:
     """Let ns-2 write into a scratch folder, which becomes ``out/`` when everything is there."""
     scratch = _empty_scratch(run_dir)
     script = str(resolved(script_name(spec)))
@@ -288,7 +292,7 @@ def _empty_scratch(run_dir: Path) -> Path:
     return scratch
 
 
-def _command(spec: Spec, run_dir: Path, scratch: Path, backend: Backend) -> Command:
+def _command(spec: Spec, run_dir: Path, scratch: Path, backend: Simulator) -> Command:
     argv = spec["identity"]["argv"]
     if "scripts" not in spec:
         return backend.command(scratch, script_path(spec), argv)

@@ -8,32 +8,25 @@ worth something if both simulate the same.
 
 from __future__ import annotations
 
-import hashlib
 import types
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
-from bdpbench.contracts.paths import config_dir, package_dir, relative, tcl_dir
-from bdpbench.contracts.plan import Identity, Parameters, PlannedRun, format_value
+from bdpbench.contracts.paths import config_dir, relative, tcl_dir
+from bdpbench.contracts.plan import Parameters, format_value
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.behaviour import strip_cpp
 from bdpbench.studies.flows import NetworkFlow
 from bdpbench.studies.links import Link
+from bdpbench.studies.ns3_program import ns3_files, ns3_program
 from bdpbench.studies.values import WINDOW_OPTION, ClassVariables, Pairs, Resolved, Values
 from bdpbench.studies.vocabulary import is_traced
 
-NS3_VERSION = "3.37"
-"""The version of ns-3 that the program is written and checked for; others are refused."""
-
-NS3_FLAGS = ("-std=c++17", "-O2", "-Wall")
-NS3_LIBRARIES = ("-lns3-internet", "-lns3-network", "-lns3-core")
 NS3_PACKET_COST = 60.0
 """CPU time of ns-3 for a packet as a multiple of ns-2's: 80 µs instead of 1.3 µs."""
 
-_SUFFIXES = (".cc", ".h")
 _DELAYED_ACK_S = 0.1  # ns-2's interval_ of receivers that delay ACKs
 
 
@@ -143,49 +136,6 @@ _DEFAULTS = {
     "TcpSocketBase.MinRto": "0.2s",
     "TcpSocketBase.Timestamp": "false",
 }
-
-
-def is_ns3(script: str) -> bool:
-    """Whether a script, as plans and specs name it, is the program of ns-3."""
-    return script.endswith(_SUFFIXES)
-
-
-def simulators(runs: Iterable[PlannedRun]) -> list[str]:
-    """Names of the simulators of some runs."""
-    return sorted({f"ns-{NS3_VERSION}" if is_ns3(run["script"]) else "ns-2.35" for run in runs})
-
-
-def ns3_program() -> Path:
-    """The file with the main function of the program."""
-    return package_dir() / "simulation" / "ns3" / "network.cc"
-
-
-def ns3_files() -> list[Path]:
-    """All files of the program."""
-    return sorted(path for path in ns3_program().parent.iterdir() if path.suffix in _SUFFIXES)
-
-
-def ns3_code_digest() -> str:
-    """SHA-256 of the program, without comments and blank lines."""
-    digest = hashlib.sha256()
-    for path in ns3_files():
-        digest.update(strip_cpp(path.read_text(encoding="utf-8")).encode() + b"\0")
-    return digest.hexdigest()
-
-
-def ns3_digest() -> str:
-    """SHA-256 of what else decides how ns-3 behaves: its version, and how the program is made."""
-    return hashlib.sha256(" ".join((NS3_VERSION, *NS3_FLAGS)).encode()).hexdigest()
-
-
-def ns3_build_id() -> str:
-    """Id of the build of the program."""
-    return hashlib.sha256((ns3_code_digest() + ns3_digest()).encode()).hexdigest()[:16]
-
-
-def ns3_identity(argv: Sequence[str]) -> Identity:
-    """Identity of a run of ns-3; its program stands in place of the Tcl files."""
-    return {"argv": list(argv), "tcl": ns3_code_digest(), "ns2": ns3_digest(), "streams": []}
 
 
 def for_ns3(

@@ -15,7 +15,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.cost import expected_work, network_cpu_s
-from bdpbench.studies.engines import UnsupportedError, for_ns3, is_ns3, ns3_identity
+from bdpbench.studies.engines import UnsupportedError, for_ns3
 from bdpbench.studies.flows import (
     NetworkFlow,
     flow_arguments,
@@ -34,6 +34,7 @@ from bdpbench.studies.links import (
     wires_of,
 )
 from bdpbench.studies.load import script_path
+from bdpbench.studies.ns3_program import is_ns3, ns3_identity
 from bdpbench.studies.plan import (
     Selection,
     label_of,

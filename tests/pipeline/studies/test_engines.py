@@ -9,7 +9,7 @@ import pytest
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies import engines
+from bdpbench.studies import ns3_program
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import Selection
 from bdpbench.studies.runs import expand_tier
@@ -58,7 +58,7 @@ def test_the_engine_is_part_of_the_id_and_so_is_its_program(
     ids = {run["run_id"] for run in _plan(path, engine=None)}
     now = {run["run_id"] for run in _plan(path)}
     assert not ids & now
-    monkeypatch.setattr(engines, "NS3_VERSION", "3.99")
+    monkeypatch.setattr(ns3_program, "NS3_VERSION", "3.99")
     assert not now & {run["run_id"] for run in _plan(path)}
 
 

@@ -1,56 +1,131 @@
+#include <algorithm>
 #include <functional>
 #include <queue>
 #include <utility>
 #include <vector>
 
 #include "config.h"
+#include "route.h"
 #include "sparse_routes.h"
 
 namespace {
 
-struct Neighbour {
-	Neighbour(int a_node, double a_cost) : node(a_node), cost(a_cost) {}
-	int node;
-	double cost;
-};
-
-typedef std::vector<std::vector<Neighbour> > Neighbours;	// of each node; the first is 1
 typedef std::pair<double, int> Reached;		// distance, node
 typedef std::priority_queue<Reached, std::vector<Reached>, std::greater<Reached> > Nearest;
 
-bool are_plain(const adj_entry* costs, int size)
+}  // namespace
+
+void SparseRoutes::insert(int from, int to, double cost)
 {
-	for (int i = 0; i < size * size; ++i)
-		if (!(costs[i].cost >= 0 && costs[i].cost <= INFINITY))
-			return false;
+	if (from >= int(now_.size()) || to >= int(now_.size()))
+		now_.resize(std::max(from, to) + 1);
+	Links& links = now_[from];
+	const Link link(to, cost);
+	Links::iterator place = std::lower_bound(links.begin(), links.end(), link);
+	const bool known = place != links.end() && place->node == to;
+	if (known && cost == INFINITY)
+		links.erase(place);
+	else if (known)
+		place->cost = cost;
+	else if (cost != INFINITY)
+		links.insert(place, link);
+}
+
+void SparseRoutes::clear()
+{
+	now_.clear();
+	computed_ = false;
+}
+
+bool SparseRoutes::compute()
+{
+	computed_ = are_plain();
+	if (!computed_)
+		return false;
+	links_ = now_;
+	source_ = 0;
+	networks_.clear();
+	if (lead_back())
+		find_networks();
 	return true;
 }
 
-Neighbours neighbours_of(const adj_entry* costs, int size)
+bool SparseRoutes::are_plain() const
 {
-	Neighbours found(size);
-	for (int i = 1; i < size; ++i)
-		for (int j = 1; j < size; ++j)
-			if (costs[INDEX(i, j, size)].cost < INFINITY)
-				found[i].push_back(Neighbour(j, costs[INDEX(i, j, size)].cost));
-	return found;
+	for (size_t i = 0; i < now_.size(); ++i)
+		for (size_t j = 0; j < now_[i].size(); ++j)
+			if (!(now_[i][j].cost >= 0 && now_[i][j].cost <= INFINITY))
+				return false;
+	return true;
 }
 
-// `routes` and `links` are the source's rows.
-void compute_from(int source, const Neighbours& neighbours, const adj_entry* links,
-	route_entry* routes)
+// Whether there is a link back for each link, and no path can be as long as INFINITY, so that a
+// node reaches all those that its neighbours reach.
+bool SparseRoutes::lead_back() const
 {
-	std::vector<double> distances(neighbours.size(), INFINITY);
-	std::vector<char> done(neighbours.size(), false);
+	double longest = 0;
+	for (size_t i = 0; i < links_.size(); ++i)
+		for (size_t j = 0; j < links_[i].size(); ++j) {
+			const Links& back = links_[links_[i][j].node];
+			if (!std::binary_search(back.begin(), back.end(), Link(i, 0)))
+				return false;
+			longest = std::max(longest, links_[i][j].cost);
+		}
+	return longest * links_.size() < INFINITY;
+}
+
+void SparseRoutes::find_networks()
+{
+	networks_.assign(links_.size(), 0);
+	std::vector<int> found;
+	for (size_t first = 1; first < links_.size(); ++first) {
+		if (networks_[first] == 0)
+			found.push_back(first);
+		while (!found.empty()) {
+			const int node = found.back();
+			found.pop_back();
+			if (networks_[node] != 0)
+				continue;
+			networks_[node] = first;
+			for (size_t i = 0; i < links_[node].size(); ++i)
+				found.push_back(links_[node][i].node);
+		}
+	}
+}
+
+// 0: there are none or several.
+int SparseRoutes::only_neighbour(int node) const
+{
+	const Links& links = links_[node];
+	return links.size() == 1 && links[0].node != node ? links[0].node : 0;
+}
+
+void SparseRoutes::find_routes(int source)
+{
+	source_ = source;
+	routes_.assign(links_.size(), 0);
+	if (source >= int(links_.size()))
+		return;
+	const int neighbour = networks_.empty() ? 0 : only_neighbour(source);
+	if (neighbour == 0)
+		search(source);
+	for (size_t i = 1; neighbour != 0 && i < routes_.size(); ++i)
+		if (networks_[i] == networks_[source])
+			routes_[i] = neighbour;
+}
+
+void SparseRoutes::search(int source)
+{
+	std::vector<double> distances(links_.size(), INFINITY);
+	std::vector<char> done(links_.size(), false);
 	Nearest nearest;
 	done[source] = true;
-	for (size_t i = 0; i < neighbours[source].size(); ++i) {
-		const Neighbour& next = neighbours[source][i];
-		if (next.node == source)
+	for (size_t i = 0; i < links_[source].size(); ++i) {
+		const Link& next = links_[source][i];
+		if (next.node == source || !(next.cost < INFINITY))
 			continue;
 		distances[next.node] = next.cost;
-		routes[next.node].next_hop = next.node;
-		routes[next.node].entry = links[next.node].entry;
+		routes_[next.node] = next.node;
 		nearest.push(Reached(next.cost, next.node));
 	}
 	while (!nearest.empty()) {
@@ -59,27 +134,41 @@ void compute_from(int source, const Neighbours& neighbours, const adj_entry* lin
 		if (done[node])
 			continue;	// it was reached on a shorter path, too
 		done[node] = true;
-		for (size_t i = 0; i < neighbours[node].size(); ++i) {
-			const Neighbour& next = neighbours[node][i];
+		for (size_t i = 0; i < links_[node].size(); ++i) {
+			const Link& next = links_[node][i];
 			const double distance = distances[node] + next.cost;
 			if (done[next.node] || !(distance < distances[next.node]))
 				continue;
 			distances[next.node] = distance;
-			routes[next.node] = routes[node];
+			routes_[next.node] = routes_[node];
 			nearest.push(Reached(distance, next.node));
 		}
 	}
 }
 
-}  // namespace
+void SparseRoutes::fill(adj_entry* costs, int size) const
+{
+	for (size_t i = 0; i < now_.size(); ++i)
+		for (size_t j = 0; j < now_[i].size(); ++j)
+			costs[INDEX(i, now_[i][j].node, size)].cost = now_[i][j].cost;
+}
 
 bool SparseRoutes::compute(const adj_entry* costs, int size, route_entry* routes)
 {
-	if (!are_plain(costs, size))
+	SparseRoutes sparse;
+	for (int i = 1; i < size; ++i)
+		for (int j = 1; j < size; ++j)
+			if (costs[INDEX(i, j, size)].cost != INFINITY)
+				sparse.insert(i, j, costs[INDEX(i, j, size)].cost);
+	if (!sparse.compute())
 		return false;
-	const Neighbours neighbours = neighbours_of(costs, size);
-	for (int source = 1; source < size; ++source)
-		compute_from(source, neighbours, costs + INDEX(source, 0, size),
-			routes + INDEX(source, 0, size));
+	for (int i = 1; i < size; ++i)
+		for (int j = 1; j < size; ++j) {
+			const int next = sparse.next_hop(i, j);
+			if (i == j || next == 0)
+				continue;
+			routes[INDEX(i, j, size)].next_hop = next;
+			routes[INDEX(i, j, size)].entry = costs[INDEX(i, next, size)].entry;
+		}
 	return true;
 }

@@ -26,12 +26,17 @@ public:
 
 	bool install(Tcl_Interp*, Tcl_CmdProc* taker);
 
+	// Of a method that only the object itself has; `arguments`: with their defaults.
+	bool install_own(Tcl_Interp*, Tcl_CmdProc* taker, const char* arguments);
+
 	int in_tcl(Tcl_Interp* in, int argc, const char** argv) const
 	{
 		return (*procedure_.proc)(procedure_.clientData, in, argc, argv);
 	}
 
 private:
+	bool define(Tcl_Interp*, const std::string& arguments, const char* body);
+
 	const char* const class_;
 	const char* const name_;
 	Tcl_CmdInfo procedure_;
@@ -39,16 +44,29 @@ private:
 
 // The procedure gets the arguments, the namespace and the place in Tcl's tables that OTcl gives its
 // methods.
-bool TakenMethod::install(Tcl_Interp* in, Tcl_CmdProc* taker)
+bool TakenMethod::define(Tcl_Interp* in, const std::string& arguments, const char* body)
 {
 	const std::string method(name_), cl(class_);
 	const std::string procedure = "::otcl::" + cl + "-" + method;
-	const std::string define = "proc " + procedure + " [concat self class proc [" + cl +
-		" info instargs " + method + "]] [" + cl + " info instbody " + method + "]";
-	if (Tcl_EvalEx(in, define.c_str(), -1, TCL_EVAL_GLOBAL) != TCL_OK ||
-	    !Tcl_GetCommandInfo(in, procedure.c_str(), &procedure_))
+	const std::string script = "proc " + procedure + " [concat self class proc " + arguments +
+		"] [" + cl + " info " + body + " " + method + "]";
+	return Tcl_EvalEx(in, script.c_str(), -1, TCL_EVAL_GLOBAL) == TCL_OK &&
+		Tcl_GetCommandInfo(in, procedure.c_str(), &procedure_);
+}
+
+bool TakenMethod::install(Tcl_Interp* in, Tcl_CmdProc* taker)
+{
+	if (!define(in, std::string("[") + class_ + " info instargs " + name_ + "]", "instbody"))
 		return false;
 	OTclAddIMethod(OTclGetClass(in, class_), const_cast<char*>(name_), taker, 0, 0);
+	return true;
+}
+
+bool TakenMethod::install_own(Tcl_Interp* in, Tcl_CmdProc* taker, const char* arguments)
+{
+	if (!define(in, arguments, "body"))
+		return false;
+	OTclAddPMethod(OTclGetObject(in, class_), const_cast<char*>(name_), taker, 0, 0);
 	return true;
 }
 
@@ -58,6 +76,8 @@ TakenMethod object_init("SplitObject", "init");
 TakenMethod object_sampled("SplitObject", "sampled");
 TakenMethod simulator_now("Simulator", "now");
 TakenMethod simulator_at("Simulator", "at");
+TakenMethod red_set("Queue/RED", "set");
+TakenMethod drop_tail_set("Queue/DropTail", "set");
 TakenMethod object_init_instvar("SplitObject", "init-instvar");
 
 // A word of a command, of which Tcl remembers what it found it to mean.
@@ -112,6 +132,15 @@ bool is_plain(const char* name)
 	while (is_one_of(*c, "_"))
 		c++;
 	return *c == 0 && c != name;
+}
+
+// Whether Tcl takes a text for one word that means itself.
+bool is_word(const char* text)
+{
+	const char* c = text;
+	while (is_one_of(*c, "_/:.+-"))
+		c++;
+	return *c == 0 && c != text;
 }
 
 // Whether the procedure `SplitObject set` or `SplitObject sampled` has a variable of this name itself.
@@ -352,6 +381,32 @@ int plain_set(ClientData object, Tcl_Interp* in, int argc, const char* argv[])
 	return TCL_OK;
 }
 
+// Queue/RED set and Queue/DropTail set, which give variables with other names their present ones.
+// Values of one plain word are passed on as they are.
+int take_queue_set(const TakenMethod& taken, ClientData object, Tcl_Interp* in, int argc,
+	const char* argv[])
+{
+	const bool reads = argc == first_argument + 1;
+	const bool writes = argc == first_argument + 2 && is_word(argv[first_argument + 1]);
+	if ((!reads && !writes) || !is_plain(argv[first_argument]))
+		return taken.in_tcl(in, argc, argv);
+	const int code = OTclNextMethod(static_cast<OTclObject*>(object), in, argc, argv);
+	if (code == TCL_OK || (asked != 0 && unknown))
+		return code;
+	Tcl_ResetResult(in);
+	return taken.in_tcl(in, argc, argv);	// ::errorInfo tells of its lines
+}
+
+int take_red_set(ClientData object, Tcl_Interp* in, int argc, const char* argv[])
+{
+	return take_queue_set(red_set, object, in, argc, argv);
+}
+
+int take_drop_tail_set(ClientData object, Tcl_Interp* in, int argc, const char* argv[])
+{
+	return take_queue_set(drop_tail_set, object, in, argc, argv);
+}
+
 // Whether a class has a default of a variable, which is the result then.
 bool has_default(Tcl_Interp* in, const Word& cl, const Word& variable)
 {
@@ -490,6 +545,9 @@ void install_object_variables(Tcl_Interp* in)
 		simulator_now.install(in, reinterpret_cast<Tcl_CmdProc*>(take_simulator_now));
 		simulator_at.install(in, reinterpret_cast<Tcl_CmdProc*>(take_simulator_at));
 		OTclAddIMethod(OTclGetClass(in, "Object"), "set", plain_set, 0, 0);
+		red_set.install_own(in, reinterpret_cast<Tcl_CmdProc*>(take_red_set), "var {{arg {}}}");
+		drop_tail_set.install_own(in, reinterpret_cast<Tcl_CmdProc*>(take_drop_tail_set),
+			"var {{arg {}}}");
 	}
 	Tcl_ResetResult(in);
 }

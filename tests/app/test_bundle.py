@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.keep.bundle import Portable
-from bdpbench.app.keep.results import commit_of
+from bdpbench.app.keep.bundle import Portable, commit_of
 from bdpbench.contracts.paths import relative, repository_root, tcl_dir
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import RunRecord

@@ -15,8 +15,7 @@ from tests.app.conftest import call_bdpbench, call_here, check_refused, said_by
 
 from bdpbench.app.evaluate.cells import StudyCells
 from bdpbench.app.evaluate.evaluating import common_names
-from bdpbench.app.evaluate.mirrored import Mirrored
-from bdpbench.app.evaluate.newcomers import find_newcomers
+from bdpbench.app.evaluate.mirrored import Mirrored, find_newcomers
 from bdpbench.app.planning import Paths
 from bdpbench.contracts.evaluation import Choice, Evaluation, FigureValue, read_evaluation
 from bdpbench.contracts.paths import repository_root

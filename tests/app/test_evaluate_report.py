@@ -13,7 +13,7 @@ import pytest
 from tests.needs import leave_out
 from tests.pipeline.pages import evaluated as made
 
-from bdpbench.app import printing
+from bdpbench.app import programs
 from bdpbench.app.evaluate.report import (
     StoredSeries,
     WantedFiles,
@@ -146,7 +146,7 @@ def test_an_unknown_format_is_refused_first() -> None:
 
 def test_without_a_browser_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "")
-    monkeypatch.delenv(printing.BROWSER_VARIABLE, raising=False)
+    monkeypatch.delenv(programs.BROWSER_VARIABLE, raising=False)
     with pytest.raises(BdpbenchError, match="install chromium"):
         WantedFiles(pdf=True).check()
 
@@ -154,14 +154,14 @@ def test_without_a_browser_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch)
 def test_a_browser_that_fails_is_named(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(printing.BROWSER_VARIABLE, shutil.which("false") or "/bin/false")
+    monkeypatch.setenv(programs.BROWSER_VARIABLE, shutil.which("false") or "/bin/false")
     with pytest.raises(BdpbenchError, match="printed nothing: exit code 1"):
         list(make_files(folder, WantedFiles(pdf=True)))
     assert not (folder / "evaluation.pdf").exists()
 
 
 def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:
-    if not any(map(shutil.which, printing.BROWSERS)):
+    if not any(map(shutil.which, programs.BROWSERS)):
         leave_out("no Chromium", "install one (Ubuntu has only a snap), or set BDPBENCH_CHROMIUM")
     found = dict(make_files(folder, WantedFiles(pdf=True)))
     content = found["PDF"].read_bytes()

@@ -18,7 +18,7 @@ from nbclient import NotebookClient
 import bdpbench
 from bdpbench import BdpbenchError, Study, Tier
 from bdpbench.contracts.paths import repository_root, run_folder
-from bdpbench.interface.frames import NUMBERS_SCHEMA, RUNS_SCHEMA, STATEMENTS_SCHEMA
+from bdpbench.interface.studies import NUMBERS_SCHEMA, RUNS_SCHEMA, STATEMENTS_SCHEMA
 from bdpbench.metrics import METRICS_SCHEMA
 
 PAGE = repository_root() / "docs" / "python.md"

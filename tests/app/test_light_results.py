@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from tests.app.conftest import call_bdpbench, write_config, write_record
 
-from bdpbench.app.merging import merge
+from bdpbench.app.mending import merge
 from bdpbench.app.stages import read_metrics, report_inputs
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import run_folders

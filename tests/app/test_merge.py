@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 from tests.app.conftest import call_bdpbench, write_record
 
-from bdpbench.app import merging
-from bdpbench.app.mending import Damage, damaged_run
-from bdpbench.app.merging import merge
+from bdpbench.app import mending
+from bdpbench.app.mending import Damage, damaged_run, merge
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import run_folder
 from bdpbench.errors import BdpbenchError
@@ -83,7 +82,7 @@ def test_a_call_that_was_cut_short_goes_on(
         return damaged_run(run_dir, deep=deep)
 
     with monkeypatch.context() as patched:
-        patched.setattr(merging, "damaged_run", cut_short)
+        patched.setattr(mending, "damaged_run", cut_short)
         with pytest.raises(KeyboardInterrupt):
             merge(first, [second], quiet)
     (left,) = copied  # a complete copy that was not yet moved into place

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from tests.app.planned import planned_run
 
-from bdpbench.app.run_data import RunData
+from bdpbench.app.stages import RunData
 
 RUN = "0123456789abcdef"
 Make = Callable[..., RunData]

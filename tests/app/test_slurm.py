@@ -13,10 +13,16 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.failures import failed_jobs
-from bdpbench.app.overseer import NoAnswerError, Overseer, SlurmJob
-from bdpbench.app.scheduling import find_profile
-from bdpbench.app.slurm import JOB_LOGS_FOLDER, call_prefix, results_prefix, wait_for_runs
+from bdpbench.app.scheduling import failed_jobs, find_profile
+from bdpbench.app.slurm import (
+    JOB_LOGS_FOLDER,
+    NoAnswerError,
+    Overseer,
+    SlurmJob,
+    call_prefix,
+    results_prefix,
+    wait_for_runs,
+)
 from bdpbench.contracts.paths import run_folder
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.config import SlurmConfig

@@ -47,7 +47,7 @@ from bdpbench.recover.printed import load_originals
 from bdpbench.score import Expectations, check_expectations, load_expectations
 from bdpbench.score.atlas import atlas_of
 from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
-from bdpbench.score.provenance import load_history, resolved
+from bdpbench.score.published import load_history, resolved
 from bdpbench.simulation.hand_tests import HandTests, LawTest, QueueTest, read_tests
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared

@@ -8,12 +8,11 @@ from functools import partial
 from pathlib import Path
 
 from bdpbench.app.costs import learn
-from bdpbench.app.failures import failed_runs, failure
 from bdpbench.app.listing import announce_plan, announce_runs, announce_scripts
 from bdpbench.app.mending import mend_after_failure, mend_at_a_glance
 from bdpbench.app.planning import Prepared, Wanted, exclusive, prepare, write_batches
 from bdpbench.app.progress import View, make_view
-from bdpbench.app.scheduling import Execution, Workflow, find_profile
+from bdpbench.app.scheduling import Execution, Workflow, failed_runs, failure, find_profile
 from bdpbench.app.stages import downstream
 from bdpbench.app.totals import totals_lines
 from bdpbench.contracts.plan import write_plan_document

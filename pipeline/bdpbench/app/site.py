@@ -19,7 +19,7 @@ from ruamel.yaml import YAML
 
 from bdpbench.app.atlas import make_atlas
 from bdpbench.app.keep.export import check_folder
-from bdpbench.app.packages import pinned_packages
+from bdpbench.app.programs import pinned_packages
 from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import checkout_root

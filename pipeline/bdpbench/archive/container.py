@@ -16,8 +16,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TypeAlias
 
-from bdpbench.archive.crate import METADATA_NAME, Crate, crate_json, crate_problems
-from bdpbench.archive.deposit import DEPOSIT_NAME, deposit_json, deposit_problems
+from bdpbench.archive.crate import (
+    DEPOSIT_NAME,
+    METADATA_NAME,
+    Crate,
+    crate_json,
+    crate_problems,
+    deposit_json,
+    deposit_problems,
+)
 from bdpbench.contracts.evaluation import CELLS_NAME, EVALUATION_NAME
 from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.plan import PLAN_NAME

@@ -239,7 +239,7 @@ def merge_command(into: Path, others: tuple[Path, ...], without_outputs: bool) -
     named and nothing is copied. OTHERS are only read. Afterwards `BDPBENCH_RESULTS=INTO ./bdpbench
     run STUDY` simulates what is still missing and writes the report.
     """
-    from bdpbench.app.merging import merge
+    from bdpbench.app.mending import merge
 
     merge(into, others, click.echo, outputs=not without_outputs)
 

@@ -31,8 +31,7 @@ from bdpbench.contracts.yaml_files import known_or_suggest
 from bdpbench.score.claims import Claim
 from bdpbench.score.expectations import CLAIMS_NAME, Definition, Expectations
 from bdpbench.score.lookup import Asked, RunIndex, located
-from bdpbench.score.provenance import matches
-from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber
+from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber, matches
 from bdpbench.studies.atlas import Declared, Member, ShareMeasure, implementation_of
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.plan import swept_names, tiers_of

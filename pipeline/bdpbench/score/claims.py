@@ -25,7 +25,7 @@ from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.lookup import Lookup, Measured, point_of
-from bdpbench.score.provenance import HINT, Origin, OriginFault, origin_of
+from bdpbench.score.published import HINT, Origin, OriginFault, origin_of
 
 FEWEST_POINTS = 3
 """Runs without which a sweep shows no trend."""

@@ -17,14 +17,16 @@ from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import FEWEST_POINTS, Claim, Monotone, Selector, load_claims
 from bdpbench.score.lookup import Asked, RunIndex, check_means, located, point_of
-from bdpbench.score.provenance import (
+from bdpbench.score.published import (
     HISTORY_NAME,
+    PUBLISHED_NAME,
     ChangeEntry,
+    PublishedNumber,
     load_history,
+    load_published,
     matches,
     unknown_pattern,
 )
-from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber, load_published
 from bdpbench.score.spreads import (
     SPREAD_NAME,
     Repeats,

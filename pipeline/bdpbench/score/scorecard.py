@@ -35,8 +35,7 @@ from bdpbench.contracts.scorecard import (
 from bdpbench.score.claims import Claim, Finding
 from bdpbench.score.expectations import CLAIMS_NAME, Expectations, require_unit
 from bdpbench.score.lookup import Asked, Lookup, Measured, located
-from bdpbench.score.provenance import resolved
-from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber
+from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber, resolved
 from bdpbench.score.spreads import SPREAD_NAME, Groups, Repeats, Repetitions, SpreadEntry
 
 _CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}

@@ -20,8 +20,7 @@ from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.lookup import Asked, Lookup, RunIndex, comparable
-from bdpbench.score.provenance import Text, matches, unknown_pattern
-from bdpbench.score.published import PublishedNumber
+from bdpbench.score.published import PublishedNumber, Text, matches, unknown_pattern
 
 SPREAD_NAME = "spread.yaml"
 

@@ -25,7 +25,7 @@ from bdpbench.archive.container import (
     verify_archive,
     write_archive,
 )
-from bdpbench.archive.deposit import deposit_json
+from bdpbench.archive.crate import deposit_json
 
 Make = Callable[..., Path]
 

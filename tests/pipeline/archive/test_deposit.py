@@ -12,8 +12,7 @@ import jsonschema
 import pytest
 from tests.pipeline.archive.conftest import CRATE
 
-from bdpbench.archive.crate import Author, Crate
-from bdpbench.archive.deposit import deposit_json, deposit_problems
+from bdpbench.archive.crate import Author, Crate, deposit_json, deposit_problems
 from bdpbench.studies.study import Citation
 
 

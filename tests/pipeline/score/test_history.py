@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.score.provenance import load_history
+from bdpbench.score.published import load_history
 
 IDS = ["t1-a", "t1-b", "even"]
 CHANGE = """\

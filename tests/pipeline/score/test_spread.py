@@ -11,7 +11,7 @@ import pytest
 from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
 from bdpbench.score import Expectations, PublishedNumber, score
-from bdpbench.score.provenance import Origin
+from bdpbench.score.published import Origin
 from bdpbench.score.spreads import Spreads, load_spreads
 
 METRICS = {"utilization": None, "asymmetry": None}

@@ -12,7 +12,7 @@ from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.scorecard import NUMBER_VERDICTS, ScoredPart
 from bdpbench.errors import BdpbenchError
 from bdpbench.score import Expectations, PublishedNumber, score, score_rows
-from bdpbench.score.provenance import Origin
+from bdpbench.score.published import Origin
 
 
 def _number(**changes: Any) -> PublishedNumber:

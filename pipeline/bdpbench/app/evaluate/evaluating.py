@@ -14,16 +14,14 @@ from pathlib import Path
 from bdpbench.app.costs import Machine
 from bdpbench.app.evaluate.cells import Cell, Status, StudyCells, frame_of
 from bdpbench.app.evaluate.judging import criterion_of, figure_of
-from bdpbench.app.evaluate.mirrored import Mirrored
-from bdpbench.app.evaluate.newcomers import Newcomer, find_newcomers
+from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_newcomers
 from bdpbench.app.evaluate.report import WantedFiles, make_files
-from bdpbench.app.failures import failed_runs
-from bdpbench.app.keep.results import this_version
+from bdpbench.app.keep.bundle import this_version
 from bdpbench.app.mending import mend_at_a_glance
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
 from bdpbench.app.progress import LINE_INTERVAL_S, View, duration_text, make_view
 from bdpbench.app.run import RunRequest, built, execution_of, simulate_missing
-from bdpbench.app.scheduling import Execution
+from bdpbench.app.scheduling import Execution, failed_runs
 from bdpbench.contracts.evaluation import (
     EVALUATION_NAME,
     EVALUATION_VERSION,

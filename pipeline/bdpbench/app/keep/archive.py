@@ -9,8 +9,15 @@ from pathlib import Path
 from typing import TypedDict
 
 from bdpbench import __version__
-from bdpbench.app.keep.bundle import Bundle, json_bytes, study_place
-from bdpbench.app.keep.results import RESULT_SOURCES, collect, commit_of, origin
+from bdpbench.app.keep.bundle import (
+    RESULT_SOURCES,
+    Bundle,
+    collect,
+    commit_of,
+    json_bytes,
+    origin,
+    study_place,
+)
 from bdpbench.app.mending import damaged_tables
 from bdpbench.app.planning import Wanted, prepare
 from bdpbench.app.totals import totals_sentence

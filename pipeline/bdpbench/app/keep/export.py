@@ -9,11 +9,11 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 
+from bdpbench.app.keep.bundle import Results, collect, origin
 from bdpbench.app.keep.publish import check_kept, collect_kept
-from bdpbench.app.keep.results import Results, collect, origin
 from bdpbench.app.listing import table_lines
 from bdpbench.app.planning import Wanted, prepare
-from bdpbench.app.printing import found_browser, print_page
+from bdpbench.app.programs import found_browser, print_page
 from bdpbench.app.stages import report_plan, write_results
 from bdpbench.archive.compare import Tolerance, compare, read_sides
 from bdpbench.contracts.documents import write_json_atomically

@@ -15,12 +15,11 @@ from typing import cast
 
 import polars as pl
 
-from bdpbench.app.keep.bundle import Bundle
+from bdpbench.app.keep.bundle import Bundle, Results, collect, this_version
 from bdpbench.app.keep.proof import prove as prove_bytes
-from bdpbench.app.keep.results import Results, collect, this_version
 from bdpbench.app.planning import Prepared, Wanted, is_finished, prepare
-from bdpbench.app.run_data import definitions_of
 from bdpbench.app.stages import (
+    definitions_of,
     measure_plan,
     parse_runs,
     read_metrics,

@@ -24,7 +24,7 @@ from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.paths import expanded, repository_root, results_dir, run_folder
 from bdpbench.contracts.plan import Output, PlannedRun, Scalar
 from bdpbench.contracts.reports import REPORT_NAME
-from bdpbench.contracts.scorecard import Scorecard, ScoredClaim, ScoredNumber, rows_of
+from bdpbench.contracts.scorecard import Scorecard, ScoredClaim, rows_of
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import Charts
@@ -108,13 +108,6 @@ STATEMENTS_SCHEMA: Schema = {
 }
 """One row per statement; the names are those of ``scorecard.json``."""
 
-_OF_NEWER_SCORECARDS: Mapping[str, object] = {
-    "margin": None,
-    "kind": None,
-    "found": None,
-    "chosen_on": [],
-}
-
 CHARTS_SCHEMA: Schema = {"name": pl.String, "title": pl.String}
 """One row for each chart of the report, in its order."""
 
@@ -147,11 +140,7 @@ def numbers_frame(scorecard: Scorecard, *, each_run: bool) -> pl.DataFrame:
     """Published numbers with their verdicts; ``each_run``: one row for each of their runs."""
     numbers = scorecard["numbers"]
     rows = [row for each in numbers for row in rows_of(each)] if each_run else numbers
-    return _frame((_number(each) for each in rows), NUMBERS_SCHEMA)
-
-
-def _number(number: ScoredNumber) -> Mapping[str, object]:
-    return {**_OF_NEWER_SCORECARDS, **number}
+    return _frame(rows, NUMBERS_SCHEMA)
 
 
 def statements_frame(scorecard: Scorecard) -> pl.DataFrame:
@@ -161,7 +150,7 @@ def statements_frame(scorecard: Scorecard) -> pl.DataFrame:
 
 def _statement(claim: ScoredClaim) -> Mapping[str, object]:
     run_ids = list(dict.fromkeys(each["run_id"] for each in claim["evidence"] if each["run_id"]))
-    return {**_OF_NEWER_SCORECARDS, **claim, "page": str(claim["page"]), "run_ids": run_ids}
+    return {**claim, "page": str(claim["page"]), "run_ids": run_ids}
 
 
 def _frame(rows: Iterable[Mapping[str, object]], schema: Schema) -> pl.DataFrame:

@@ -89,6 +89,10 @@ def test_one_flow_fills_the_link_and_its_files_have_all_samples(
     assert lines["queue.out"][-1].startswith("8.00 ")
     assert max(int(line.split()[1]) for line in lines["queue.out"]) <= 20
     assert len((tmp_path / "tput_hstcp0.out").read_text().splitlines()) == 8
+    # Before the flow starts, at 0.5 s, ns-2 samples a cwnd of one packet.
+    rows = (tmp_path / "cwnd_hstcp0.out").read_text().splitlines()
+    cwnd = [float(line.split()[1]) for line in rows]
+    assert cwnd[:5] == [1] * 5
 
 
 def test_random_losses_have_their_share_and_their_bursts(program: Path, tmp_path: Path) -> None:

@@ -328,6 +328,7 @@ void Network::make_flow(unsigned id)
 			}));
 	flow->socket->SetSendCallback(
 		Callback<void, Ptr<Socket>, uint32_t>([this, flow](Ptr<Socket>, uint32_t) { fill(flow); }));
+	flow->cwnd_bytes = packet_bytes_; // what ns-2 samples before a flow starts; 0 would make its first cut 0/0
 	Simulator::Schedule(Seconds(flow->start_s), &Network::start, this, flow, to);
 
 	fact("flow." + std::to_string(id) + ".start", text("%.6f", flow->start_s), "s");

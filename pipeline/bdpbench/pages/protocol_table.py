@@ -134,7 +134,7 @@ def protocol_table(
     """
     names = data.names
     found, keys_of = _measured(data, experiments)
-    chosen = _main(found, experiments)
+    chosen = _main(found, keys_of, experiments)
     if not chosen:
         return None
     by_key = {each.key: each for each in experiments}
@@ -205,19 +205,30 @@ def _measured(
 
 
 def _main(
-    found: Mapping[tuple[str, str], pl.DataFrame], experiments: Sequence[Experiment]
+    found: Mapping[tuple[str, str], pl.DataFrame],
+    keys_of: Mapping[str, tuple[str, ...]],
+    experiments: Sequence[Experiment],
 ) -> list[tuple[str, str]]:
     """The main metrics in the order of the plan: of each experiment its first, then its second.
 
     Experiments with a question come before others, and those with more protocols before those
-    with fewer.
+    with fewer. Where few experiments compare queues, these are left out: each queue would have a
+    row of its own, empty but for them.
     """
+    rows: dict[str, set[str]] = {}
+    for (scenario, _), values in found.items():
+        rows.setdefault(scenario, set()).update(values["who"])
+    queues = {key for key, who in rows.items() if len({keys_of[each] for each in who}) < len(who)}
+    left_out = queues if 2 * len(queues) < len(rows) else set()
     asked = {each.key: bool(each.question) for each in experiments}
     place: dict[tuple[str, str], int] = {}
     for scenario, metric in found:
         place[scenario, metric] = sum(other == scenario for other, _ in place)
     senders = {key: values["who"].n_unique() for key, values in found.items()}
-    ranked = sorted(found, key=lambda key: (place[key], not asked[key[0]], -senders[key]))
+    ranked = sorted(
+        (key for key in found if key[0] not in left_out),
+        key=lambda key: (place[key], not asked[key[0]], -senders[key]),
+    )
     kept = set(ranked[:MOST_COLUMNS])
     return [key for key in found if key in kept]
 

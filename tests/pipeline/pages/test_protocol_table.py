@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 
 from bdpbench.pages import protocol_table as table_module
@@ -53,3 +55,16 @@ def test_more_pairs_than_a_table_can_show_are_left_to_matrices(
 ) -> None:
     monkeypatch.setattr(table_module, "MOST_PAIRS", 1)
     assert _table(inputs, "pair") is None
+
+
+def test_where_few_experiments_compare_queues_these_have_no_columns() -> None:
+    """Their rows, one for each queue, would be empty in all other columns."""
+    plain, red, tail = "A and B", "A and B with RED", "A and B with DropTail"
+    keys_of = {who: ("A", "B") for who in (plain, red, tail)}
+    whose = {"one": [plain], "two": [plain], "queues": [red, tail]}
+    found = {(key, "utilization"): pl.DataFrame({"who": who}) for key, who in whose.items()}
+    asked: Any = [SimpleNamespace(key=key, question="") for key in whose]
+    main = table_module._main(found, keys_of, asked)
+    assert [scenario for scenario, _ in main] == ["one", "two"]
+    del found["one", "utilization"]
+    assert len(table_module._main(found, keys_of, asked)) == 2

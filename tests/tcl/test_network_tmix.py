@@ -53,3 +53,32 @@ def test_without_tmix_it_is_network_tcl(outputs: Outputs) -> None:
 def test_a_source_that_cannot_be_is_refused(refused: Refused, change: Arguments, said: str) -> None:
     own = {f"background.0.{key}": value for key, value in change.items()}
     assert said in refused("network_tmix.tcl", *argv(TMIX, own))
+
+
+def test_both_ways_are_measured_each_at_its_rate(outputs: Outputs) -> None:
+    given = {**BASE, "link.0.reverse_mbps": 0.5, "measured_from_s": 0.5}
+    lines = outputs("network_tmix.tcl", *argv(given))["report.txt"].decode().splitlines()
+    facts = {line.split()[0]: float(line.split()[1]) for line in lines if "measured_" in line}
+    back = facts["link.back.measured_throughput"]
+    assert 0 < back <= 0.5
+    share = facts["link.back.measured_utilization"]
+    assert share == pytest.approx(100 * back / 0.5, abs=1e-3)
+    there = facts["link.bottleneck.measured_throughput"]
+    assert facts["flow.0.measured_throughput"] <= there
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"measured_from_s": 1000000}, "expected less than -duration_s"),
+        (
+            {"link.0.reverse_mbps": 1, "changes": 1, "change.0.at_s": 0, "change.0.link": 0,
+             "change.0.mbps": 2},
+            "-change.0.mbps: link 0 has -reverse_mbps",
+        ),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_both_ways_is_refused(
+    refused: Refused, change: Arguments, said: str
+) -> None:
+    assert said in refused("network_tmix.tcl", *argv(BASE, change))

@@ -280,3 +280,61 @@ _count_and_rate(
     "by the queue",
     source=f"ns-2, errmodel.cc; {_LOSSES}",
 )
+
+
+# ---------------------------------------------------------------- both ways
+
+
+def measured(view: View) -> Window:
+    """From ``measured_from_s`` to the end of the run; a metric has to declare that parameter."""
+    return (view.run.number("measured_from_s"), view.run.duration_s)
+
+
+def _of_both_ways(fact: str, unit: str, title: str, text: str) -> None:
+    """Declare what was counted of a link from ``measured_from_s`` on, in either direction."""
+
+    def was_measured(link: LinkView) -> bool:
+        return link.fact(fact) is not None
+
+    link_metric(
+        unit,
+        title,
+        "IRTF's common TCP evaluation suite (2014), section 4.5",
+        name=fact,
+        text=f"{text}, {_MEASURED}. Of links in both directions; the way back is called back.",
+        tables=("facts",),
+        parameters=("measured_from_s",),
+        window=measured,
+        when=was_measured,
+    )(lambda link: link.fact(fact))
+
+
+_MEASURED = "from measured_from_s to the end"
+_of_both_ways(
+    *("measured_utilization", "%", "Utilization of one way"),
+    "Departures from the queue, headers and retransmissions included, over the direction's rate",
+)
+_of_both_ways(
+    *("measured_loss_rate", "%", "Loss rate of one way"),
+    "Packets that the queue dropped, as a share of those dropped or departed",
+)
+_of_both_ways(
+    *("measured_delay", "ms", "Mean queueing delay of one way"),
+    "Mean time that a packet waits in the queue, by Little's law: the mean queue over the "
+    "departures per second",
+)
+
+
+@flow_metric(
+    "Mbit/s",
+    "Throughput since measured_from_s",
+    "IRTF's common TCP evaluation suite (2014), section 6.2.3",
+    tables=("facts",),
+    parameters=("measured_from_s",),
+    window=measured,
+)
+def measured_throughput(flow: FlowView) -> float | None:
+    """Departures of the flow from its first bottleneck, headers and retransmissions included,
+    {_MEASURED}.
+    """
+    return flow.fact("measured_throughput")

@@ -178,6 +178,8 @@ class _Translation:
             self._refuse(values.place_of("trace"), f"trace: {values.parameters['trace']}")
         if values.get("ecn") == "on":
             self._refuse(values.place_of("ecn"), "ecn: on")
+        if values.has("measured_from_s"):
+            self._refuse(values.place_of("measured_from_s"), "measured_from_s")
         self._check_defaults()
         given = dict(zip(run.argv[::2], run.argv[1::2], strict=True))
         kept = ("duration_s", "sample_s", "queue_sample_s", "seed", "substream", "datadir")
@@ -240,6 +242,8 @@ class _Translation:
         if link.kind.ns2_class != "DropTail" or link.variables.get("drop_front_"):
             what = "drop_front" if link.kind.ns2_class == "DropTail" else link.kind.ns2_class
             self._refuse(location, f"a queue of kind {what}", "it has DropTail")
+        if link.wire.reverse_mbps is not None:
+            self._refuse(location, "reverse_mbps", "both ways of its links have one rate")
         prefix = f"link.{index}"
         yield f"{prefix}.mbps", link.wire.mbps
         yield f"{prefix}.delay_ms", link.wire.delay_ms

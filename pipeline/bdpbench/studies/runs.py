@@ -371,9 +371,11 @@ def _network(values: Values) -> Resolved:
         *(pair for i, flow in enumerate(flows) for pair in flow_arguments(i, flow)),
         *source_arguments(sources),
         *change_arguments(changes),
+        *_measured(values),
         ("datadir", OUTPUT_FOLDER),
     ]
-    script, path = _script(values.study, _script_for(sources))
+    both_ways = values.has("measured_from_s") or any(wire.reverse_mbps for wire in wires)
+    script, path = _script(values.study, _script_for(sources, both_ways=both_ways))
     outputs = list(_network_outputs(values, links, flows, sources))
     derived: Parameters = {
         "flows": len(flows),
@@ -402,10 +404,10 @@ def _network(values: Values) -> Resolved:
     return for_ns3(values, resolved, links, defaults, is_more=is_more)
 
 
-def _script_for(sources: Sequence[Source]) -> str:
-    """The script that has the background of a run, and no more: a run's id covers all of it."""
+def _script_for(sources: Sequence[Source], *, both_ways: bool) -> str:
+    """The script that has what a run needs, and no more: a run's id covers all of it."""
     kinds = {source.kind for source in sources}
-    if "tmix" in kinds:
+    if "tmix" in kinds or both_ways:
         return TMIX_SCRIPT
     with_web = "packmime" in kinds or any(source.pages for source in sources)
     return WEB_SCRIPT if with_web else NETWORK_SCRIPT
@@ -417,6 +419,19 @@ def _samples(values: Values) -> Iterator[tuple[str, Scalar]]:
     yield "queue_sample_s", given.get("queue_sample_s", given["sample_s"])
     yield "trace", int(is_traced(values.parameters))
     yield "substream", given["substream"]
+
+
+def _measured(values: Values) -> Iterator[tuple[str, Scalar]]:
+    """From when on both ways of the links are measured."""
+    from_s = values.optional("measured_from_s")
+    if from_s is None:
+        return
+    if from_s >= values.duration_s:
+        raise values.error(
+            values.place_of("measured_from_s"),
+            f"measured_from_s is {from_s:g}, but a run ends after {values.duration_s:g} s",
+        )
+    yield "measured_from_s", from_s
 
 
 def _network_outputs(

@@ -184,6 +184,9 @@ COMMON: Mapping[str, ParameterDeclaration] = {
         maximum=MOST_TIME_S,
     ),
     "bottleneck_mbps": _rate("Bottleneck rate, Mbit/s", "{} Mbit/s"),
+    "reverse_mbps": _rate(
+        "Rate of the bottleneck's way back, Mbit/s, if it differs", "{} Mbit/s back"
+    ),
     "bottleneck_delay_ms": _delay(
         "One-way propagation delay of the bottleneck, ms", "bottleneck delay {} ms"
     ),
@@ -249,6 +252,12 @@ COMMON: Mapping[str, ParameterDeclaration] = {
     "flows": _count("Number of flows", "", "{} flows", MOST_FLOWS),
     "sample_s": _interval("Sampling interval of cwnd, s", "a sample every {} s"),
     "queue_sample_s": _interval("Sampling interval of the queue, s"),
+    "measured_from_s": _number(
+        "Start of the time over which the metrics of both ways measure, s",
+        "s",
+        minimum=0.0,
+        maximum=MOST_TIME_S,
+    ),
     "substream": _count(
         "Substream of ns-2's random number generator", "", "repetition {}", MOST_SUBSTREAM
     ),

@@ -63,9 +63,7 @@ def senders() -> dict[tuple[str, str], AgentUse]:
         study = yaml.load(path.read_bytes(), Loader=yaml.CSafeLoader)
         for key, protocol in study["protocols"].items():
             option = protocol.get("settings", {}).get("windowOption_")
-            # One that is a folder has an agent that no other sender has.
-            agent = protocol.get("agent") or protocol["folder"]
-            use = AgentUse(agent, option, protocol.get("linux"))
+            use = AgentUse(protocol["agent"], option, protocol.get("linux"))
             found[(study["key"], key)] = use
     return found
 

@@ -16,7 +16,7 @@ from bdpbench.studies.identity import run_id, tcl_digest, tcl_files
 Found = dict[tuple[str, str, str], str]
 Ids = Callable[[], Found]
 
-HTCP_RUNS = {("sharma2006", "HTCP"), ("even2007", "HTCP"), ("tcpeval", "HTCP")}
+HTCP_RUNS = {("sharma2006", "HTCP"), ("even2007", "HTCP")}
 
 
 def add(path: Path, text: str, *, after: str = "") -> None:

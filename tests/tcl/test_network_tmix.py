@@ -71,6 +71,9 @@ def test_both_ways_are_measured_each_at_its_rate(outputs: Outputs) -> None:
     ("change", "said"),
     [
         ({"measured_from_s": 1000000}, "expected less than -duration_s"),
+        ({"measured_from_s": -1}, "-measured_from_s is '-1', expected"),
+        ({"link.0.reverse_mbps": 0}, "-link.0.reverse_mbps is '0', expected"),
+        ({"link.0.reverse_mbps": -4}, "-link.0.reverse_mbps is '-4', expected"),
         (
             {"link.0.reverse_mbps": 1, "changes": 1, "change.0.at_s": 0, "change.0.link": 0,
              "change.0.mbps": 2},
@@ -82,3 +85,8 @@ def test_what_cannot_be_both_ways_is_refused(
     refused: Refused, change: Arguments, said: str
 ) -> None:
     assert said in refused("network_tmix.tcl", *argv(BASE, change))
+
+
+@pytest.mark.parametrize("key", ["link.0.reverse_mbps", "measured_from_s"])
+def test_scripts_without_both_ways_refuse_their_keys(refused: Refused, key: str) -> None:
+    assert f"-{key}" in refused("network.tcl", *argv(BASE, {key: 1}))

@@ -322,6 +322,16 @@ def test_fairness_in_a_parking_lot(build: Any, measure: Measure) -> None:
     assert values["max_min_jain_index", "run"] == pytest.approx(3.5**2 / (4 * 3.25))
 
 
+@pytest.mark.parametrize("number", ["", "_2"])
+def test_each_way_has_metrics_of_its_own(build: Any, measure: Measure, number: str) -> None:
+    there, back = f"link:bottleneck{number}", f"link:back{number}"
+    told = {there: {"measured_utilization": 64.0}, back: {"measured_utilization": 10.0}}
+    values = measure({"facts": build.facts(told)}, measured_from_s=5)
+    found = {key: value for key, value in values.items() if key[0].startswith("measured_")}
+    ways = {("measured_utilization", there): 64.0, ("measured_back_utilization", back): 10.0}
+    assert found == ways
+
+
 def test_their_titles_are_short_and_their_texts_whole() -> None:
     for each in DEFINITIONS.values():
         assert len(each.title) < 60

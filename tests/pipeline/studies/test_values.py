@@ -44,12 +44,15 @@ def test_ecn_is_on_everywhere_or_nowhere(study_file: WriteStudy) -> None:
     assert (pairs["-default.Agent/TCP.ecn_"], pairs["-link.0.queue.setbit_"]) == ("1", "1")
 
 
+@pytest.mark.parametrize(
+    ("key", "value"), [("drop_packet", 7), ("reverse_mbps", 4), ("measured_from_s", 1)]
+)
 def test_a_script_of_its_own_refuses_what_it_does_not_take(
-    own_script: Callable[..., Path],
+    own_script: Callable[..., Path], key: str, value: int
 ) -> None:
-    path = own_script(parameters="{protocol: Reno, drop_packet: 7}")
+    path = own_script(parameters=f"{{protocol: Reno, {key}: {value}}}")
     text = _refusal(path, "quick")
-    assert "drop_packet would have no effect: own.tcl does not take it" in text
+    assert f"{key} would have no effect: own.tcl does not take it" in text
     assert "list it under arguments:" in text
 
 

@@ -282,7 +282,7 @@ _count_and_rate(
 )
 
 
-# ---------------------------------------------------------------- both ways
+# ---------------------------------------------------------------- both directions
 
 
 def measured(view: View) -> Window:
@@ -290,44 +290,44 @@ def measured(view: View) -> Window:
     return (view.run.number("measured_from_s"), view.run.duration_s)
 
 
-def _of_both_ways(quantity: str, unit: str, title: str, text: str) -> None:
+def _of_both_directions(quantity: str, unit: str, title: str, text: str) -> None:
     """Declare what was counted of the queues from ``measured_from_s`` on, for each direction.
 
     There is a metric for each direction, because a report takes the median over the links of one.
     """
     fact = f"measured_{quantity}"
 
-    def declare(name: str, way: str, *, is_back: bool) -> None:
+    def declare(name: str, direction: str, *, is_back: bool) -> None:
         def was_measured(link: LinkView) -> bool:
             # Links are called back, or back_1, back_2 if there are several bottlenecks.
             return (link.name.split("_")[0] == "back") == is_back and link.fact(fact) is not None
 
         link_metric(
             unit,
-            f"{title} of the way {way}",
+            f"{title}, {direction} direction",
             "IRTF's common TCP evaluation suite (2014), section 4.5",
             name=name,
-            text=f"{text}, {_MEASURED}, on the way {way}.",
+            text=f"{text}, {_MEASURED}, in the {direction} direction.",
             tables=("facts",),
             parameters=("measured_from_s",),
             window=measured,
             when=was_measured,
         )(lambda link: link.fact(fact))
 
-    declare(fact, "there", is_back=False)
-    declare(f"measured_back_{quantity}", "back", is_back=True)
+    declare(fact, "forward", is_back=False)
+    declare(f"measured_back_{quantity}", "reverse", is_back=True)
 
 
 _MEASURED = "from measured_from_s to the end"
-_of_both_ways(
+_of_both_directions(
     *("utilization", "%", "Utilization"),
     "Departures from the queue, headers and retransmissions included, over the direction's rate",
 )
-_of_both_ways(
+_of_both_directions(
     *("loss_rate", "%", "Loss rate"),
     "Packets that the queue dropped, as a share of those dropped or departed",
 )
-_of_both_ways(
+_of_both_directions(
     *("delay", "ms", "Mean queueing delay"),
     "Mean time that a packet waits in the queue, by Little's law: the mean queue over the "
     "departures per second",

@@ -243,7 +243,7 @@ class _Translation:
             what = "drop_front" if link.kind.ns2_class == "DropTail" else link.kind.ns2_class
             self._refuse(location, f"a queue of kind {what}", "it has DropTail")
         if link.wire.reverse_mbps is not None:
-            self._refuse(location, "reverse_mbps", "both ways of its links have one rate")
+            self._refuse(location, "reverse_mbps", "its links have one rate for both directions")
         prefix = f"link.{index}"
         yield f"{prefix}.mbps", link.wire.mbps
         yield f"{prefix}.delay_ms", link.wire.delay_ms

@@ -34,7 +34,7 @@ class Wire:
         location: where the entry is.
         mbps: rate, Mbit/s.
         delay_ms: one way, ms.
-        reverse_mbps: rate of the way back, Mbit/s; None if it is the same.
+        reverse_mbps: rate in the reverse direction, Mbit/s; None if it is the same.
     """
 
     said: Bottleneck

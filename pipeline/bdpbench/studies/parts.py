@@ -188,7 +188,7 @@ class Bottleneck(Strict):
     """One bottleneck of a chain; the run's parameters give the rest."""
 
     bottleneck_mbps: Rate | None = Field(None, description="Rate, Mbit/s")
-    reverse_mbps: Rate | None = Field(None, description="Rate of its way back, Mbit/s")
+    reverse_mbps: Rate | None = Field(None, description="Its rate in the reverse direction, Mbit/s")
     bottleneck_delay_ms: Delay | None = Field(None, description="One-way delay, ms")
     buffer_pkts: Count | None = Field(None, description="Packets that its queue holds")
     buffer_ms: Positive | None = Field(None, description="Time in which a full queue drains, ms")

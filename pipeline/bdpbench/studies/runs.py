@@ -422,7 +422,7 @@ def _samples(values: Values) -> Iterator[tuple[str, Scalar]]:
 
 
 def _measured(values: Values) -> Iterator[tuple[str, Scalar]]:
-    """From when on both ways of the links are measured."""
+    """The time from which both directions of the links are measured."""
     from_s = values.optional("measured_from_s")
     if from_s is None:
         return

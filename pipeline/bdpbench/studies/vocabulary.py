@@ -185,7 +185,7 @@ COMMON: Mapping[str, ParameterDeclaration] = {
     ),
     "bottleneck_mbps": _rate("Bottleneck rate, Mbit/s", "{} Mbit/s"),
     "reverse_mbps": _rate(
-        "Rate of the bottleneck's way back, Mbit/s, if it differs", "{} Mbit/s back"
+        "Rate of the bottleneck in the reverse direction, Mbit/s", "{} Mbit/s in reverse"
     ),
     "bottleneck_delay_ms": _delay(
         "One-way propagation delay of the bottleneck, ms", "bottleneck delay {} ms"
@@ -253,7 +253,7 @@ COMMON: Mapping[str, ParameterDeclaration] = {
     "sample_s": _interval("Sampling interval of cwnd, s", "a sample every {} s"),
     "queue_sample_s": _interval("Sampling interval of the queue, s"),
     "measured_from_s": _number(
-        "Start of the time over which the metrics of both ways measure, s",
+        "Start of the time over which both directions are measured, s",
         "s",
         minimum=0.0,
         maximum=MOST_TIME_S,

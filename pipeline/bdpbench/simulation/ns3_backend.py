@@ -95,9 +95,16 @@ class Ns3Backend:
         binary, made = self.folder / BINARY_NAME, self.folder / f".{BINARY_NAME}.new"
         code = [str(path) for path in ns3_files() if path.suffix == ".cc"]
         command = ["g++", *NS3_FLAGS, "-o", str(made), *code, *NS3_LIBRARIES]
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-        )
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
+            )
+        except subprocess.TimeoutExpired as error:
+            raise BdpbenchError(
+                f"the program of ns-3 was not compiled within {_TIMEOUT_S:g} s and was stopped",
+                where=code[-1],
+                hint="it takes half a minute on an idle machine; the same command tries again",
+            ) from error
         if done.returncode != 0:
             said = next((line for line in done.stderr.splitlines() if "error" in line), done.stderr)
             raise BdpbenchError(

@@ -142,3 +142,18 @@ def test_without_ns3_one_sentence_names_the_packages(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr(ns3_backend, "installed_ns3", lambda: "3.41")
     with pytest.raises(BdpbenchError, match=r"this machine has ns-3\.41, and runs of this engine"):
         require_ns3()
+
+
+def test_a_compilation_that_takes_too_long_is_stopped_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    slow = tmp_path / "bin" / "g++"
+    slow.parent.mkdir()
+    slow.write_text("#!/bin/sh\nexec sleep 60\n")
+    slow.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{slow.parent}:/usr/bin:/bin")
+    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(ns3_backend, "require_ns3", lambda: None)
+    monkeypatch.setattr(ns3_backend, "_TIMEOUT_S", 0.2)
+    with pytest.raises(BdpbenchError, match=r"was not compiled within 0\.2 s"):
+        Ns3Backend().build()

@@ -298,15 +298,16 @@ def measure_runs(
 ) -> None:
     """Measure parsed runs for all their places in a plan, and store the values with the runs.
 
-    With ``bins``, the number of intervals of a report's series, their chart data is stored as well
-    while their tables are loaded.
+    With ``bins``, the number of intervals of a report's series, chart data of runs that it shows
+    over time is stored as well while their tables are loaded.
     """
     data = PlanData(plan, runs_dir)
     for run in plan["runs"]:
         if run["run_id"] in run_ids:
             of_run = data.of(run)
             of_run.measured(data.definitions)
-            if bins is not None:
+            shown = plan["scenarios"][run["scenario"]].get("time_series", True)
+            if bins is not None and shown:
                 of_run.series(bins)
 
 

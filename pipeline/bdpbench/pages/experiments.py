@@ -45,7 +45,7 @@ class Experiment:
 
     ``absent`` of its ``runs`` have no results, and ``shared`` also belong to an earlier scenario.
     ``asked`` are the metrics that it is shown by, and ``answer`` what they say in sentences, to its
-    ``question`` if it has one.
+    ``question`` if it has one. ``values_only``: no run is shown over time.
     """
 
     key: str
@@ -61,6 +61,7 @@ class Experiment:
     asked: tuple[str, ...]
     answer: tuple[str, ...]
     question: str
+    values_only: bool
 
 
 def experiments(data: ReportData) -> list[Experiment]:
@@ -95,7 +96,7 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
         shared=shared,
         summaries=placed(_summaries(key, swept, asked), scenario["title"], done, data, metrics),
         views=LazyViews(
-            plan_views(done, sweep, names),
+            plan_views(done, sweep, names) if scenario.get("time_series", True) else [],
             lambda index, view: _placed_view(
                 charted_view(view, f"{key}-{index}", sweep, series, names), view, key, data
             ),
@@ -103,6 +104,7 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
         asked=asked,
         answer=answer(asked, done, metrics, sweep, names),
         question=scenario.get("question", ""),
+        values_only=not scenario.get("time_series", True),
     )
 
 
@@ -187,6 +189,7 @@ class RunDetail:
         facts: (name, value) from the record of the run.
         metrics: name, definition, subject, value, exact (all digits, "" if there is no
             value) and window of each, in words.
+        values_only: whether the study asks for no charts over time of its scenarios.
         outputs: name, link from the report ("" if none), sha256, size and bytes of each file.
         repeat: command of bdpbench that simulates the run and similar ones.
         ns2: command that runs only ns-2.
@@ -203,6 +206,7 @@ class RunDetail:
     outputs: tuple[Mapping[str, str | int], ...]
     charts: tuple[Chart, ...]
     missing: tuple[str, ...]
+    values_only: bool
     repeat: str
     ns2: str
     ns2_report: str
@@ -228,7 +232,7 @@ def _detail(run: PlannedRun, rows: pl.DataFrame, data: ReportData) -> RunDetail:
     view = charted_view(
         View("", (run,), "protocol"), f"run-{run_id}", Sweep("", ()), data.series, names
     )
-    info = inputs.run_info.get(run_id)
+    info, values_only = inputs.run_info.get(run_id), run_id in data.values_only
     return RunDetail(
         run_id=run_id,
         label=names.run(run_id).label,
@@ -243,7 +247,8 @@ def _detail(run: PlannedRun, rows: pl.DataFrame, data: ReportData) -> RunDetail:
         metrics=tuple(_metric_row(row, names) for row in rows.iter_rows(named=True)),
         outputs=tuple(_outputs(info, inputs.places.get(run_id))) if info else (),
         charts=view.charts,
-        missing=view.missing if info else (),
+        missing=view.missing if info and not values_only else (),
+        values_only=values_only,
         repeat=repeat_command(inputs.plan, run),
         ns2=ns2_command(run),
         ns2_report=info["ns2_report"].strip() if info else "",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TypeAlias
@@ -16,7 +16,7 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import Captions, Names, grouped
-from bdpbench.pages.series import LoadTable, PageSeries, series_text
+from bdpbench.pages.series import LoadTable, PageSeries, embed_json, series_text
 from bdpbench.pages.text import assets_dir, read_asset
 from bdpbench.pages.texts import StudyPage
 from bdpbench.studies.parts import Protocol
@@ -134,11 +134,24 @@ class ReportData:
         inputs, bins = self.inputs, self.bins
 
         def load(run_id: str) -> str:
+            if run_id in self.values_only:
+                return embed_json({})
             if inputs.load_series is None:
                 return series_text(run_id, inputs.load_table, bins)
             return inputs.load_series(run_id, bins)
 
         return PageSeries((each for each in self.runs if each in inputs.run_info), load)
+
+    @cached_property
+    def values_only(self) -> Set[str]:
+        """Runs that are not shown over time, because no scenario of theirs has ``time_series``."""
+        texts = self.names.scenarios
+        over_time = {
+            run["run_id"]
+            for run in self.inputs.plan["runs"]
+            if texts[run["scenario"]].get("time_series", True)
+        }
+        return self.runs.keys() - over_time
 
     @cached_property
     def runs(self) -> dict[str, PlannedRun]:

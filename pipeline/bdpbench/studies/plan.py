@@ -265,4 +265,6 @@ def _text_of(study: Study, scenario: Scenario) -> ScenarioText:
     }
     if scenario.question:
         told["question"] = scenario.question
+    if not scenario.time_series:
+        told["time_series"] = False
     return told

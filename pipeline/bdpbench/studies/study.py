@@ -251,6 +251,10 @@ class Scenario(Strict):
         description="What the scenario is to answer: the report begins with it and with "
         "sentences computed from the metrics of its summary",
     )
+    time_series: bool = Field(
+        True,
+        description="Whether reports show its runs over time; false keeps a large report small",
+    )
     tiers: dict[TierName, list[TierEntry]] = Field(description="Tier → the runs that it holds")
 
     def swept_values(self, entry: TierEntry) -> list[list[Scalar]]:

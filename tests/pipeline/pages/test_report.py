@@ -353,6 +353,26 @@ def test_a_checkout_without_assets_is_named(
     assert caught.value.hint
 
 
+def test_a_scenario_can_keep_values_only(
+    inputs: Any, tmp_path: Path, parse_page: Any, parts_of: Any
+) -> None:
+    places = [(run["run_id"], run["scenario"]) for run in inputs.plan["runs"]]
+    key = places[0][1]
+    elsewhere = {run_id for run_id, scenario in places if scenario != key}
+    alone = {run_id for run_id, scenario in places if scenario == key} - elsewhere
+    assert alone
+    assert elsewhere
+    inputs.plan["scenarios"][key]["time_series"] = False
+    html = inputs.build(tmp_path / "report.html")
+    series = {run: tables for part in parts_of(html) for run, tables in part["series"].items()}
+    assert {run for run, tables in series.items() if not tables} == alone & inputs.run_info.keys()
+    page = parse_page(html)
+    assert page.open == []
+    assert page.text.count("The report keeps only values of these runs") == 1
+    assert page.text.count("The report keeps only values of this run") == len(alone)
+    assert not any(each.startswith(f"view-{key}-") for each in page.ids)
+
+
 def test_large_studies_stay_small(inputs: Any, tmp_path: Path) -> None:
     """250 runs of two flows with seven series each, all of them noise: the worst case."""
     time = [i / 10 for i in range(5_001)]

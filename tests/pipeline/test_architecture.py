@@ -13,6 +13,7 @@ PACKAGE = Path(bdpbench.__file__).parent
 FLOORS = {
     "errors": 0,
     "units": 0,
+    "later": 0,
     "contracts": 1,
     "compiled": 2,
     "studies": 2,

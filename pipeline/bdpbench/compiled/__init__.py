@@ -5,16 +5,16 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import math
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import polars as pl
-
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import home_dir
+from bdpbench.later import pl
 
 _BUILD = Path(__file__).with_name("build.sh")
 
@@ -50,13 +50,7 @@ def library_path(source: Path) -> Path:
 
 
 # Columns shared by C and polars without copying: the Arrow C data and stream interfaces.
-_FORMATS: dict[pl.DataType, bytes] = {
-    pl.Float64(): b"g",
-    pl.Int32(): b"i",
-    pl.Int64(): b"l",
-    pl.UInt8(): b"C",
-    pl.UInt16(): b"S",
-}
+_FORMATS = {"Float64": b"g", "Int32": b"i", "Int64": b"l", "UInt8": b"C", "UInt16": b"S"}
 _NULLABLE = 2
 
 
@@ -121,7 +115,19 @@ class _ArrowSchema(ctypes.Structure):
 
 def series_of(name: str, dtype: pl.DataType, array: ArrowArray) -> pl.Series:
     """A series that takes over an array which C has filled and will release."""
-    return pl.Series(name, _Column(_FORMATS[dtype], name, array))
+    return pl.Series(name, _Column(_FORMATS[str(dtype)], name, array))
+
+
+def values_of(array: ArrowArray, *, is_real: bool) -> list[float | None]:
+    """The values of an array that C has filled, 8 bytes each; it is released.
+
+    Real numbers that are not finite become None.
+    """
+    buffers = (ctypes.c_void_p * 2).from_address(array.buffers)
+    kind = ctypes.c_double if is_real else ctypes.c_int64
+    found = list((kind * array.length).from_address(buffers[1]))
+    ctypes.CFUNCTYPE(None, ctypes.c_void_p)(array.release)(ctypes.addressof(array))
+    return [each if math.isfinite(each) else None for each in found] if is_real else found
 
 
 def stream_of(frame: pl.DataFrame) -> tuple[int, object]:

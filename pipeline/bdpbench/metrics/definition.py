@@ -21,11 +21,10 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
-import polars as pl
-
 from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.contracts.runs import Definition as DefinitionDocument
 from bdpbench.errors import BdpbenchError
+from bdpbench.later import pl
 
 if TYPE_CHECKING:
     from bdpbench.metrics.groups import Group, Row
@@ -294,9 +293,9 @@ class Statistic:
         return float(found) if isinstance(found, (int, float)) else None
 
 
-MEAN = Statistic("mean", "Mean", "Mean", pl.Series.mean)
-MEDIAN = Statistic("median", "Median", "Median", pl.Series.median)
-LARGEST = Statistic("max", "Largest", "Largest", pl.Series.max)
+MEAN = Statistic("mean", "Mean", "Mean", lambda samples: samples.mean())
+MEDIAN = Statistic("median", "Median", "Median", lambda samples: samples.median())
+LARGEST = Statistic("max", "Largest", "Largest", lambda samples: samples.max())
 
 
 def percentile(rank: int) -> Statistic:

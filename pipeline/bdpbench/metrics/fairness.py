@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
-import polars as pl
+from bdpbench.later import pl
 
 FAIRNESS_REGIONS = 5
 """Equal parts of the range of |asymmetry|, 0 to 1, from fair to starved."""

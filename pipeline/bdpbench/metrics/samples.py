@@ -4,23 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import polars as pl
+from bdpbench.later import Schema, pl
 
-SAMPLES_SCHEMA = {
-    "subject": pl.String,
-    "name": pl.String,
-    "samples": pl.Int64,
-    "first_s": pl.Float64,
-    "last_s": pl.Float64,
-    "least": pl.Float64,
-    "mean": pl.Float64,
-    "largest": pl.Float64,
-    "last": pl.Float64,
-    "falls": pl.Int64,
-    "first_fall_s": pl.Float64,
-    "falls_to_one": pl.Int64,
-    "kept_share": pl.Float64,
-}
+SAMPLES_SCHEMA = Schema(
+    {
+        "subject name": "String",
+        "samples": "Int64",
+        "first_s last_s least mean largest last": "Float64",
+        "falls": "Int64",
+        "first_fall_s": "Float64",
+        "falls_to_one": "Int64",
+        "kept_share": "Float64",
+    }
+)
 """Columns of a summary of samples."""
 
 FALL = 0.1

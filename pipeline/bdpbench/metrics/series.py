@@ -11,8 +11,7 @@ import math
 import statistics
 from collections.abc import Sequence
 
-import polars as pl
-
+from bdpbench.later import Schema, pl
 from bdpbench.units import BITS_PER_BYTE
 
 PEAK_SHARE = 0.9
@@ -27,12 +26,7 @@ CUT_SHARE = 0.95
 # Tolerance of times as shares of a window, which are differences of binary numbers.
 _ROUNDING = 1e-9
 
-CUT_SCHEMA = {
-    "peak_s": pl.Float64,
-    "peak_pkts": pl.Float64,
-    "cut_s": pl.Float64,
-    "after_pkts": pl.Float64,
-}
+CUT_SCHEMA = Schema({"peak_s peak_pkts cut_s after_pkts": "Float64"})
 
 
 def in_window(start_s: float, end_s: float) -> pl.Expr:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import importlib
+from typing import TYPE_CHECKING
+
 from bdpbench.trace.batches import LineAccount
 from bdpbench.trace.open import Trace, open_trace
-from bdpbench.trace.reader import OUTPUT_FORMATS, OutputFormat, read_output
-from bdpbench.trace.tables import holds_outputs, load_table, write_tables
+
+if TYPE_CHECKING:
+    from bdpbench.trace.reader import OUTPUT_FORMATS, OutputFormat, read_output
+    from bdpbench.trace.tables import holds_outputs, load_table, write_tables
 
 __all__ = [
     "OUTPUT_FORMATS",
@@ -18,3 +23,13 @@ __all__ = [
     "read_output",
     "write_tables",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """What is not about packet traces is imported when it is asked for."""
+    if name in __all__:
+        for module in ("reader", "tables"):
+            found = vars(importlib.import_module(f"{__name__}.{module}"))
+            if name in found:
+                return found[name]
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -8,10 +8,9 @@ from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 
-import polars as pl
-
 from bdpbench.compiled import LineSink, PackedRows
 from bdpbench.errors import BdpbenchError
+from bdpbench.later import pl
 from bdpbench.trace import native
 from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
@@ -441,7 +440,7 @@ def _merged_batch(
     times: native.Times | None,
 ) -> _Batch:
     """What the parser has found, and the other lines among it."""
-    if isinstance(rows, pl.DataFrame):
+    if not isinstance(rows, PackedRows):
         rows = _merged(rows, parsed, reading)
     forms = Counter(parsed.forms) + Counter(found.forms)
     lines = found.rows + found.others
@@ -502,7 +501,7 @@ def _full(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
 
 
 def _is_empty(rows: pl.DataFrame | PackedRows | None) -> bool:
-    return isinstance(rows, pl.DataFrame) and rows.is_empty()
+    return rows is not None and not isinstance(rows, PackedRows) and rows.is_empty()
 
 
 def _empty(reading: Reading) -> pl.DataFrame:

@@ -7,15 +7,14 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
-import polars as pl
-
 from bdpbench.compiled import LineSink, PackedRows
 from bdpbench.errors import BdpbenchError
+from bdpbench.later import pl
 from bdpbench.trace import native
 from bdpbench.trace.batches import LineAccount, Reading, Skipped, read_batches
 from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
-from bdpbench.trace.sources import CHUNK_BYTES, PADDING, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
+from bdpbench.trace.sources import CHUNK_BYTES, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
 from bdpbench.trace.text_lines import TABLE_OF_FORM, fault_of, is_heading, is_nam_line, parse_text
 
 _LOOKED_AT = 200
@@ -180,11 +179,12 @@ def _forms_of_head(source: Source, lenient: bool, parser: native.LineParser | No
         what = "standard input" if source.name == STANDARD_INPUT else "the file"
         raise BdpbenchError(f"{what} is empty: expected a trace of ns-2", where=source.name)
     _refuse_archive(source.name, head)
-    whole = head.rfind(b"\n") + 1
-    if parser and whole and parser.parse(bytearray(head).ljust(whole + PADDING), whole, ()).is_all:
-        return ["wired"]
     lines = head.split(b"\n")
-    lines = lines[:-1] if len(lines) > 1 else lines
+    if len(lines) > 1:
+        lines = lines[:-1]
+        parsed_in_c = parser.forms_of(lines[:_LOOKED_AT]) if parser else {}
+        if parsed_in_c:
+            return sorted(parsed_in_c, key=lambda form: -parsed_in_c[form])
     first = _lines_of_headings(lines)
     looked_at = lines[first : first + _LOOKED_AT] or lines[-1:]
     parsed = parse_text(looked_at, range(first, first + len(looked_at)), ())

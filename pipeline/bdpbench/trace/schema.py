@@ -8,10 +8,11 @@ wireless lines print for it.
 
 from __future__ import annotations
 
+import functools
 import types
 from collections.abc import Mapping
 
-import polars as pl
+from bdpbench.later import Schema, pl
 
 EVENTS = ("+", "-", "r", "d", "e", "h", "c", "s", "f", "D", "x", "N")
 """Codes of packet events, as in the file.
@@ -26,39 +27,42 @@ forwarded, ``D`` (old format) or ``d`` (new format) dropped, at the layer that `
 LAYERS = ("AGT", "RTR", "TRP", "IFQ", "MAC", "PHY")
 """Layers of a wireless node that trace packets; TRP is a base station's router."""
 
-EVENT = pl.Enum(EVENTS)
-LAYER = pl.Enum(LAYERS)
-_NAME, _TEXT = pl.Categorical(), pl.String()
-_F64, _I32, _I64 = pl.Float64(), pl.Int32(), pl.Int64()
-
-Columns = Mapping[str, pl.DataType]
+_NAME, _TEXT = "Categorical", "String"
+_F64, _I32, _I64 = "Float64", "Int32", "Int64"
 
 
-def _columns(*of_types: tuple[str, pl.DataType]) -> Columns:
-    """Columns in order, from names of one type each."""
-    return types.MappingProxyType(
-        {name: dtype for names, dtype in of_types for name in names.split()}
-    )
+@functools.cache
+def event_type() -> pl.Enum:
+    """The type of events."""
+    return pl.Enum(EVENTS)
 
 
-PACKETS: Columns = _columns(
-    ("time_s", _F64),
-    ("event", EVENT),
-    ("from_node to_node", _I32),
-    ("type", _NAME),
-    ("bytes", _I32),
-    ("flags", _NAME),
-    ("flow src_node src_port dst_node dst_port", _I32),
-    ("seq uid ack", _I64),
-    ("tcp_flags header_bytes sack_bytes chunks stream stream_seq", _I32),
-    ("from_lat from_lon to_lat to_lon", _F64),
-    ("layer", LAYER),
-    ("node next_hop", _I32),
-    ("reason", _NAME),
-    ("ttl hops", _I32),
-    ("x_m y_m z_m energy_j", _F64),
-    ("mac_duration mac_to mac_from mac_type", _I64),
-    ("rest", _TEXT),
+@functools.cache
+def layer_type() -> pl.Enum:
+    """The type of layers."""
+    return pl.Enum(LAYERS)
+
+
+PACKETS = Schema(
+    {
+        "time_s": _F64,
+        "event": event_type,
+        "from_node to_node": _I32,
+        "type": _NAME,
+        "bytes": _I32,
+        "flags": _NAME,
+        "flow src_node src_port dst_node dst_port": _I32,
+        "seq uid ack": _I64,
+        "tcp_flags header_bytes sack_bytes chunks stream stream_seq": _I32,
+        "from_lat from_lon to_lat to_lon": _F64,
+        "layer": layer_type,
+        "node next_hop": _I32,
+        "reason": _NAME,
+        "ttl hops": _I32,
+        "x_m y_m z_m energy_j": _F64,
+        "mac_duration mac_to mac_from mac_type": _I64,
+        "rest": _TEXT,
+    }
 )
 """One row per packet event, in the order of the trace.
 
@@ -83,11 +87,13 @@ mac_duration, mac_to, mac_from, mac_type: MAC header: duration (us), addresses, 
 rest: header of a routing protocol, of ARP or of S-MAC on a wireless line, or of HDLC, verbatim.
 """
 
-VARIABLES: Columns = _columns(
-    ("time_s", _F64),
-    ("src_node src_port dst_node dst_port", _I32),
-    ("owner name", _NAME),
-    ("value", _F64),
+VARIABLES = Schema(
+    {
+        "time_s": _F64,
+        "src_node src_port dst_node dst_port": _I32,
+        "owner name": _NAME,
+        "value": _F64,
+    }
 )
 """One row per value of a traced variable (TracedVar); a line of all variables becomes many rows.
 
@@ -99,12 +105,14 @@ a queue prints a for its average queue, p for its drop probability, Q for its qu
 value: in ns-2's unit: packets, or s for rtt_, srtt_, rttvar_; null for a variable without a value.
 """
 
-QUEUES: Columns = _columns(
-    ("time_s", _F64),
-    ("from_node to_node", _I32),
-    ("bytes pkts", _F64),
-    ("arrived_pkts departed_pkts dropped_pkts arrived_bytes departed_bytes", _I64),
-    ("dropped_bytes", _I64),
+QUEUES = Schema(
+    {
+        "time_s": _F64,
+        "from_node to_node": _I32,
+        "bytes pkts": _F64,
+        "arrived_pkts departed_pkts dropped_pkts arrived_bytes departed_bytes": _I64,
+        "dropped_bytes": _I64,
+    }
 )
 """One row per sample of a link's queue.
 
@@ -113,14 +121,16 @@ the mean since the last sample on a line of ``queue-sample-timeout``. The other 
 the monitor's start, and are null if the line does not have them.
 """
 
-EVENT_TRACES: Columns = _columns(
-    ("time_s", _F64),
-    ("node peer_node", _I32),
-    ("source", _NAME),
-    ("what", _TEXT),
-    ("flow", _I32),
-    ("seq", _I64),
-    ("cwnd_pkts", _F64),
+EVENT_TRACES = Schema(
+    {
+        "time_s": _F64,
+        "node peer_node": _I32,
+        "source": _NAME,
+        "what": _TEXT,
+        "flow": _I32,
+        "seq": _I64,
+        "cwnd_pkts": _F64,
+    }
 )
 """One row per line about anything other than a packet: event traces of TCP, annotations, movement.
 
@@ -132,12 +142,14 @@ what: e.g. TIMEOUT, FAST_RETX, SLOW_START, or the line's text after time and nod
 cwnd_pkts: of TCP.
 """
 
-SERIES: Columns = _columns(
-    ("time_s value", _F64),
+SERIES = Schema(
+    {
+        "time_s value": _F64,
+    }
 )
 """One row per line of a two-column file that a script printed: a time, s, and a value."""
 
-TABLES: Mapping[str, Columns] = types.MappingProxyType(
+TABLES: Mapping[str, Schema] = types.MappingProxyType(
     {
         "packets": PACKETS,
         "variables": VARIABLES,

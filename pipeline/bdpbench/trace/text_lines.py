@@ -18,8 +18,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-import polars as pl
-
+from bdpbench.later import pl
 from bdpbench.trace.schema import TABLES
 
 _FIELDS = {
@@ -275,7 +274,7 @@ class ParsedText:
 
     frames: dict[str, pl.DataFrame] = field(default_factory=dict)
     forms: dict[str, int] = field(default_factory=dict)
-    times: pl.DataFrame = field(default_factory=pl.DataFrame)
+    times: pl.DataFrame = field(default_factory=lambda: pl.DataFrame())
     bad: list[tuple[int, str]] = field(default_factory=list)
 
 

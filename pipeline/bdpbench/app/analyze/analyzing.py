@@ -6,15 +6,15 @@ import math
 import re
 import textwrap
 from collections import deque
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-import polars as pl
-
 from bdpbench.app.analyze.files import (
+    KEY,
     SUFFIXES,
     Analysis,
     Comparison,
@@ -23,6 +23,7 @@ from bdpbench.app.analyze.files import (
 )
 from bdpbench.app.analyze.samples import SAMPLED, SampledTrace, analyze_samples, measured
 from bdpbench.app.analyze.text import (
+    MetricRow,
     account_lines,
     comparison_lines,
     metric_lines,
@@ -30,14 +31,17 @@ from bdpbench.app.analyze.text import (
 )
 from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError, visible
+from bdpbench.later import pl
 from bdpbench.metrics.packets import (
     COLUMNS,
-    MEASURED_AT_ENDS,
     PACKET_DEFINITIONS,
+    Extent,
     PacketMeter,
     PacketSums,
     Window,
+    extent_of,
     measure_packets,
+    measure_received,
 )
 from bdpbench.metrics.samples import SampleMeter
 from bdpbench.trace import Trace, open_trace
@@ -113,11 +117,16 @@ class AnalysisRequest:
         self.capacity_mbps = dict(_capacity_of(each) for each in self.capacities)
 
     @property
-    def needs_ends_only(self) -> bool:
-        """Whether only metrics are wanted that follow from what happens at the ends of flows."""
+    def extent(self) -> Extent:
+        """How much has to be summed: what is asked for decides it."""
         is_table = self.output is None or self.output.suffix.lower() in (".csv", ".parquet")
-        chosen = bool(self.metrics) and MEASURED_AT_ENDS.issuperset(self.metrics)
-        return chosen and is_table and not self.nodes
+        if not is_table or self.nodes:
+            return Extent.ALL
+        extent = extent_of(self.metrics)
+        is_one = self.output is None and (len(self.traces) == 1 or self.parts)
+        if extent is Extent.RECEIVED and (not is_one or self.links or self.capacities):
+            return Extent.ENDS  # whose sums tell links, and become frames
+        return extent
 
     def _check_files(self) -> None:
         """Refuse standard input twice, and an output file of no known format."""
@@ -274,6 +283,11 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
         ]
         yield from analyze_samples(sampled, request.output)
         return
+    if request.extent is Extent.RECEIVED:
+        (each,) = read
+        yield from metric_lines(_of_throughput(each, request))
+        yield from account_lines(each.trace.account, "packets")
+        return
     analyses = _measured(read, request)
     if request.labels:
         yield from _compare(Comparison(request.labels, analyses), request)
@@ -281,7 +295,8 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
         (analysis,) = analyses
         if request.output is not None:
             write_analysis(analysis, request.output)
-        yield from metric_lines(analysis.metrics) if request.metrics else totals_lines(analysis)
+        rows = analysis.metrics.select(*KEY, "value", "unit").iter_rows()
+        yield from metric_lines(rows) if request.metrics else totals_lines(analysis)
         yield from account_lines(analysis.account, "packets")
     if request.output is not None:
         yield f"{request.output}  {request.output.stat().st_size / 1e6:.2f} MB"
@@ -364,7 +379,7 @@ def _read(trace: Trace, name: str, request: AnalysisRequest) -> _Read:
         request.span,
         bin_s=request.bin_s,
         capacities=request.capacity_mbps,
-        at_ends=request.needs_ends_only,
+        extent=request.extent,
     )
     read = _Read(name, trace, meter)
     try:
@@ -462,7 +477,10 @@ def _measured(read: Sequence[_Read], request: AnalysisRequest) -> list[Analysis]
     """What is known of packet traces, with bins of equal width."""
     meters = [(each.meter, each) for each in read if isinstance(each.meter, PacketMeter)]
     bin_s = max(meter.readable_width_s for meter, _ in meters)
-    sums = [_result(meter, each.trace, each.name, bin_s) for meter, each in meters]
+    sums = []
+    for meter, each in meters:
+        with _named(each.trace, each.name):
+            sums.append(meter.result(bin_s))
     _check_selected(sums, request)
     found = [
         Analysis(
@@ -475,7 +493,7 @@ def _measured(read: Sequence[_Read], request: AnalysisRequest) -> list[Analysis]
         )
         for each, own in zip(read, sums, strict=True)
     ]
-    _check_measured(found, request)
+    _check_measured({metric for each in found for metric in each.metrics["metric"]}, request)
     return found
 
 
@@ -505,10 +523,23 @@ def _feed(meter: PacketMeter, trace: Trace) -> None:
     meter.finish()
 
 
-def _result(meter: PacketMeter, trace: Trace, name: str, bin_s: float) -> PacketSums:
-    """The sums of a meter; its errors get the name and the time span of the trace."""
+def _of_throughput(read: _Read, request: AnalysisRequest) -> list[MetricRow]:
+    """The metrics that are asked for, which follow from what each flow received."""
+    assert isinstance(read.meter, PacketMeter)  # noqa: S101 - it was checked for samples
+    with _named(read.trace, read.name):
+        received = read.meter.received()
+    names = _flow_names((each.subject, each.flow) for each in received.streams if each.is_data)
+    _check_known(request.flows, list(names), "--flow", "flow")
+    rows = measure_received(received, _chosen_flows(names, request) if request.flows else None)
+    _check_measured({metric for metric, *_ in rows}, request)
+    return [row for row in rows if row[0] in request.metrics]
+
+
+@contextmanager
+def _named(trace: Trace, name: str) -> Iterator[None]:
+    """Errors of a meter get the name and the time span of its trace."""
     try:
-        return meter.result(bin_s)
+        yield
     except BdpbenchError as error:
         first_s, last_s = trace.account.first_s, trace.account.last_s
         known = first_s is not None and last_s is not None
@@ -522,8 +553,7 @@ def _result(meter: PacketMeter, trace: Trace, name: str, bin_s: float) -> Packet
 def _selected_metrics(sums: PacketSums, request: AnalysisRequest) -> pl.DataFrame:
     """The metrics that are asked for; selecting items of one kind leaves out other kinds."""
     if request.flows or request.links or request.nodes:
-        names = _flow_names(sums)
-        flows = {subject for each in request.flows for subject in names.get(each, ())}
+        flows = _chosen_flows(_flow_names(_flows_of(sums)), request)
         metrics = measure_packets(sums, flows, set(request.link_subjects), set(request.nodes))
     else:
         metrics = measure_packets(sums)
@@ -532,11 +562,20 @@ def _selected_metrics(sums: PacketSums, request: AnalysisRequest) -> pl.DataFram
     return metrics.filter(pl.col("metric").is_in(list(request.metrics)))
 
 
-def _flow_names(sums: PacketSums) -> dict[str, list[str]]:
+def _flows_of(sums: PacketSums) -> Iterator[tuple[str, int | None]]:
+    """Subject and flow id of each data flow."""
+    return sums.flows.filter(pl.col("kind") == "data").select("subject", "flow").iter_rows()
+
+
+def _chosen_flows(names: Mapping[str, Sequence[str]], request: AnalysisRequest) -> set[str]:
+    """Subjects of the flows that are asked for."""
+    return {subject for each in request.flows for subject in names.get(each, ())}
+
+
+def _flow_names(flows: Iterable[tuple[str, int | None]]) -> dict[str, list[str]]:
     """Name that a user may give to a flow → the subjects that match."""
-    rows = sums.flows.filter(pl.col("kind") == "data").select("subject", "flow").iter_rows()
     by_name: dict[str, list[str]] = {}
-    for subject, flow in rows:
+    for subject, flow in flows:
         for name in (subject, subject.removeprefix("flow:"), str(flow)):
             by_name.setdefault(name, []).append(subject)
     return by_name
@@ -546,7 +585,7 @@ def _check_selected(sums: Sequence[PacketSums], request: AnalysisRequest) -> Non
     """Refuse a flow, link, node or capacity that none of the traces has."""
     links = list(dict.fromkeys(name for each in sums for name in each.links["subject"]))
     nodes = sorted({node for each in sums for node in each.nodes["node"].drop_nulls()})
-    flows = [name for each in sums for name in _flow_names(each)]
+    flows = [name for each in sums for name in _flow_names(_flows_of(each))]
     capacities = [f"link:{start}-{end}" for start, end in request.capacity_mbps]
     _check_known(request.flows, flows, "--flow", "flow")
     _check_known(request.link_subjects, links, "--link", "link")
@@ -555,9 +594,8 @@ def _check_selected(sums: Sequence[PacketSums], request: AnalysisRequest) -> Non
     _check_known(capacities, links, "--capacity", "link")
 
 
-def _check_measured(found: Sequence[Analysis], request: AnalysisRequest) -> None:
+def _check_measured(present: Collection[str], request: AnalysisRequest) -> None:
     """Refuse a metric that none of the traces has, of what is chosen."""
-    present = {metric for each in found for metric in each.metrics["metric"]}
     for metric in request.metrics:
         if metric not in present:
             hint = "--flow, --link and --node leave out what is not of one of them"

@@ -10,13 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from bdpbench import __version__
 from bdpbench.contracts.documents import csv_of_frame
 from bdpbench.contracts.files import write_atomically, write_bytes_atomically, write_text_atomically
 from bdpbench.contracts.runs import Definition
 from bdpbench.errors import BdpbenchError
+from bdpbench.later import pl
 from bdpbench.metrics.packets import PACKET_DEFINITIONS, PacketSums
 from bdpbench.metrics.series import cumulative_shares
 from bdpbench.trace import LineAccount

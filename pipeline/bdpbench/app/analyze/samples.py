@@ -6,13 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-import polars as pl
-
 from bdpbench import __version__
 from bdpbench.app.analyze.files import ANALYSIS_VERSION, account_of, json_text, writing
 from bdpbench.app.analyze.text import account_lines, samples_lines, what_was_sampled
 from bdpbench.contracts.files import write_atomically, write_text_atomically
 from bdpbench.errors import BdpbenchError
+from bdpbench.later import pl
 from bdpbench.metrics.packets import Window
 from bdpbench.metrics.samples import SampleMeter, long_samples
 from bdpbench.trace import Trace

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
-
-import polars as pl
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from bdpbench.app.analyze.files import KEY, Analysis, Comparison
+from bdpbench.later import pl
 from bdpbench.trace import LineAccount
 from bdpbench.units import addresses_of, several
 
@@ -130,6 +129,9 @@ _OTHERS = {
 _MOST_TOLD = 6  # series that a sentence is about
 _SAMPLES = ("subject", "name", "samples", "first_s", "last_s", "least", "mean", "largest", "last")
 _FALLS = ("subject", "name", "falls", "first_fall_s", "falls_to_one")
+
+MetricRow = tuple[str, str, float | None, str]
+"""Metric, subject, value and unit."""
 
 _Values = Mapping[str, Mapping[str, "float | None"]]
 """Subject → metric → value, subjects in order."""
@@ -290,11 +292,11 @@ def _trace_lines(values: Mapping[str, float | None]) -> Iterator[str]:
             yield f"{name}: {_number(values[metric])}"
 
 
-def metric_lines(metrics: pl.DataFrame) -> Iterator[str]:
-    """One line for each value: metric, subject, value, unit."""
+def metric_lines(metrics: Iterable[MetricRow]) -> Iterator[str]:
+    """One line for each value."""
     rows = [
         (metric, subject, "-" if value is None else f"{value:.10g}", "" if unit == "1" else unit)
-        for metric, subject, value, unit in metrics.select(*KEY, "value", "unit").iter_rows()
+        for metric, subject, value, unit in metrics
     ]
     yield from _aligned([("metric", "of", "value", "unit"), *rows], left=2, right=1)
 

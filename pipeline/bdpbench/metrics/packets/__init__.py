@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from bdpbench.metrics.packets.definitions import MEASURED_AT_ENDS, PACKET_DEFINITIONS
-from bdpbench.metrics.packets.rows import COLUMNS, Window
-from bdpbench.metrics.packets.summary import measure_packets
+from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, extent_of
+from bdpbench.metrics.packets.rows import COLUMNS, Extent, Window
+from bdpbench.metrics.packets.summary import measure_packets, measure_received
 from bdpbench.metrics.packets.sums import PacketMeter, sum_packets
 from bdpbench.metrics.packets.totals import PacketSums
 
 __all__ = [
     "COLUMNS",
-    "MEASURED_AT_ENDS",
     "PACKET_DEFINITIONS",
+    "Extent",
     "PacketMeter",
     "PacketSums",
     "Window",
+    "extent_of",
     "measure_packets",
+    "measure_received",
     "sum_packets",
 ]

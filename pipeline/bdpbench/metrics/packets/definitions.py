@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
-import polars as pl
-
+from bdpbench.later import pl
 from bdpbench.metrics.definition import FAIR_ASYMMETRY, Definition, Subject
 from bdpbench.metrics.fairness import tcp_friendly_rate
-from bdpbench.metrics.packets.rows import ROUTING_TYPES
+from bdpbench.metrics.packets.rows import ROUTING_TYPES, Extent
 from bdpbench.metrics.series import PEAK_SHARE
 
 _SENT = (
@@ -35,8 +35,8 @@ _BINS = "bins of the series, each stamped with its end"
 
 _SUBJECTS: tuple[Subject, ...] = ("flow", "receiver", "link", "node", "drops", "type", "run")
 
-PER_SECOND = pl.col("per_window_s")
-"""One over the length of the window, 1/s; null for one without length."""
+_PER_S = "per_window_s"
+"""Column: one over the length of the window, 1/s; null for one without length."""
 
 _QUEUEING = "RFC 5166, section 2.2 (queueing)"
 _BROCH = "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5"
@@ -50,16 +50,27 @@ _LOSS = "RFC 7680; RFC 5166, section 2.3"
 _DELAY = "RFC 7679; RFC 5166, section 2.2"
 _NETWORK = "RFC 5166, section 2.1, of the network"
 _MBIT, _MS = 8e-6, 1e3
+Number = TypeVar("Number", float, "pl.Expr")
 
 
 def _number(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.Float64)
 
 
+def per_second(seconds: float) -> float | None:
+    """One over the length of a window, 1/s; None for one without length."""
+    return 1 / seconds if seconds > 0 else None
+
+
+def mbps_of(size: Number, per_s: Number) -> Number:
+    """Bytes in a window as Mbit/s, from one over its length (1/s)."""
+    return _MBIT * size * per_s
+
+
 def _rate(of_bytes: str | pl.Expr) -> pl.Expr:
     """Bytes in the window as Mbit/s."""
     size = pl.col(of_bytes) if isinstance(of_bytes, str) else of_bytes
-    return _MBIT * size.cast(pl.Float64) * PER_SECOND
+    return mbps_of(size.cast(pl.Float64), pl.col(_PER_S))
 
 
 def _ratio(part: str | pl.Expr, whole: str | pl.Expr) -> pl.Expr:
@@ -68,24 +79,43 @@ def _ratio(part: str | pl.Expr, whole: str | pl.Expr) -> pl.Expr:
     return pl.when(other > 0).then(one / other)
 
 
-def _friendliness(flow: Mapping[str, float | None]) -> float | None:
+def _friendliness_of(flow: Mapping[str, float | None]) -> float | None:
     x, size, rtt_s, loss = (flow[name] for name in ("x", "size", "rtt_s", "loss"))
     if x is None or size is None or not rtt_s or not loss:
         return None
     return x / tcp_friendly_rate(size, rtt_s, loss)
 
 
-_LIFE_S = pl.col("last_received_s") - pl.col("first_sent_s")
-_DELAY_MS = _ratio(_MS * pl.col("delay_sum_s"), "delays")
-_RTT_MS = _ratio(_MS * pl.col("rtt_sum_s"), "rtts")
-_LOSS_RATE = _ratio(pl.col("lost_pkts") + pl.col("vanished_pkts").fill_null(0), "sent_pkts")
-_BY_RADIO, _ON_WIRES = pl.col("hop_pkts") > 0, pl.col("route_pkts") > 0
-_FRIENDLINESS = pl.struct(
-    x=_rate("received_bytes"),
-    size=pl.col("sent_bytes") / pl.col("sent_pkts"),
-    rtt_s=_RTT_MS * (1 / _MS),
-    loss=_LOSS_RATE,
-).map_elements(_friendliness, return_dtype=pl.Float64)
+def _life_s() -> pl.Expr:
+    return pl.col("last_received_s") - pl.col("first_sent_s")
+
+
+def _delay_ms() -> pl.Expr:
+    return _ratio(_MS * pl.col("delay_sum_s"), "delays")
+
+
+def _rtt_ms() -> pl.Expr:
+    return _ratio(_MS * pl.col("rtt_sum_s"), "rtts")
+
+
+def _loss_rate() -> pl.Expr:
+    return _ratio(pl.col("lost_pkts") + pl.col("vanished_pkts").fill_null(0), "sent_pkts")
+
+
+def _of_paths(by_radio: pl.Expr, on_wires: pl.Expr) -> pl.Expr:
+    """A value of wireless nodes, or one of links; null where packets took both."""
+    radio, wires = pl.col("hop_pkts") > 0, pl.col("route_pkts") > 0
+    of_either = pl.when(radio & ~wires).then(by_radio).when(wires & radio.is_null())
+    return of_either.then(on_wires).cast(pl.Float64)
+
+
+def _friendliness() -> pl.Expr:
+    return pl.struct(
+        x=_rate("received_bytes"),
+        size=pl.col("sent_bytes") / pl.col("sent_pkts"),
+        rtt_s=_rtt_ms() * (1 / _MS),
+        loss=_loss_rate(),
+    ).map_elements(_friendliness_of, return_dtype=pl.Float64)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -94,12 +124,12 @@ class PacketMetric(Definition):
 
     Attributes:
         measure: its value of each flow, link, receiver or node, from the columns of ``PacketSums``
-            (flows after ``with_shares``) and ``PER_SECOND``: null if the trace does not tell it, or
-            there was nothing to measure. None for what is measured otherwise.
+            (flows after ``with_shares``) and per_window_s (1/s): null if the trace does not tell
+            it, or there was nothing to measure. None for what is measured otherwise.
     """
 
     title: str = ""
-    measure: pl.Expr | None = None
+    measure: Callable[[], pl.Expr] | None = None
 
     def of(self, rows: pl.DataFrame, seconds: float) -> pl.Series:
         """Its values in a window of a length."""
@@ -108,8 +138,8 @@ class PacketMetric(Definition):
 
 def values_of(metrics: Iterable[PacketMetric], rows: pl.DataFrame, seconds: float) -> pl.DataFrame:
     """Values of metrics of rows in a window of a length: a column for each metric."""
-    per_s = pl.lit(1 / seconds if seconds > 0 else None, pl.Float64).alias("per_window_s")
-    measures = {each.metric: each.measure for each in metrics if each.measure is not None}
+    per_s = pl.lit(per_second(seconds), pl.Float64).alias(_PER_S)
+    measures = {each.metric: each.measure() for each in metrics if each.measure is not None}
     return rows.with_columns(per_s).select(**measures)
 
 
@@ -118,7 +148,7 @@ def _define(
     metric: str,
     unit: str,
     source: str,
-    measure: pl.Expr | None = None,
+    measure: Callable[[], pl.Expr] | None = None,
     version: int = 1,
 ) -> Callable[[str], PacketMetric]:
     """Everything about a metric but its text, which follows."""
@@ -137,11 +167,11 @@ _flow, _receiver, _link, _node, _drops, _type, _run = (
     functools.partial(_define, subject) for subject in _SUBJECTS
 )
 _ALL = (
-    _flow("throughput", "Mbit/s", _RATES, _rate("received_bytes"))(
+    _flow("throughput", "Mbit/s", _RATES, lambda: _rate("received_bytes"))(
         "Bytes of the flow received in the window, headers and retransmissions included, over the "
         f"window's length. A packet is {_RECEIVED}. {_ONCE} {_WIRE}"
     ),
-    _flow("goodput", "Mbit/s", _RATES, _rate("good_bytes"))(
+    _flow("goodput", "Mbit/s", _RATES, lambda: _rate("good_bytes"))(
         "Payload that the receiver got for the first time in the window, over the window's length: "
         "(received - duplicates)/time, without the 40 bytes of TCP and IP headers. A number "
         "received before is a duplicate; of agents that number bytes (FullTcp), any number that "
@@ -151,16 +181,19 @@ _ALL = (
         "sending_goodput",
         "Mbit/s",
         "RFC 5166, section 2.1, at the sender",
-        _rate(pl.col("sent_bytes") - pl.col("retransmitted_bytes")),
+        lambda: _rate(pl.col("sent_bytes") - pl.col("retransmitted_bytes")),
     )(
         "(sent - retransmitted)/time at the source, bytes with headers in the window over the "
         f"window's length. {_SENT}."
     ),
-    _flow("normalised_goodput", "1", _RATES, _rate("good_bytes") / pl.col("tight_mbps"))(
+    _flow("normalised_goodput", "1", _RATES, lambda: _rate("good_bytes") / pl.col("tight_mbps"))(
         f"goodput over the capacity of {_TIGHT}."
     ),
     _flow(
-        "retransmissions", "packets", "ns-2, tcp.cc (nrexmitpack_)", _number("retransmitted_pkts")
+        "retransmissions",
+        "packets",
+        "ns-2, tcp.cc (nrexmitpack_)",
+        lambda: _number("retransmitted_pkts"),
     )(
         "Packets sent in the window whose number is not above the highest that their source has "
         "sent, which is what ns-2's agents count in nrexmitpack_. ACKs have none."
@@ -169,9 +202,9 @@ _ALL = (
         "retransmission_rate",
         "1",
         "ns-2, tcp.cc (nrexmitpack_, ndatapack_)",
-        _ratio("retransmitted_pkts", "sent_pkts"),
+        lambda: _ratio("retransmitted_pkts", "sent_pkts"),
     )("retransmissions over all packets sent in the window."),
-    _flow("packet_loss_rate", "1", _LOSS, _LOSS_RATE, version=2)(  # 1 counted drops
+    _flow("packet_loss_rate", "1", _LOSS, _loss_rate, version=2)(  # 1 counted drops
         "Packets of the flow that were sent in the window and never received, over all that were "
         "sent in it. A packet that was dropped somewhere is lost if it has not been received by "
         "the end of the trace, since a frame may be dropped beside its delivery; one that nobody "
@@ -183,7 +216,7 @@ _ALL = (
         "packet_delivery_ratio",
         "1",
         _BROCH,
-        _ratio(pl.when(pl.col("received_pkts").is_not_null()).then("delays"), "sent_pkts"),
+        lambda: _ratio(pl.when(pl.col("received_pkts").is_not_null()).then("delays"), "sent_pkts"),
     )(
         "Packets of the flow received in the window, whose sending the trace holds, over those "
         "that it sent in it; packets that are under way at the window's ends count on one side "
@@ -193,7 +226,7 @@ _ALL = (
         "lifetime_throughput",
         "Mbit/s",
         "RFC 5166, section 2.1, over the flow's own time",
-        _ratio(_MBIT * pl.col("received_bytes"), _LIFE_S),
+        lambda: _ratio(_MBIT * pl.col("received_bytes"), _life_s()),
     )(
         "Bytes of the flow received in the window over the time from its first packet sent to its "
         "last packet received, both in the window: what awk scripts over traces compute. "
@@ -203,7 +236,7 @@ _ALL = (
         "slow_start_duration",
         "s",
         "RFC 5681, section 3.1",
-        pl.col("slow_start_end_s") - pl.col("started_s"),
+        lambda: pl.col("slow_start_end_s") - pl.col("started_s"),
     )(
         "Time from the flow's first packet to its first retransmission: until then its sender has "
         "seen no loss. Over the whole trace up to the window's end; no value without a "
@@ -213,25 +246,25 @@ _ALL = (
         "slow_start_loss_rate",
         "1",
         "RFC 5166, section 2.3, over RFC 5681's slow start",
-        _ratio("slow_start_drops", "slow_start_pkts"),
+        lambda: _ratio("slow_start_drops", "slow_start_pkts"),
     )(
         "Of the packets that the flow sent before its first retransmission, the share that was "
         "dropped. Over the whole trace up to the window's end."
     ),
-    _flow("one_way_delay", "ms", _DELAY, _DELAY_MS)(
+    _flow("one_way_delay", "ms", _DELAY, _delay_ms)(
         f"Mean time from a packet's sending to its arrival, of packets {_RECEIVED} in the window. "
         f"{_SENT}, so that the wait in the first queue counts."
     ),
-    _flow("max_one_way_delay", "ms", "RFC 7679", _MS * pl.col("delay_max_s"))(
+    _flow("max_one_way_delay", "ms", "RFC 7679", lambda: _MS * pl.col("delay_max_s"))(
         "Largest one-way delay of a packet received in the window."
     ),
     _flow(
         "delay_variation",
         "ms",
         "RFC 5481, section 4.2 (PDV)",
-        _DELAY_MS - _MS * pl.col("delay_min_s"),
+        lambda: _delay_ms() - _MS * pl.col("delay_min_s"),
     )("Mean packet delay variation: one-way delay minus the least one-way delay in the window."),
-    _flow("jitter", "ms", "RFC 3550, section 6.4.1", _MS * pl.col("jitter_s"))(
+    _flow("jitter", "ms", "RFC 3550, section 6.4.1", lambda: _MS * pl.col("jitter_s"))(
         "Interarrival jitter at the window's end: J := J + (|D| - J)/16 at each arrival, where D "
         "is the difference of the one-way delays of two packets that arrive after one another."
     ),
@@ -239,21 +272,21 @@ _ALL = (
         "mean_jitter",
         "ms",
         "RFC 5481, section 4.1 (IPDV), its mean size",
-        _ratio(_MS * pl.col("delay_step_sum_s"), "delay_steps"),
+        lambda: _ratio(_MS * pl.col("delay_step_sum_s"), "delay_steps"),
     )(
         "Mean of |D| over the arrivals in the window, where D is the difference of the one-way "
         "delays of two packets that arrive after one another; jitter smooths the same |D|."
     ),
-    _flow("rtt", "ms", "RFC 6298, section 3; Karn and Partridge (1987)", _RTT_MS)(
+    _flow("rtt", "ms", "RFC 6298, section 3; Karn and Partridge (1987)", _rtt_ms)(
         "Mean time from a data packet's sending to the arrival of the first ACK with its number at "
         "the source, of ACKs that arrive in the window. No sample of a packet sent more than once, "
         "nor of an ACK that covers one (Karn); with delayed ACKs only the last packet that an ACK "
         "covers gives a sample. Not for agents that number bytes (FullTcp)."
     ),
-    _flow("max_rtt", "ms", "RFC 6298, section 3", _MS * pl.col("rtt_max_s"))(
+    _flow("max_rtt", "ms", "RFC 6298, section 3", lambda: _MS * pl.col("rtt_max_s"))(
         "Largest RTT sample in the window, taken as for rtt."
     ),
-    _flow("response_time", "s", "RFC 5166, section 2.1 (transfer times)", _LIFE_S)(
+    _flow("response_time", "s", "RFC 5166, section 2.1 (transfer times)", _life_s)(
         "Time from the flow's first packet sent to its last packet received, both in the window: "
         "the response time of a page or object that is a flow of its own."
     ),
@@ -270,13 +303,13 @@ _ALL = (
         "max_min_share",
         "Mbit/s",
         "Bertsekas and Gallager, Data Networks, section 6.5.2; RFC 5166, section 2.3.1",
-        pl.col("max_min_mbps"),
+        lambda: pl.col("max_min_mbps"),
     )(
         "Max-min fair share by progressive filling over the routes of all data flows and the known "
         "capacities of their links: all rates rise together, and a flow stops where a link is "
         "full. Flows that are not TCP want no more than they send."
     ),
-    _flow("tcp_friendliness", "1", "RFC 5348, section 3.1", _FRIENDLINESS)(
+    _flow("tcp_friendliness", "1", "RFC 5348, section 3.1", _friendliness)(
         "throughput over the rate of a conforming TCP with the flow's mean packet size, mean RTT "
         "and packet loss rate, by the TCP throughput equation with t_RTO = 4 RTT and b = 1. The "
         "loss rate is taken for the loss event rate, so that losses in bursts count more."
@@ -285,10 +318,9 @@ _ALL = (
         "hop_count",
         "hops",
         "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
-        pl.when(_BY_RADIO & ~_ON_WIRES)
-        .then(pl.col("hop_sum") / pl.col("hop_pkts"))
-        .when(_ON_WIRES & _BY_RADIO.is_null() & (pl.col("sent_pkts") > 0))
-        .then(pl.col("route_pkts") / pl.col("sent_pkts")),
+        lambda: _of_paths(
+            pl.col("hop_sum") / pl.col("hop_pkts"), _ratio("route_pkts", "sent_pkts")
+        ),
     )(
         "Mean number of hops of a packet. Where lines of wireless nodes tell the hops of a packet "
         "(tcp and cbr), of the packets received in the window. On wires the times that packets of "
@@ -299,17 +331,13 @@ _ALL = (
         "path_length",
         "hops",
         "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
-        pl.when(_BY_RADIO & ~_ON_WIRES)
-        .then("hop_max")
-        .when(_ON_WIRES & _BY_RADIO.is_null())
-        .then("route_links")
-        .cast(pl.Float64),
+        lambda: _of_paths(pl.col("hop_max"), pl.col("route_links")),
     )(
         "Most hops of a packet received in the window, as lines of wireless nodes tell them. On "
         "wires the number of traced links that packets of the flow entered, which is the length of "
         "its path as long as its route does not change."
     ),
-    _flow("route_changes", "changes", "definition of bdpbench", _number("route_changes"))(
+    _flow("route_changes", "changes", "definition of bdpbench", lambda: _number("route_changes"))(
         "How often in the window a node sent a packet of the flow to another next node than the "
         "packet of the flow before it: the far end of the link that the packet entered or, on a "
         "wireless node, the next hop of what its router sent or forwarded (s and f at RTR). A flow "
@@ -319,7 +347,7 @@ _ALL = (
         "longest_gap",
         "s",
         "Koodli, RFC 5568, section 1 (handover latency), at the receiver",
-        pl.col("longest_gap_s"),
+        lambda: pl.col("longest_gap_s"),
     )(
         "Largest time between two packets of the flow that arrive after one another in the window. "
         "Of a flow that sends all the time it is how long its longest handover or route break "
@@ -329,7 +357,7 @@ _ALL = (
         "receiver_throughput",
         "Mbit/s",
         "RFC 5166, section 2.1, at each receiver",
-        _rate("received_bytes"),
+        lambda: _rate("received_bytes"),
     )(
         "Bytes of a flow to a group or to all that came to the node in the window, over the "
         "window's length. A packet has come to a node with an r line there (wireless: r at AGT), "
@@ -340,25 +368,28 @@ _ALL = (
         "receiver_delivery_ratio",
         "1",
         "packet_delivery_ratio, at each receiver",
-        _ratio("received_pkts", "sent_pkts"),
+        lambda: _ratio("received_pkts", "sent_pkts"),
     )(
         "Packets of a flow to a group or to all that came to the node in the window over those "
         "that the flow's source sent in it."
     ),
-    _receiver("receiver_delay", "ms", "RFC 7679, at each receiver", _DELAY_MS)(
+    _receiver("receiver_delay", "ms", "RFC 7679, at each receiver", _delay_ms)(
         "Mean time from the sending of a packet to a group or to all to its coming to the node."
     ),
     _receiver(
-        "receiver_max_delay", "ms", "RFC 7679, at each receiver", _MS * pl.col("delay_max_s")
+        "receiver_max_delay",
+        "ms",
+        "RFC 7679, at each receiver",
+        lambda: _MS * pl.col("delay_max_s"),
     )("Largest time from the sending of a packet to a group or to all to its coming to the node."),
-    _link("link_throughput", "Mbit/s", _RATES, _rate("departed_bytes"))(
+    _link("link_throughput", "Mbit/s", _RATES, lambda: _rate("departed_bytes"))(
         "Bytes that began their transmission over the link in the window (- lines), over the "
         f"window's length. {_WIRE}"
     ),
-    _link("link_utilization", "1", _RATES, _rate("departed_bytes") / pl.col("capacity_mbps"))(
-        "link_throughput over the link's capacity, given or measured."
-    ),
-    _link("link_capacity", "Mbit/s", "definition of bdpbench", pl.col("capacity_mbps"))(
+    _link(
+        "link_utilization", "1", _RATES, lambda: _rate("departed_bytes") / pl.col("capacity_mbps")
+    )("link_throughput over the link's capacity, given or measured."),
+    _link("link_capacity", "Mbit/s", "definition of bdpbench", lambda: pl.col("capacity_mbps"))(
         "Capacity as given, or else measured: bytes of packets that waited and were followed by "
         "one that had waited for them, over the time between the two departures. ns-2's times are "
         "rounded to 1 us, or 0.1 ms at satellites; known where the busy periods are long enough "
@@ -370,38 +401,44 @@ _ALL = (
         "link_loss_rate",
         "1",
         "RFC 5166, section 2.3",
-        _ratio(pl.when(~pl.col("shared")).then("dropped_pkts"), "came_pkts"),
+        lambda: _ratio(pl.when(~pl.col("shared")).then("dropped_pkts"), "came_pkts"),
     )(
         "Packets dropped at the link in the window over those that came to it (+ lines, and drops "
         "of packets that never entered the queue). None for a shared medium, which drops a copy at "
         "each station that a packet is not for."
     ),
     _link(
-        "mean_queue_length", "packets", _QUEUEING, (pl.col("length_area") * PER_SECOND).clip(0.0)
+        "mean_queue_length",
+        "packets",
+        _QUEUEING,
+        lambda: (pl.col("length_area") * pl.col(_PER_S)).clip(0.0),
     )("Mean over time of the packets in the link's queue, without the one being transmitted."),
-    _link("max_queue_length", "packets", _QUEUEING, _number("longest_pkts"))(
+    _link("max_queue_length", "packets", _QUEUEING, lambda: _number("longest_pkts"))(
         "Most packets in the link's queue at any moment of the window. A packet that a full queue "
         "turns away was never in it; one that finds the link idle is in it for no time."
     ),
-    _link("queueing_delay", "ms", _QUEUEING, _ratio(_MS * pl.col("wait_sum_s"), "departed_pkts"))(
-        "Mean time from a packet's + to its - line, of packets that left the queue in the window."
-    ),
-    _link("max_queueing_delay", "ms", _QUEUEING, _MS * pl.col("wait_max_s"))(
+    _link(
+        "queueing_delay",
+        "ms",
+        _QUEUEING,
+        lambda: _ratio(_MS * pl.col("wait_sum_s"), "departed_pkts"),
+    )("Mean time from a packet's + to its - line, of packets that left the queue in the window."),
+    _link("max_queueing_delay", "ms", _QUEUEING, lambda: _MS * pl.col("wait_max_s"))(
         "Largest time from a packet's + to its - line, of packets that left in the window."
     ),
-    _node("node_sent", "packets", _TRACE_CC, _number("sent_pkts"))(
+    _node("node_sent", "packets", _TRACE_CC, lambda: _number("sent_pkts"))(
         "Packets that the layer of the node sent in the window: s lines of a wireless node; on "
         "wires + lines at links of the node that is the packet's source."
     ),
-    _node("node_received", "packets", _TRACE_CC, _number("received_pkts"))(
+    _node("node_received", "packets", _TRACE_CC, lambda: _number("received_pkts"))(
         "Packets that the layer of the node received in the window: r lines of a wireless node; on "
         "wires packets received at their destination, and copies of packets to a group."
     ),
-    _node("node_forwarded", "packets", _TRACE_CC, _number("forwarded_pkts"))(
+    _node("node_forwarded", "packets", _TRACE_CC, lambda: _number("forwarded_pkts"))(
         "Packets that the layer of the node sent on in the window: f lines of a wireless node; on "
         "wires + lines at links of a node that is not the packet's source."
     ),
-    _node("node_dropped", "packets", _TRACE_CC, _number("dropped_pkts"))(
+    _node("node_dropped", "packets", _TRACE_CC, lambda: _number("dropped_pkts"))(
         "Packets that the layer of the node dropped in the window: D or d lines of a wireless "
         "node; on wires d and e lines at links that begin at it. A packet can be dropped more than "
         "once, and be delivered all the same."
@@ -413,44 +450,44 @@ _ALL = (
         "Packets dropped in the window by all nodes, of one layer for one reason, as the trace "
         "names both; on links the queue or an error model."
     ),
-    _node("remaining_energy", "J", _ENERGY, pl.col("last_j"))(
+    _node("remaining_energy", "J", _ENERGY, lambda: pl.col("last_j"))(
         "Energy of the node at its last line in the window that tells it."
     ),
-    _node("spent_energy", "J", _ENERGY, pl.col("first_j") - pl.col("last_j"))(
+    _node("spent_energy", "J", _ENERGY, lambda: pl.col("first_j") - pl.col("last_j"))(
         "Energy of the node at its first line in the window that tells it less that at its last."
     ),
-    _node("depletion_time", "s", _ENERGY, pl.col("dead_s"))(
+    _node("depletion_time", "s", _ENERGY, lambda: pl.col("dead_s"))(
         "Time of the first line in the window that tells that the node has no energy left; no "
         "value for a node that has some."
     ),
-    _type("type_sent", "packets", _TRACE_CC, _number("sent_pkts"))(
+    _type("type_sent", "packets", _TRACE_CC, lambda: _number("sent_pkts"))(
         f"Packets of the type sent in the window: {_AT_ENDS}."
     ),
-    _type("type_received", "packets", _TRACE_CC, _number("received_pkts"))(
+    _type("type_received", "packets", _TRACE_CC, lambda: _number("received_pkts"))(
         f"Packets of the type received in the window: {_AT_ENDS}."
     ),
-    _type("type_received_bytes", "bytes", _TRACE_CC, _number("received_bytes"))(
+    _type("type_received_bytes", "bytes", _TRACE_CC, lambda: _number("received_bytes"))(
         "Bytes of the packets that type_received counts, with all headers that the trace counts."
     ),
-    _type("type_forwarded", "packets", _TRACE_CC, _number("forwarded_pkts"))(
+    _type("type_forwarded", "packets", _TRACE_CC, lambda: _number("forwarded_pkts"))(
         "Packets of the type that the layer of wireless nodes sent on in the window (f lines)."
     ),
-    _type("type_dropped", "packets", _TRACE_CC, _number("dropped_pkts"))(
+    _type("type_dropped", "packets", _TRACE_CC, lambda: _number("dropped_pkts"))(
         "Drops of packets of the type in the window, anywhere or by the layer; one packet can be "
         "dropped more than once, and be delivered all the same."
     ),
-    _type("type_delivery_ratio", "1", _BROCH, _ratio("delays", "sent_pkts"))(
+    _type("type_delivery_ratio", "1", _BROCH, lambda: _ratio("delays", "sent_pkts"))(
         "packet_delivery_ratio of all streams of the type together: packets received whose sending "
         "the trace holds over packets sent."
     ),
-    _type("type_delay", "ms", _DELAY, _DELAY_MS)(
+    _type("type_delay", "ms", _DELAY, _delay_ms)(
         "Mean one-way delay of the packets of the type, from their source to their receiver."
     ),
-    _type("type_hop_count", "hops", _BROCH, _ratio("hop_sum", "hop_pkts"))(
+    _type("type_hop_count", "hops", _BROCH, lambda: _ratio("hop_sum", "hop_pkts"))(
         "Mean number of hops of the packets of the type that were received, where lines of "
         "wireless nodes tell it (tcp and cbr)."
     ),
-    _type("type_routing_load", "1", _LOAD, _ratio("routing_pkts", "data_pkts"))(
+    _type("type_routing_load", "1", _LOAD, lambda: _ratio("routing_pkts", "data_pkts"))(
         "Of a type of packets of routing: how many of them routers (RTR) sent and forwarded, each "
         "hop counted, over the packets of data flows received in the window."
     ),
@@ -529,11 +566,29 @@ _OF_ENDS = frozenset(
     )
 )
 
-MEASURED_AT_ENDS = frozenset(
-    metric
-    for metric, each in PACKET_DEFINITIONS.items()
-    if each.subject == "flow"
-    and each.measure is not None
-    and _OF_ENDS.issuperset(each.measure.meta.root_names())
+OF_THROUGHPUT = (
+    *("throughput", "total_throughput"),
+    *("fairness_index", "throughput_asymmetry", "throughput_ratio"),
 )
-"""Metrics of flows that follow from what happens to packets at their ends, and from drops."""
+"""Metrics that follow from the bytes that each flow received."""
+
+
+@functools.cache
+def measured_at_ends() -> frozenset[str]:
+    """Metrics that follow from what happens to packets at the ends of flows, and from drops."""
+    of_flows = {
+        metric
+        for metric, each in PACKET_DEFINITIONS.items()
+        if each.subject == "flow"
+        and each.measure is not None
+        and _OF_ENDS.issuperset(each.measure().meta.root_names())
+    }
+    totals = PACKET_DEFINITIONS.keys() & {f"total_{metric}" for metric in of_flows}
+    return frozenset((*of_flows, *totals, *OF_THROUGHPUT))
+
+
+def extent_of(metrics: Collection[str]) -> Extent:
+    """How much of a trace has to be summed for these metrics; none stand for all."""
+    if metrics and set(OF_THROUGHPUT).issuperset(metrics):
+        return Extent.RECEIVED
+    return Extent.ENDS if metrics and measured_at_ends().issuperset(metrics) else Extent.ALL

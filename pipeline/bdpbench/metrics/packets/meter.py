@@ -8,11 +8,18 @@ import weakref
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
-import polars as pl
-
-from bdpbench.compiled import ArrowArray, PackedRows, chars, load_library, series_of, stream_of
+from bdpbench.compiled import (
+    ArrowArray,
+    PackedRows,
+    chars,
+    load_library,
+    series_of,
+    stream_of,
+    values_of,
+)
+from bdpbench.later import Schema, pl
 from bdpbench.metrics.packets.rows import (
     ENDS,
     NO_TYPE,
@@ -20,16 +27,16 @@ from bdpbench.metrics.packets.rows import (
     UNKNOWN,
     WIRED_REASONS,
     Codes,
+    Extent,
     Layer,
     event_codes,
     words_of,
 )
+from bdpbench.metrics.packets.streams import MEMBERS, Stream, named
 
 _SOURCE = Path(__file__).with_name("packet_sums.c")
 _LEAST_WIDTH_S = 1e-3
-_I32, _I64, _F64 = pl.Int32(), pl.Int64(), pl.Float64()
-_WORD, _FLAG = pl.String(), pl.Boolean()
-Columns = Mapping[str, pl.DataType]
+_I32, _I64, _F64, _FLAG = "Int32", "Int64", "Float64", "Boolean"
 
 COUNTED = tuple(
     f"{what}_{unit}"
@@ -39,14 +46,10 @@ COUNTED = tuple(
 """Counts of a layer of a node, by type of packets."""
 
 
-def _columns(*names: tuple[str, pl.DataType]) -> Columns:
-    return {name: dtype for words, dtype in names for name in words.split()}
-
-
 # Tables in the order of packet_sums.c, and the members of their items, all of them 8 bytes wide
 # there, with their types in frames. Members that begin with an underscore are of no use here.
-_MEMBERS: Mapping[str, Columns] = {
-    "streams": _columns(
+_MEMBERS: Mapping[str, Sequence[tuple[str, str]]] = {
+    "streams": (
         (" ".join(ENDS), _I32),
         ("sent_type arrived_type dropped_type seen_type", _I64),
         ("own own_acks own_data seen_acks seen_data entered by_bytes", _FLAG),
@@ -57,31 +60,31 @@ _MEMBERS: Mapping[str, Columns] = {
         ("slow_start_pkts slow_start_drops route_changes forgotten_losses", _I64),
         ("hop_pkts hop_sum hop_max", _I64),
     ),
-    "links": _columns(
+    "links": (
         ("from_node to_node", _I32),
         ("reached coarse", _FLAG),
         ("before periods busy_bytes", _I64),
         ("busy_s", _F64),
     ),
-    "entered": _columns(("link stream entered_pkts entered_bytes", _I64), ("first_s", _F64)),
-    "losses": _columns(("node", _I32), ("cause type dropped_pkts dropped_bytes", _I64)),
-    "receivers": _columns(
+    "entered": (("link stream entered_pkts entered_bytes", _I64), ("first_s", _F64)),
+    "losses": (("node", _I32), ("cause type dropped_pkts dropped_bytes", _I64)),
+    "receivers": (
         ("stream", _I64),
         ("node", _I32),
         ("received_pkts received_bytes delays", _I64),
         ("delay_sum_s delay_max_s", _F64),
     ),
-    "nodes": _columns(("node", _I32), (f"layer type {' '.join(COUNTED)}", _I64)),
-    "energy": _columns(("node", _I32), ("first_j last_j dead_s", _F64)),
-    "open": _columns(
+    "nodes": (("node", _I32), (f"layer type {' '.join(COUNTED)}", _I64)),
+    "energy": (("node", _I32), ("first_j last_j dead_s", _F64)),
+    "open": (
         ("_key _next _last", _I64),
         ("open dropped", _FLAG),
         ("stream _payload", _I64),
         ("sent_s", _F64),
     ),
-    "causes": _columns(("layer reason", _I64)),
+    "causes": (("layer reason", _I64),),
 }
-_CELL = _columns(("subject bin count_0 count_1 count_2 count_3", _I64), ("sum most", _F64))
+_CELL = (("subject bin count_0 count_1 count_2 count_3", _I64), ("sum most", _F64))
 
 SERIES: Mapping[str, tuple[str, tuple[str, ...], str, str]] = {
     "sent": (
@@ -112,6 +115,7 @@ class Found:
     """The sums of a trace; streams, links and causes are numbered from 0.
 
     Attributes:
+        named: who the streams are, in the order in which they are shown.
         streams, links: the streams and links that were seen, and their numbers: stream, link.
         entered, losses, receivers, nodes, energy, open: the other tables, with words in the place
             of codes; null where nothing is known. ``open``: packets that have not come to an end.
@@ -123,6 +127,7 @@ class Found:
         forgotten: packets whose end did not come in time.
     """
 
+    named: Sequence[Stream]
     streams: pl.DataFrame
     links: pl.DataFrame
     entered: pl.DataFrame
@@ -144,9 +149,10 @@ class Found:
 class _Sums(Protocol):
     """What adds up rows; see ``RowByRow``, which is one of two."""
 
-    def add(self, rows: pl.DataFrame, events: bytes, kinds: bytearray) -> int: ...
+    def add(self, rows: pl.DataFrame, events: bytes, kinds: bytearray) -> object: ...
     def finish(self) -> tuple[int, ...]: ...
     def table(self, name: str) -> pl.DataFrame: ...
+    def rows(self, name: str, members: Sequence[str]) -> Iterable[Sequence[Any]]: ...
 
 
 class Meter:
@@ -156,8 +162,7 @@ class Meter:
         start_s: start of the window, s.
         width_s: width of the bins of the series, s; None to choose it.
         compiled: whether to sum in C, if that can be compiled and the bins are not too narrow.
-        at_ends: whether only what happens at the ends of flows is of use, and drops: queues,
-            receivers, nodes and energy may be left out.
+        extent: how much is of use; in Python all is summed.
     """
 
     def __init__(
@@ -166,14 +171,14 @@ class Meter:
         width_s: float | None,
         *,
         compiled: bool = True,
-        at_ends: bool = False,
+        extent: Extent = Extent.ALL,
     ) -> None:
         is_wide = width_s is None or width_s >= _LEAST_WIDTH_S
         library = _library() if compiled and is_wide else None
         self._sums: _Sums = (
             _InPython(start_s, width_s)
             if library is None
-            else _InC(library, start_s, width_s, at_ends)
+            else _InC(library, start_s, width_s, extent)
         )
         self._codes = Codes()
 
@@ -184,11 +189,7 @@ class Meter:
             MemoryError: when the state cannot be allocated; the sums are then lost.
         """
         rows, events = self._codes.numbers_of(batch), event_codes(words_of(batch["event"]))
-        taken = 0
-        while taken < rows.height:
-            taken += self._sums.add(rows.slice(taken), events, self._codes.kinds)
-            if taken < rows.height:
-                self._codes.learn_types(batch["type"])
+        self._sums.add(rows, events, self._codes.kinds)
 
     def look(self, rows: PackedRows, end_s: float) -> Look | None:
         """What packed rows before ``end_s`` are like; None if they cannot be added as they are."""
@@ -223,24 +224,51 @@ class Meter:
             host=links["from_node"].gather(entered["link"]),
         )
 
+    @functools.cached_property
+    def _numbers(self) -> tuple[int, ...]:
+        return self._sums.finish()
+
+    def named(self) -> list[Stream]:
+        """Who the streams are, in the order in which they are shown; no row follows."""
+        *_, has_agents, _ = self._numbers
+        links = [(start, end) for start, end in self._sums.rows("links", ("from_node", "to_node"))]
+        entered = {link for link, *_ in self._sums.rows("entered", ("link",))}
+        return named(
+            self._sums.rows("streams", MEMBERS),
+            self._codes.types,
+            {links[each][0] for each in entered},
+            {links[each][1] for each in entered},
+            has_agents=bool(has_agents),
+        )
+
+    def received(self) -> dict[int, tuple[int, int]]:
+        """Stream → packets and bytes that it received; no row follows."""
+        sums: dict[int, tuple[int, int]] = {}
+        cells = self._sums.rows("received_bins", ("subject", "bin", "count_0", "count_1"))
+        for stream, _, pkts, size, *_ in cells:
+            before = sums.get(stream, (0, 0))
+            sums[stream] = before[0] + pkts, before[1] + size
+        return sums
+
     def found(self) -> Found:
         """The sums of all rows; no row follows.
 
         Raises:
             MemoryError: when they cannot be allocated.
         """
-        numbers, codes = self._sums.finish(), self._codes
-        width_index, routing_pkts, routing_bytes, has_routers, has_agents, forgotten = numbers
+        codes = self._codes
+        width_index, routing_pkts, routing_bytes, has_routers, has_agents, forgotten = self._numbers
         tables = {name: self._sums.table(name) for name in _MEMBERS}
         layers = codes.layers
         causes = [
             (layers[layer], WIRED_REASONS[reason] if layer == Layer.LINK else codes.reasons[reason])
             for layer, reason in tables["causes"].iter_rows()
         ]
-        named, losses, nodes = _streams(tables["streams"]), tables["losses"], tables["nodes"]
+        losses, nodes = tables["losses"], tables["nodes"]
         of_losses = [causes[cause] for cause in losses["cause"]]
         return Found(
-            streams=_worded(named, type=map(codes.types.get, named["type"])),
+            named=self.named(),
+            streams=_streams(tables["streams"]),
             links=_numbered("link", tables["links"]),
             entered=tables["entered"],
             losses=_worded(
@@ -368,29 +396,29 @@ class _InPython:
         from bdpbench.metrics.packets.row_by_row import RowByRow
 
         self._sums = RowByRow(start_s, width_s)
-        self.add, self.finish = self._sums.add, self._sums.finish
+        self.add, self.finish, self.rows = self._sums.add, self._sums.finish, self._sums.rows
 
     def table(self, name: str) -> pl.DataFrame:
         """A table of ``_MEMBERS``, or the cells of a series."""
-        members = _known(_MEMBERS.get(name, _CELL))
+        members = dict(_members_of(name))
         rows = self._sums.rows(name, list(members))
-        return pl.DataFrame(rows, schema=dict(members), orient="row", strict=False)
+        return pl.DataFrame(rows, schema=members, orient="row", strict=False)
 
 
 class _InC:
     """Rows, summed by ``packet_sums.c``."""
 
     def __init__(
-        self, library: ctypes.CDLL, start_s: float, width_s: float | None, at_ends: bool
+        self, library: ctypes.CDLL, start_s: float, width_s: float | None, extent: Extent
     ) -> None:
         self._library = library
-        self._meter = library.bdpbench_new_meter(start_s, width_s or 0.0, at_ends)
+        self._meter = library.bdpbench_new_meter(start_s, width_s or 0.0, extent)
         if not self._meter:
             raise MemoryError("no memory for the sums of a trace")
         weakref.finalize(self, library.bdpbench_free_meter, self._meter)
 
-    def add(self, rows: pl.DataFrame, events: bytes, kinds: bytearray) -> int:
-        """Add rows up to one whose type is not known; returns how many were added."""
+    def add(self, rows: pl.DataFrame, events: bytes, kinds: bytearray) -> None:
+        """Add rows, whose types are known."""
         stream, kept = stream_of(rows)
         places = [rows.columns.index(each) if each in rows.columns else -1 for each in NUMBERS]
         children = (ctypes.c_int32 * len(places))(*places)
@@ -402,7 +430,6 @@ class _InC:
         del kept, kind_of
         if taken < 0:
             raise MemoryError("no memory for the sums of a trace")
-        return taken
 
     def tap(self, end_s: float, events: bytes) -> tuple[int, _TapState]:
         """Address of a new tap, and its state."""
@@ -450,49 +477,58 @@ class _InC:
 
     def table(self, name: str) -> pl.DataFrame:
         """A table of ``_MEMBERS``, or the cells of a series."""
-        table = [*_MEMBERS, *(f"{each}_bins" for each in SERIES)].index(name)
-        members = _MEMBERS.get(name, _CELL)
-        places = {each: place for place, each in enumerate(members)}
-        return pl.DataFrame(
-            [
-                self._column(table, places[each], each, dtype)
-                for each, dtype in _known(members).items()
-            ]
-        )
+        columns = []
+        for member, dtype in _members_of(name).items():
+            array, is_real = self._array(name, member)
+            column = series_of(member, pl.Float64() if is_real else pl.Int64(), array)
+            columns.append(column.cast(dtype))
+        return pl.DataFrame(columns)
 
-    def _column(self, table: int, member: int, name: str, dtype: pl.DataType) -> pl.Series:
-        array, is_real = ArrowArray(), dtype == _F64
+    def rows(self, name: str, members: Sequence[str]) -> Iterable[Sequence[Any]]:
+        """Members of the rows of a table of ``_MEMBERS``, or of the cells of a series."""
+        columns = []
+        for member in members:
+            array, is_real = self._array(name, member)
+            columns.append(values_of(array, is_real=is_real))
+        return zip(*columns, strict=True)
+
+    def _array(self, name: str, member: str) -> tuple[ArrowArray, bool]:
+        """A member of a table's items, and whether it is a real number."""
+        table = [*_MEMBERS, *(f"{each}_bins" for each in SERIES)].index(name)
+        members = _all_members_of(name)
+        array, place, is_real = ArrowArray(), list(members).index(member), members[member] == _F64
         if not self._library.bdpbench_column(
-            self._meter, table, member, is_real, ctypes.addressof(array)
+            self._meter, table, place, is_real, ctypes.addressof(array)
         ):
             raise MemoryError("no memory for a table of a trace")
-        return series_of(name, _F64 if is_real else _I64, array).cast(dtype)
+        return array, is_real
 
 
-def _known(members: Columns) -> Columns:
-    return {name: dtype for name, dtype in members.items() if not name.startswith("_")}
+def _all_members_of(name: str) -> Mapping[str, str]:
+    """The members of a table of ``_MEMBERS``, or of the cells of a series, and their types."""
+    return {member: dtype for words, dtype in _MEMBERS.get(name, _CELL) for member in words.split()}
+
+
+def _members_of(name: str) -> Schema:
+    """Those that are of use."""
+    members = _all_members_of(name)
+    return Schema({name: dtype for name, dtype in members.items() if not name.startswith("_")})
 
 
 def _numbered(name: str, rows: pl.DataFrame) -> pl.DataFrame:
     """Rows with their numbers, from 0."""
-    return rows.insert_column(0, pl.Series(name, range(rows.height), dtype=_I64))
+    return rows.insert_column(0, pl.Series(name, range(rows.height), dtype=pl.Int64))
 
 
 def _worded(rows: pl.DataFrame, **words: Iterable[str | None]) -> pl.DataFrame:
     """Rows with columns of words, in the place of those that they have."""
     columns = {each.name: each for each in rows.iter_columns()}
-    found = {name: pl.Series(name, list(each), dtype=_WORD) for name, each in words.items()}
+    found = {name: pl.Series(name, list(each), dtype=pl.String) for name, each in words.items()}
     return pl.DataFrame(columns | found)
 
 
 def _streams(rows: pl.DataFrame) -> pl.DataFrame:
-    """Streams and their numbers; ``type`` is the code of that of their first packet."""
-    own = pl.col("own")
-    at_ends = [
-        pl.when(pl.col(f"{which}_type") >= 0).then(f"{which}_type")
-        for which in ("sent", "arrived", "dropped")
-    ]
-    seen = pl.when("entered").then("seen_type")
+    """Streams and their numbers; null where nothing is known."""
     known = (
         (pl.col("last_delay_s").is_not_null(), ("jitter_s", "delay_steps", "delay_step_sum_s")),
         (pl.col("started_s").is_not_null(), ("slow_start_pkts", "slow_start_drops")),
@@ -501,9 +537,6 @@ def _streams(rows: pl.DataFrame) -> pl.DataFrame:
     named = rows.with_columns(
         *(pl.when(pl.col(name) != UNKNOWN).then(name).alias(name) for name in ENDS),
         *(pl.when(where).then(name).alias(name) for where, names in known for name in names),
-        type=pl.when(own).then(pl.coalesce(at_ends)).otherwise(seen),
-        is_ack=pl.when(own).then("own_acks").otherwise("seen_acks"),
-        is_data=pl.when(own).then("own_data").otherwise("seen_data"),
     )
     return _numbered("stream", named)
 

@@ -61,6 +61,9 @@ enum layer { WIRED, AGENT, ROUTER };	/* others follow */
 enum does { SENDS, RECEIVES, FORWARDS, DROPS, NOTHING };
 enum taken { NO_MEMORY = -1, LEFT, TAKEN };
 
+/* How much is summed: all, what happens at the ends of flows, or only what they receive; rows.py */
+enum extent { ALL, ENDS, ONLY_RECEIVED };
+
 #define ROUTING 8	/* a bit of the types of routing protocols */
 
 struct row {
@@ -155,7 +158,7 @@ struct link {
 	int64_t from, to, reached, coarse, before, periods, busy_bytes;
 	double busy_s;
 	/* From here on nothing is a column. */
-	int64_t key, length, has_last, last_bytes, follows;
+	int64_t key, length, has_last, last_bytes, follows, entered;
 	double last_s, changes_s;
 	struct list changes;
 };
@@ -204,7 +207,7 @@ struct meter {
 	struct row held;	/* the last wired row, if it enters a queue: the next may leave it at once */
 #define RECENT_ENTERED 64	/* a power of two */
 	int32_t recent_entered[RECENT_ENTERED];	/* places of some, for a look before the map */
-	int at_ends;		/* whether only what happens at the ends of flows is summed */
+	enum extent extent;
 };
 
 /* Odd numbers that mix the parts of a key, as they are good for. */
@@ -1060,6 +1063,11 @@ send(struct meter *meter, const struct row *row)
 	if (was_sent_now(meter, row))
 		return 1;
 	note_own(stream, row, &stream->sent_type);
+	if (meter->extent == ONLY_RECEIVED) {
+		if (isnan(stream->started_s))
+			stream->started_s = row->time_s;
+		return begin_sending(meter, row);
+	}
 	note_highest(stream, row);
 	count_slow_start(stream, row, again);
 	if (awaits_ack(stream, row) && !await_ack(stream, row, again))
@@ -1128,7 +1136,7 @@ end_sending(struct meter *meter, const struct row *row, int64_t place)
 	double sent_s = ITEM(meter->sendings.items, struct sending, place)->sent_s;
 	struct cell *cell;
 
-	if (is_counted(meter, sent_s)) {
+	if (meter->extent != ONLY_RECEIVED && is_counted(meter, sent_s)) {
 		if (!(cell = cell_at(&meter->bins[DELIVERED], row->stream, sent_s)))
 			return 0;
 		cell->counts[0]++;
@@ -1172,6 +1180,8 @@ arrive(struct meter *meter, const struct row *row)
 		if (!end_sending(meter, row, place))
 			return 0;
 	}
+	if (meter->extent == ONLY_RECEIVED)
+		return count_arrival(meter, row, 0, NAN);
 	if ((new = is_new(stream, row->seq)) < 0)
 		return 0;
 	return count_arrival(meter, row, new ? payload : 0, delay_s) &&
@@ -1228,7 +1238,6 @@ mark_dropped(struct meter *meter, const struct row *row)
 	double sent_s = NAN;
 	int failed = 0;
 
-	note_own(stream, row, &stream->dropped_type);
 	if (place >= 0) {
 		struct sending *sending = ITEM(meter->sendings.items, struct sending, place);
 
@@ -1260,9 +1269,14 @@ mark_dropped(struct meter *meter, const struct row *row)
 static int
 drop(struct meter *meter, const struct row *row)
 {
-	if (row->src_node != UNKNOWN && !mark_dropped(meter, row))
-		return 0;
-	if (!is_counted(meter, row->time_s))
+	if (row->src_node != UNKNOWN) {
+		struct stream *stream = own_stream(meter, row);
+
+		note_own(stream, row, &stream->dropped_type);
+		if (meter->extent != ONLY_RECEIVED && !mark_dropped(meter, row))
+			return 0;
+	}
+	if (meter->extent == ONLY_RECEIVED || !is_counted(meter, row->time_s))
 		return 1;
 	if (row->layer == WIRED && !add_to_cell(meter, LOST_ON_LINK, row->link, row))
 		return 0;
@@ -1278,7 +1292,7 @@ come_to_node(struct meter *meter, const struct row *row, int32_t node)
 	struct receiver *receiver;
 	int failed = 0, is_new;
 
-	if (recall(&meter->copies, key, &failed) || failed)
+	if (meter->extent == ONLY_RECEIVED || recall(&meter->copies, key, &failed) || failed)
 		return !failed;
 	if (!remember(&meter->copies, key, 0))
 		return 0;
@@ -1493,6 +1507,7 @@ count_entry(struct meter *meter, const struct row *row)
 			route - ITEM(meter->routes, struct route, 0)
 		};
 		own_stream(meter, row)->entered = 1;
+		ITEM(meter->links, struct link, row->link)->entered = 1;
 	}
 	entered->pkts++;
 	entered->bytes += row->bytes;
@@ -1531,7 +1546,7 @@ note_energy(struct meter *meter, const struct row *row)
 	struct level *level;
 	struct cell *cell;
 
-	if (!(row->energy_j >= 0) || !is_counted(meter, row->time_s))
+	if (meter->extent == ONLY_RECEIVED || !(row->energy_j >= 0) || !is_counted(meter, row->time_s))
 		return 1;
 	if (!(level = item_of(&meter->levels, &meter->level_places, key, &is_new)) ||
 	    !(cell = cell_at(&meter->bins[LEVELS], row->node, row->time_s)))
@@ -1606,7 +1621,8 @@ take_wireless(struct meter *meter, struct row *row)
 	int at_agent = row->layer == AGENT;
 
 	meter->has_agents |= at_agent;
-	if (is_counted(meter, row->time_s) && !count_at_node(meter, row))
+	if (meter->extent != ONLY_RECEIVED && is_counted(meter, row->time_s) &&
+	    !count_at_node(meter, row))
 		return 0;
 	if (!note_energy(meter, row))
 		return 0;
@@ -1642,22 +1658,31 @@ settle_held(struct meter *meter, const struct row *next)
 	return enter_queue(meter, held) ? LEFT : NO_MEMORY;
 }
 
+/* Whether an entry tells nothing more where it counts only that there was one. */
+static int
+is_known_to_enter(const struct meter *meter, const struct row *row)
+{
+	return meter->extent == ONLY_RECEIVED && own_stream(meter, row)->entered &&
+	       ITEM(meter->links, struct link, row->link)->entered;
+}
+
 static int
 take_event(struct meter *meter, const struct row *row)
 {
 	switch (row->event) {
 	case ENTERS:
-		if ((is_counted(meter, row->time_s) && !count_entry(meter, row)) ||
+		if ((is_counted(meter, row->time_s) && !is_known_to_enter(meter, row) &&
+		     !count_entry(meter, row)) ||
 		    (row->from == row->source && !send(meter, row)))
 			return 0;
-		if (meter->at_ends)
+		if (meter->extent != ALL)
 			return 1;
 		meter->held = *row;
 		meter->holds = 1;
 		return 1;
 	case DROPPED:
 	case ERROR:
-		return drop(meter, row) && (meter->at_ends || leave_queue(meter, row));
+		return drop(meter, row) && (meter->extent != ALL || leave_queue(meter, row));
 	case LEAVES:
 		return leave_queue(meter, row);
 	case ARRIVES:
@@ -1873,11 +1898,17 @@ is_hierarchical(int32_t address)
 
 /* Whether a line is of no use where only the ends of flows are: its packet is on the way. */
 static int
-is_on_the_way(enum event event, const struct told_link *link, const struct told_packet *packet)
+is_on_the_way(const struct meter *meter, enum event event, const struct told_link *link,
+	      const struct told_packet *packet)
 {
-	return packet->note >= 0 && link->note >= 0 && packet->dst_node >= 0 &&
-	       packet->dst_node < FIRST_GROUP &&
-	       (event == LEAVES || (event == ARRIVES && link->to != packet->dst_node));
+	if (packet->note < 0 || link->note < 0 || packet->dst_node < 0 ||
+	    packet->dst_node >= FIRST_GROUP)
+		return 0;
+	if (event == ENTERS)
+		return meter->extent == ONLY_RECEIVED && link->from != packet->src_node &&
+		       ITEM(meter->streams, struct stream, packet->note)->entered &&
+		       ITEM(meter->links, struct link, link->note)->entered;
+	return event == LEAVES || (event == ARRIVES && link->to != packet->dst_node);
 }
 
 /*
@@ -1903,8 +1934,8 @@ bdpbench_take_line(struct tap *tap, double time_s, int event, struct told_link *
 	tap->last_s = time_s;
 	if (time_s > tap->meter->last_s)
 		tap->meter->last_s = time_s;
-	if (tap->meter->at_ends &&
-	    is_on_the_way((enum event)tap->event_of[event], link, packet))
+	if (tap->meter->extent != ALL &&
+	    is_on_the_way(tap->meter, (enum event)tap->event_of[event], link, packet))
 		return TAKEN;
 	if (packet->note < 0) {
 		if (!meet_packet(tap, packet))
@@ -2031,17 +2062,17 @@ bdpbench_free_meter(struct meter *meter)
 
 /*
  * A meter of what happens from start_s on, with bins of width_s, or chosen ones for 0; or 0 without
- * memory. With at_ends queues, nodes and energy may be left out.
+ * memory. Where only what is received is summed there is one bin.
  */
 struct meter *
-bdpbench_new_meter(double start_s, double width_s, int at_ends)
+bdpbench_new_meter(double start_s, double width_s, int extent)
 {
 	struct meter *meter = calloc(1, sizeof(*meter));
 
 	if (!meter)
 		return 0;
 	meter->start_s = start_s;
-	meter->at_ends = at_ends;
+	meter->extent = (enum extent)extent;
 	meter->streams.size = sizeof(struct stream);
 	meter->links.size = sizeof(struct link);
 	meter->entered.size = sizeof(struct entered);
@@ -2060,8 +2091,9 @@ bdpbench_new_meter(double start_s, double width_s, int at_ends)
 	meter->sent_to_group.most = meter->copies.most = meter->unsent.most = MOST_OF_GROUPS;
 	for (int i = 0; i < SERIES; i++) {
 		meter->bins[i].cells.size = sizeof(struct cell);
-		meter->bins[i].index = width_s > 0 ? -1 : 0;
-		meter->bins[i].per_s = width_s > 0 ? 1 / width_s : 1 / (1 / 1e3);
+		meter->bins[i].index = width_s > 0 || extent == ONLY_RECEIVED ? -1 : 0;
+		meter->bins[i].per_s = extent == ONLY_RECEIVED ? 0 :
+				       width_s > 0 ? 1 / width_s : 1 / (1 / 1e3);
 		meter->bins[i].limit_s = MOST_BINS / 1e3;
 	}
 	return meter;
@@ -2119,7 +2151,7 @@ bdpbench_add_packed(struct meter *meter, const struct packed *packed, const uint
 
 		if (!(time_s < packed->end_s))
 			continue;
-		if (meter->at_ends && is_between_ends(packed, event_of, at)) {
+		if (meter->extent != ALL && is_between_ends(packed, event_of, at)) {
 			if (time_s > meter->last_s)
 				meter->last_s = time_s;
 			continue;

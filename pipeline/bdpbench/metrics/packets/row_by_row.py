@@ -17,6 +17,7 @@ from typing import Any
 import polars as pl
 
 from bdpbench.metrics.packets.rows import (
+    ABSENT,
     BIN_ROUNDING,
     FIRST_GROUP,
     MOST_BINS,
@@ -291,30 +292,23 @@ class RowByRow:
         self._routing = [0, 0]
         self._has_routers = self._has_agents = False
 
-    def add(self, rows: pl.DataFrame, events: bytes, types: Sequence[int]) -> int:
+    def add(self, rows: pl.DataFrame, events: bytes, types: Sequence[int]) -> None:
         """Add rows of the columns ``NUMBERS``, in the order of the trace.
 
         Args:
             rows: the rows; columns after ``uid`` may be missing.
             events: code of an event → what it is.
-            types: code of a type of packets → its kind; 0 for one that is not known yet.
-
-        Returns:
-            How many rows were added: none, if there is a type that is not known.
+            types: code of a type of packets → its kind.
         """
         given = {name: rows[name].to_list() for name in rows.columns}
         given.setdefault("src_host", given["src_node"])
         given.setdefault("dst_host", given["dst_node"])
         kinds = {
-            code: Kind.PLAIN if code == NO_TYPE else types[code] if code < len(types) else 0
-            for code in set(given["type"])
+            code: Kind.PLAIN if code == NO_TYPE else types[code] for code in set(given["type"])
         }
-        if not all(kinds.values()):
-            return 0
         given["event"] = [events[code] for code in given["event"]]
         columns = [
-            given[name] if name in given else [absent] * rows.height
-            for name, (_, absent) in NUMBERS.items()
+            given[name] if name in given else [ABSENT[name]] * rows.height for name in NUMBERS
         ]
         for values in zip(*columns, [kinds[code] for code in given["type"]], strict=True):
             row = Row(*values)
@@ -325,7 +319,6 @@ class RowByRow:
                 self._take_wired(row)
             else:
                 self._take_wireless(row)
-        return rows.height
 
     def _counts(self, time_s: float) -> bool:
         return time_s >= self._start_s

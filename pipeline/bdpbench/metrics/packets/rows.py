@@ -18,14 +18,14 @@ and port. The ACKs of a TCP flow are a stream of their own, in the other directi
 from __future__ import annotations
 
 import enum
+import functools
 import math
 import types
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
 from bdpbench.errors import BdpbenchError
+from bdpbench.later import Schema, pl
 
 ENDS = ("flow", "src_node", "src_port", "dst_node", "dst_port")
 """Columns that identify a stream."""
@@ -33,26 +33,32 @@ ENDS = ("flow", "src_node", "src_port", "dst_node", "dst_port")
 UNKNOWN = -(1 << 30) - 1
 """A node, port, flow id or reason that a row does not have; the ends of the range are addresses."""
 
-_F64, _I32, _I64 = pl.Float64(), pl.Int32(), pl.Int64()
-
-NUMBERS: Mapping[str, tuple[pl.DataType, float]] = types.MappingProxyType(
+NUMBERS = Schema(
     {
-        "time_s": (_F64, 0.0),
-        "event": (pl.UInt8(), 0),
-        **dict.fromkeys(("from_node", "to_node"), (_I32, UNKNOWN)),
-        "type": (pl.UInt32(), 0),
-        "bytes": (_I32, 0),
-        **dict.fromkeys(ENDS, (_I32, UNKNOWN)),
-        **dict.fromkeys(("seq", "uid"), (_I64, -1)),
-        "header_bytes": (_I32, 0),
-        **dict.fromkeys(("src_host", "dst_host"), (_I32, UNKNOWN)),
-        **dict.fromkeys(("from_lat", "layer"), (pl.UInt8(), 0)),
-        **dict.fromkeys(("node", "reason", "next_hop", "hops"), (_I32, UNKNOWN)),
-        "energy_j": (_F64, -1.0),
+        "time_s": "Float64",
+        "event": "UInt8",
+        "from_node to_node": "Int32",
+        "type": "UInt32",
+        "bytes flow src_node src_port dst_node dst_port": "Int32",
+        "seq uid": "Int64",
+        "header_bytes src_host dst_host": "Int32",
+        "from_lat layer": "UInt8",
+        "node reason next_hop hops": "Int32",
+        "energy_j": "Float64",
     }
 )
-"""Columns of the rows that are summed, in order: their types as numbers, and what stands where a
-row has none. Rows may lack those after ``uid``; of from_lat it counts whether there is one."""
+"""Columns of the rows that are summed, in order, and their types as numbers. Rows may lack those
+after ``uid``; of from_lat it counts whether there is one."""
+
+ABSENT: Mapping[str, float] = types.MappingProxyType(
+    {
+        **dict.fromkeys(NUMBERS, UNKNOWN),
+        **dict.fromkeys(("time_s", "event", "bytes", "header_bytes", "from_lat", "layer"), 0),
+        **dict.fromkeys(("seq", "uid", "energy_j"), -1),
+        "type": (1 << 32) - 1,
+    }
+)
+"""What stands where a row has none."""
 
 COLUMNS = tuple(name for name in NUMBERS if not name.endswith("_host"))
 """Columns of a packet trace that metrics read."""
@@ -65,6 +71,16 @@ class Event(enum.IntEnum):
 
 
 _EVENT_OF = {**dict(zip("+-rdesfDN", Event, strict=False)), "h": Event.FORWARDED}
+
+
+class Extent(enum.IntEnum):
+    """How much is summed, in the numbers of packet_sums.c.
+
+    ENDS: what follows from what happens to packets at the ends of flows, and from drops. RECEIVED:
+    only the bytes that each flow received.
+    """
+
+    ALL, ENDS, RECEIVED = range(3)
 
 
 class Layer(enum.IntEnum):
@@ -176,25 +192,30 @@ class Rows:
     """
 
     def __init__(self) -> None:
-        self._flows = pl.DataFrame(schema=dict.fromkeys(ENDS, pl.Int32))
-        self._hosts = pl.DataFrame(schema={"address": pl.Int32, "host": pl.Int32})
-
-    @property
-    def are_known(self) -> tuple[bool, bool]:
+        self.knows_flows = self.knows_hosts = False
         """Whether any flow id has been learned, and any host."""
-        return not self._flows.is_empty(), not self._hosts.is_empty()
+
+    @functools.cached_property
+    def _flows(self) -> pl.DataFrame:
+        return pl.DataFrame(schema=dict.fromkeys(ENDS, pl.Int32))
+
+    @functools.cached_property
+    def _hosts(self) -> pl.DataFrame:
+        return pl.DataFrame(schema={"address": pl.Int32, "host": pl.Int32})
 
     def learn_flows(self, streams: pl.DataFrame) -> None:
         """Learn the flow ids (ENDS) of rows that were summed without this class."""
         self._flows = pl.concat([self._flows, streams]).unique(
             list(ENDS[1:]), keep="first", maintain_order=True
         )
+        self.knows_flows = not self._flows.is_empty()
 
     def learn_hosts(self, sources: pl.DataFrame) -> None:
         """Learn the nodes of addresses (address, host), of rows summed without this class."""
         self._hosts = pl.concat([self._hosts, sources]).unique(
             "address", keep="first", maintain_order=True
         )
+        self.knows_hosts = not self._hosts.is_empty()
 
     @staticmethod
     def are_plain(batch: pl.DataFrame) -> bool:
@@ -230,7 +251,7 @@ class Rows:
         return filled.select(name for name in NUMBERS if name in filled.columns)
 
     def _with_flows(self, batch: pl.DataFrame) -> pl.DataFrame:
-        if batch["flow"].null_count() == 0 and self._flows.is_empty():
+        if batch["flow"].null_count() == 0 and not self.knows_flows:
             return batch
         ends = list(ENDS[1:])
         self.learn_flows(batch.filter(pl.col("flow").is_not_null()).select(ENDS))
@@ -243,7 +264,7 @@ class Rows:
     def _with_hosts(self, batch: pl.DataFrame) -> pl.DataFrame:
         on_link = pl.col("from_node").is_not_null()
         sources = batch.lazy().filter(on_link).select("src_node").collect()["src_node"]
-        if self._hosts.is_empty() and not is_hierarchical(sources):
+        if not self.knows_hosts and not is_hierarchical(sources):
             return batch
         # A wireless node's packet has its first + at its base station, which is not its source.
         starts = pl.col("event").is_in(("+", "s")) & pl.col("src_node").is_not_null()
@@ -259,7 +280,7 @@ class Rows:
         """
         for end in ("src", "dst"):
             address, host = f"{end}_node", f"{end}_host"
-            if self._hosts.is_empty():
+            if not self.knows_hosts:
                 rows = rows.with_columns(pl.col(address).alias(host))
             else:
                 known = self._hosts.rename({"address": address, "host": host})
@@ -286,7 +307,7 @@ class Codes:
     """Rows as numbers: a code for each word, and the words again.
 
     Attributes:
-        kinds: code of a type of packets → its kind, 0 for one that has not been learned.
+        kinds: code of a type of packets → its kind.
         types: code → type of packets.
         reasons: code → why a wireless node dropped a packet.
     """
@@ -295,9 +316,7 @@ class Codes:
         self.kinds = bytearray()
         self.types: dict[int, str | None] = {NO_TYPE: None}
         self.reasons: dict[int, str | None] = {UNKNOWN: None}
-        self._alive: list[pl.Series] = []  # a code is given again once no column has its word
-        self._type_codes: dict[str, int] = {}
-        self._reason_codes: dict[str, int] = {}
+        self._codes = {"": NO_TYPE}, {"": UNKNOWN}
         self._layers = {"link": int(Layer.LINK), "AGT": int(Layer.AGENT), "RTR": int(Layer.ROUTER)}
 
     @property
@@ -309,30 +328,27 @@ class Codes:
         """The columns of ``NUMBERS`` that rows have, as numbers without nulls."""
         return pl.DataFrame(
             [
-                self._numbers(name, rows[name], absent).cast(dtype).alias(name)
-                for name, (dtype, absent) in NUMBERS.items()
+                self._numbers(name, rows[name]).cast(dtype).alias(name)
+                for name, dtype in NUMBERS.items()
                 if name in rows.columns
             ]
         )
 
-    def _numbers(self, name: str, column: pl.Series, absent: float) -> pl.Series:
+    def _numbers(self, name: str, column: pl.Series) -> pl.Series:
         if name == "event":
             return column.to_physical()
         if name == "from_lat":
             return column.is_not_null()
         if name == "layer":
             codes = self.of_layers(words_of(column))
-            return (
-                pl.Series(codes, dtype=pl.UInt8)
-                .gather(column.to_physical())
-                .fill_null(int(Layer.LINK))
-            )
-        if name == "type":
-            column, absent = column.to_physical(), NO_TYPE
-        elif name == "reason":
-            self._learn_reasons(column)
-            column = column.to_physical().cast(pl.Int32)
-        return column.fill_null(absent) if column.null_count() else column
+            return pl.Series(codes).gather(column.to_physical()).fill_null(int(Layer.LINK))
+        if name in ("type", "reason"):
+            words = column.unique().drop_nulls()
+            coded = (self.of_types if name == "type" else self.of_reasons)(words.to_list())
+            physical = column.to_physical().cast(pl.Int64)
+            known = words.to_physical().cast(pl.Int64)
+            column = physical.replace_strict(known, coded, default=None, return_dtype=pl.Int64)
+        return column.fill_null(ABSENT[name]) if column.null_count() else column
 
     def of_layers(self, words: Sequence[str]) -> list[int]:
         """The codes of layers, which are learned."""
@@ -340,36 +356,24 @@ class Codes:
 
     def of_types(self, words: Sequence[str]) -> list[int]:
         """The codes of types of packets, which are learned; an empty word is none."""
-        new = [each for each in words if each and each not in self._type_codes]
-        if new:
-            column = pl.Series(new, dtype=pl.Categorical())
-            self.learn_types(column)
-            self._type_codes |= dict(zip(new, column.to_physical(), strict=True))
-        return [self._type_codes[each] if each else NO_TYPE for each in words]
+        codes = self._codes[0]
+        for name in words:
+            if name not in codes:
+                code = codes[name] = len(self.kinds)
+                self.types[code] = name
+                self.kinds.append(
+                    _KIND_OF.get(name, Kind.PLAIN) | ROUTING * (name in ROUTING_TYPES)
+                )
+        return [codes[each] for each in words]
 
     def of_reasons(self, words: Sequence[str]) -> list[int]:
         """The codes of reasons, which are learned; an empty word is none."""
-        new = [each for each in words if each and each not in self._reason_codes]
-        if new:
-            column = pl.Series(new, dtype=pl.Categorical())
-            self._learn_reasons(column)
-            self._reason_codes |= dict(zip(new, column.to_physical(), strict=True))
-        return [self._reason_codes[each] if each else UNKNOWN for each in words]
-
-    def _learn_reasons(self, column: pl.Series) -> None:
-        new = {code: name for code, name in _names(column).items() if code not in self.reasons}
-        self.reasons |= new
-        self._alive += [column.unique()] if new else []
-
-    def learn_types(self, column: pl.Series) -> None:
-        """Learn the types of packets in a column."""
-        new = {code: name for code, name in _names(column).items() if code not in self.types}
-        self._alive += [column.unique()] if new else []
-        self.types |= new
-        self.kinds.extend(bytes(max(0, max(new, default=-1) + 1 - len(self.kinds))))
-        for code, name in new.items():
-            kind = _KIND_OF.get(name, Kind.PLAIN)
-            self.kinds[code] = kind | ROUTING * (name in ROUTING_TYPES)
+        codes = self._codes[1]
+        for name in words:
+            if name not in codes:
+                code = codes[name] = len(codes)
+                self.reasons[code] = name
+        return [codes[each] for each in words]
 
 
 def event_codes(events: Sequence[str]) -> bytes:
@@ -382,12 +386,6 @@ def words_of(column: pl.Series) -> tuple[str, ...]:
     """The words of a column of an enumeration, by their codes."""
     assert isinstance(column.dtype, pl.Enum)  # noqa: S101 - trace/schema.py
     return tuple(column.dtype.categories)
-
-
-def _names(column: pl.Series) -> dict[int, str]:
-    """Code → word of a column of words."""
-    unique = column.unique().drop_nulls()
-    return dict(zip(unique.to_physical().to_list(), unique.cast(pl.String), strict=True))
 
 
 def width_ms(index: int) -> int:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
+from bdpbench.later import Schema, pl
 from bdpbench.metrics.definition import CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY
 from bdpbench.metrics.fairness import (
     asymmetry,
@@ -16,19 +15,26 @@ from bdpbench.metrics.fairness import (
     normalised_jain_index,
     throughput_ratio,
 )
-from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric, values_of
+from bdpbench.metrics.packets.definitions import (
+    PACKET_DEFINITIONS,
+    PacketMetric,
+    mbps_of,
+    per_second,
+    values_of,
+)
+from bdpbench.metrics.packets.sums import Received
 from bdpbench.metrics.packets.totals import PacketSums
 from bdpbench.metrics.series import CUT_SHARE, PEAK_SHARE, first_time_at_least
 
-ROWS_SCHEMA = {
-    "metric": pl.String,
-    "subject": pl.String,
-    "value": pl.Float64,
-    "unit": pl.String,
-    "start_s": pl.Float64,
-    "end_s": pl.Float64,
-    "definition": pl.String,
-}
+ROWS_SCHEMA = Schema(
+    {
+        "metric subject": "String",
+        "value": "Float64",
+        "unit": "String",
+        "start_s end_s": "Float64",
+        "definition": "String",
+    }
+)
 """Columns of the metrics of a trace: as in metrics.parquet, without run and scenario."""
 
 
@@ -89,8 +95,6 @@ def measure_packets(
         *_of_series(sums, data),
         *_of_all(sums, data),
     ]
-    order = {metric: index for index, metric in enumerate(PACKET_DEFINITIONS)}
-    values.sort(key=lambda each: order[each.metric])
     rows = [
         (
             each.metric,
@@ -101,9 +105,57 @@ def measure_packets(
             sums.end_s,
             PACKET_DEFINITIONS[each.metric].id,
         )
-        for each in values
+        for each in _in_order(values)
     ]
     return pl.DataFrame(rows, schema=ROWS_SCHEMA, orient="row")
+
+
+def measure_received(
+    received: Received, flows: Collection[str] | None = None
+) -> list[tuple[str, str, float | None, str]]:
+    """The metrics of ``OF_THROUGHPUT``, as ``measure_packets`` computes them.
+
+    Args:
+        received: what the streams received.
+        flows: subjects of the flows to measure, and to compare with one another; all by default.
+
+    Returns:
+        metric, subject, value and unit, in the order of the definitions.
+    """
+    per_s = per_second(received.end_s - received.start_s)
+
+    def rate(size: int | None) -> float | None:
+        return None if size is None or per_s is None else mbps_of(float(size), per_s)
+
+    data = [
+        each
+        for each in received.streams
+        if each.is_data and (flows is None or each.subject in flows)
+    ]
+    counts = [received.counts.get(each.stream, (0, 0)) for each in data]
+    sizes = [
+        size if pkts > 0 or each.receiver_is_traced else None
+        for each, (pkts, size) in zip(data, counts, strict=True)
+    ]
+    rates = [rate(size) for size in sizes]
+    known = [size for size in sizes if size is not None]
+    values = [
+        _Value("throughput", each.subject, own) for each, own in zip(data, rates, strict=True)
+    ]
+    if rates:
+        total = rate(sum(known) if len(known) == len(sizes) else None)
+        values.append(_Value("total_throughput", "trace", total))
+    values += _of_rates(rates, [each.started_s for each in data])
+    return [
+        (each.metric, each.subject, each.value, PACKET_DEFINITIONS[each.metric].unit)
+        for each in _in_order(values)
+    ]
+
+
+def _in_order(values: Iterable[_Value]) -> list[_Value]:
+    """Values in the order of the definitions."""
+    order = {metric: index for index, metric in enumerate(PACKET_DEFINITIONS)}
+    return sorted(values, key=lambda each: order[each.metric])
 
 
 def _of(subject: str) -> list[PacketMetric]:
@@ -234,12 +286,25 @@ def _of_all(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
         total = PACKET_DEFINITIONS[name].of(_together(flows), sums.seconds)
         yield _Value(f"total_{name}", "trace", total[0])
     yield from _of_network(sums)
+    yield from _of_rates(rates, flows["started_s"].to_list())
     if len(rates) > 1:
         shares = flows["max_min_mbps"].to_list()
-        yield _Value("fairness_index", "trace", jain_index(rates))
         yield _Value("max_min_fairness_index", "trace", normalised_jain_index(rates, shares))
     if len(rates) == 2:
         yield from _of_two(sums, flows.sort("started_s", maintain_order=True))
+
+
+def _of_rates(rates: Sequence[float | None], started_s: Sequence[float | None]) -> Iterator[_Value]:
+    """How flows share the network, from their throughputs and starts."""
+    if len(rates) > 1:
+        yield _Value("fairness_index", "trace", jain_index(rates))
+    if len(rates) == 2:
+        in_order = sorted(
+            (0, 1), key=lambda each: (started_s[each] is not None, started_s[each] or 0)
+        )
+        first, second = (rates[each] for each in in_order)
+        yield _Value("throughput_asymmetry", "trace", asymmetry(first, second))
+        yield _Value("throughput_ratio", "trace", throughput_ratio(first, second))
 
 
 def _of_network(sums: PacketSums) -> Iterator[_Value]:
@@ -261,9 +326,6 @@ def _of_network(sums: PacketSums) -> Iterator[_Value]:
 
 
 def _of_two(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
-    first, second = PACKET_DEFINITIONS["throughput"].of(flows, sums.seconds).to_list()
-    yield _Value("throughput_asymmetry", "trace", asymmetry(first, second))
-    yield _Value("throughput_ratio", "trace", throughput_ratio(first, second))
     one, two = (flow_bins(sums, name) for name in flows["subject"])
     start_s = flows["started_s"][1]
     if start_s is not None and one.height and two.height:

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-
-import polars as pl
+from typing import TYPE_CHECKING
 
 from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError
+from bdpbench.later import pl
 from bdpbench.metrics.packets.meter import Found, Look, Meter, Tap
 from bdpbench.metrics.packets.rows import (
     FIRST_HIERARCHICAL,
     LATEST_S,
+    Extent,
     Rows,
     Window,
     readable_width_s,
     width_ms,
 )
-from bdpbench.metrics.packets.totals import PacketSums, Totals
+from bdpbench.metrics.packets.streams import Stream
+
+if TYPE_CHECKING:
+    from bdpbench.metrics.packets.totals import PacketSums
 
 MOST_GIVEN_BINS = 1_000_000
 """Most bins of a series of given width."""
@@ -60,7 +65,23 @@ def sum_packets(
 
 
 def _rows_of(batch: pl.DataFrame | PackedRows) -> int:
-    return batch.height if isinstance(batch, pl.DataFrame) else batch.rows
+    return batch.rows if isinstance(batch, PackedRows) else batch.height
+
+
+@dataclass(frozen=True)
+class Received:
+    """What each stream received in a window.
+
+    Attributes:
+        start_s, end_s: the window, s, half-open; of a whole trace its first and last event.
+        streams: the streams, in the order in which they are shown.
+        counts: number of a stream → packets and bytes; those that received none are missing.
+    """
+
+    start_s: float
+    end_s: float
+    streams: Sequence[Stream]
+    counts: Mapping[int, tuple[int, int]]
 
 
 @dataclass
@@ -72,15 +93,15 @@ class PacketMeter:
     capacities: Mapping[tuple[int, int], float] | None = None
     compiled: bool = True
     """Whether rows are summed in C, if it can be compiled; else in Python."""
-    at_ends: bool = False
-    """Whether only metrics of ``MEASURED_AT_ENDS`` are wanted: others may be wrong then."""
+    extent: Extent = Extent.ALL
+    """How much is wanted, see ``extent_of``: the rest may be wrong then."""
     is_done: bool = field(default=False, init=False)
     """Whether the window has ended, so that further batches change nothing."""
 
     def __post_init__(self) -> None:
         self._window = self.window or Window()
         self._meter = Meter(
-            self._window.start_s, self.bin_s, compiled=self.compiled, at_ends=self.at_ends
+            self._window.start_s, self.bin_s, compiled=self.compiled, extent=self.extent
         )
         self._tap: Tap | None = None
         self._rows = Rows()
@@ -88,7 +109,6 @@ class PacketMeter:
         self._waiting: list[pl.DataFrame | PackedRows] = []
         self._looks: list[Look | None] = []
         self._has_flows = False  # whether packed rows have flow ids that were not learned
-        self._found: Found | None = None
 
     @property
     def sink(self) -> Tap | None:
@@ -114,7 +134,7 @@ class PacketMeter:
         if isinstance(batch, PackedRows):
             look = self._meter.look(batch, self._window.end_s)
             batch = batch if look else batch.frame()
-        if isinstance(batch, pl.DataFrame):
+        if not isinstance(batch, PackedRows):
             self.is_done = bool((batch["time_s"] >= self._window.end_s).any())
             batch = batch.filter(pl.col("time_s") < self._window.end_s) if self.is_done else batch
             if batch.is_empty():
@@ -135,9 +155,10 @@ class PacketMeter:
 
     def _are_plain(self, batch: pl.DataFrame | PackedRows, look: Look | None) -> bool:
         """Whether a batch needs no others: its rows tell flows and hosts."""
-        if isinstance(batch, pl.DataFrame):
-            return self._rows.are_plain(batch)
-        return look is not None and not look.lacks_flow and look.top_source < FIRST_HIERARCHICAL
+        if isinstance(batch, PackedRows):
+            is_flat = look is not None and look.top_source < FIRST_HIERARCHICAL
+            return is_flat and look is not None and not look.lacks_flow
+        return self._rows.are_plain(batch)
 
     def _check_times(self, times_s: pl.Series) -> None:
         if not times_s.is_between(-LATEST_S, LATEST_S).all() or times_s.is_nan().any():
@@ -157,7 +178,8 @@ class PacketMeter:
 
     def _close_tap(self) -> None:
         """Take no further lines if these rows wait for others, or learn from them."""
-        if self._tap is not None and (self._waiting or any(self._rows.are_known)):
+        knows = self._rows.knows_flows or self._rows.knows_hosts
+        if self._tap is not None and (self._waiting or knows):
             self._tap.is_open = False
 
     def _add_waiting(self) -> None:
@@ -181,17 +203,17 @@ class PacketMeter:
 
     def _teaches(self, looks: Sequence[Look]) -> bool:
         """Whether packed rows learn flow ids or hosts from one another, or from those before."""
-        knows_flows, knows_hosts = self._rows.are_known
+        knows_flows = self._rows.knows_flows
         learns_flows = knows_flows or any(each.has_gaps for each in looks)
         knows_flows |= self._has_flows or any(each.has_flow for each in looks)
         lacks_flow = any(each.lacks_flow for each in looks)
-        if knows_hosts or (knows_flows and lacks_flow):
+        if self._rows.knows_hosts or (knows_flows and lacks_flow):
             return True
         self._has_flows |= learns_flows and any(each.has_flow for each in looks)
         return False
 
     def _frame_of(self, rows: pl.DataFrame | PackedRows) -> pl.DataFrame:
-        if isinstance(rows, pl.DataFrame):
+        if not isinstance(rows, PackedRows):
             return rows
         frame = rows.frame()
         return frame.filter(pl.col("time_s") < self._window.end_s)
@@ -200,14 +222,11 @@ class PacketMeter:
         """Sum the rows that have been collected: no batch follows."""
         if self._waiting:
             self._add_waiting()
-        if self._found is None:
-            self._found = self._meter.found()
 
-    @property
+    @functools.cached_property
     def _sums(self) -> Found:
         self.finish()
-        assert self._found is not None  # noqa: S101 - finish() has found it
-        return self._found
+        return self._meter.found()
 
     @property
     def width_s(self) -> float:
@@ -228,6 +247,25 @@ class PacketMeter:
         most = received.agg(pl.col("received_pkts").sum())["received_pkts"].max()
         return readable_width_s(self.width_s, length_s, most if isinstance(most, int) else 0)
 
+    def received(self) -> Received:
+        """What each stream received, which is all that ``Extent.RECEIVED`` sums.
+
+        Raises:
+            BdpbenchError: as ``result``.
+        """
+        self.finish()
+        return Received(*self._measured_s(), self._meter.named(), self._meter.received())
+
+    def _measured_s(self) -> tuple[float, float]:
+        """Start and end of the window, s, or of the trace."""
+        window = self._window
+        if math.isnan(self._first_s) or self._last_s < window.start_s:
+            raise BdpbenchError("the trace has no packet event in the window")
+        return (
+            window.start_s if math.isfinite(window.start_s) else self._first_s,
+            window.end_s if math.isfinite(window.end_s) else self._last_s,
+        )
+
     def result(self, bin_s: float = 0.0) -> PacketSums:
         """The sums of all batches, after which no more can be added.
 
@@ -238,16 +276,17 @@ class PacketMeter:
         Raises:
             BdpbenchError: when no packet event is in the window.
         """
+        from bdpbench.metrics.packets.totals import Totals
+
+        start_s, end_s = self._measured_s()
         found, window = self._sums, self._window
-        if math.isnan(self._first_s) or self._last_s < window.start_s:
-            raise BdpbenchError("the trace has no packet event in the window")
         width_s = max(bin_s, self.width_s)
         totals = Totals(
             found=found,
             rows=self._rows,
             window=window,
-            start_s=window.start_s if math.isfinite(window.start_s) else self._first_s,
-            end_s=window.end_s if math.isfinite(window.end_s) else self._last_s,
+            start_s=start_s,
+            end_s=end_s,
             width_s=width_s,
             ratio=round(width_s / self.width_s),
             last_s=self._last_s,

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-import polars as pl
-
+from bdpbench.later import pl
 from bdpbench.metrics.packets.meter import COUNTED, SERIES, Found
 from bdpbench.metrics.packets.rows import (
     ENDS,
@@ -17,7 +16,7 @@ from bdpbench.metrics.packets.rows import (
     goes_to_group,
     number_of_bin,
 )
-from bdpbench.units import addresses_of
+from bdpbench.metrics.packets.streams import Stream
 
 FLOW_COUNTS = (
     *("sent_pkts", "sent_bytes", "retransmitted_pkts", "retransmitted_bytes", "received_pkts"),
@@ -263,10 +262,10 @@ class Totals:
         put = entered.group_by("stream").agg(
             route_links=pl.len().cast(pl.Int64), route_pkts=pl.col("entered_pkts").sum()
         )
-        known = self.found.streams.filter(pl.col("type").is_not_null())
-        who = known.join(self._lost(), on="stream", how="left", maintain_order="left")
-        who = who.join(put, on="stream", how="left", maintain_order="left")
-        return _flow_totals(who, bins, entered, has_agents=self.found.has_agents)
+        who = _frame_of(self.found.named)
+        for each in (self.found.streams, self._lost(), put):
+            who = who.join(each, on="stream", how="left", maintain_order="left")
+        return _flow_totals(who, bins)
 
     def _lost(self) -> pl.DataFrame:
         """Packets sent in the window that never arrived, by stream: lost_pkts, vanished_pkts (i64).
@@ -571,20 +570,29 @@ def _joined(parts: Iterable[pl.DataFrame], subject: str) -> pl.DataFrame:
     return full.sort(subject, "bin")
 
 
-def _flow_totals(
-    who: pl.DataFrame, bins: pl.DataFrame, entered: pl.DataFrame, *, has_agents: bool
-) -> pl.DataFrame:
+def _frame_of(named: Sequence[Stream]) -> pl.DataFrame:
+    """Who the streams are; the rest of a stream is in ``Found.streams``."""
+    schema = {
+        "stream": pl.Int64,
+        "subject": pl.String,
+        "kind": pl.String,
+        "type": pl.String,
+        "source_is_traced": pl.Boolean,
+        "receiver_is_traced": pl.Boolean,
+    }
+    rows = [tuple(getattr(each, name) for name in schema) for each in named]
+    return pl.DataFrame(rows, schema=schema, orient="row")
+
+
+def _flow_totals(who: pl.DataFrame, bins: pl.DataFrame) -> pl.DataFrame:
     sums = bins.group_by("stream").agg(
         pl.col(*FLOW_COUNTS, "delay_sum_s", "rtt_sum_s").sum(),
         pl.col("delay_max_s", "rtt_max_s").max(),
     )
-    starts, ends = (entered[name].unique().implode() for name in ("from_node", "to_node"))
-    # If agents are traced, all of them are: a flow without a line of its receiver has starved.
-    sees_source = (pl.col("sent_pkts") > 0) | pl.col("src_node").is_in(starts) | has_agents
-    sees_receiver = (pl.col("received_pkts") > 0) | pl.col("dst_node").is_in(ends) | has_agents
+    sees_source = (pl.col("sent_pkts") > 0) | pl.col("source_is_traced")
+    sees_receiver = (pl.col("received_pkts") > 0) | pl.col("receiver_is_traced")
     counted = who.join(sums, on="stream", how="left", maintain_order="left").with_columns(
-        pl.col(*FLOW_COUNTS, *LOSSES, "route_links", "route_pkts").fill_null(0),
-        _kind().alias("kind"),
+        pl.col(*FLOW_COUNTS, *LOSSES, "route_links", "route_pkts").fill_null(0)
     )
     slow_start = pl.when((pl.col("kind") == "data") & (pl.col("type") == "tcp"))
     return counted.with_columns(
@@ -598,35 +606,7 @@ def _flow_totals(
         vanished_pkts=pl.when(sees_source & sees_receiver).then("vanished_pkts"),
         # Multicast and broadcast packets take several paths at once.
         route_changes=pl.when(~goes_to_group()).then("route_changes"),
-        subject=_flow_subject(who),
-    ).sort(pl.col("kind") == "control", pl.col("kind") == "acks", "flow", "started_s")
-
-
-def _kind() -> pl.Expr:
-    return (pl.when("is_ack").then(pl.lit("acks")).when("is_data").then(pl.lit("data"))).otherwise(
-        pl.lit("control")
     )
-
-
-def _flow_subject(who: pl.DataFrame) -> pl.Expr:
-    """flow:<fid> (acks:, control:), with the ends if streams of a kind share the flow id."""
-    kind = pl.when(pl.col("kind") == "data").then(pl.lit("flow")).otherwise("kind")
-    nodes = pl.concat([who["src_node"], who["dst_node"]]).unique().to_list()
-    shown = addresses_of(nodes)
-    names = {node: shown(node) for node in nodes}
-    ends = pl.format("{}.{}-{}.{}", *_ends_shown(names))
-    fid = pl.col("flow").cast(pl.String)
-    alone = pl.len().over("kind", "flow") == 1
-    name = pl.when(fid.is_null()).then(ends).when(alone).then(fid).otherwise(fid + "/" + ends)
-    return kind + ":" + name
-
-
-def _ends_shown(names: Mapping[int | None, str]) -> Iterator[pl.Expr]:
-    """src_node, src_port, dst_node and dst_port as text; nodes by their names."""
-    for end in ("src", "dst"):
-        node, port = pl.col(f"{end}_node"), pl.col(f"{end}_port")
-        yield node.replace_strict(list(names), list(names.values()), return_dtype=pl.String)
-        yield port.cast(pl.String).fill_null("-")
 
 
 def _link_flows(entered: pl.DataFrame, names: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:

@@ -14,10 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import polars as pl
-
 from bdpbench.compiled import ArrowArray, LineSink, PackedRows, chars, load_library, series_of
-from bdpbench.trace.schema import EVENT, EVENTS, LAYER, LAYERS, PACKETS
+from bdpbench.later import pl
+from bdpbench.trace.schema import EVENTS, LAYERS, PACKETS, event_type, layer_type
+from bdpbench.trace.sources import PADDING
 from bdpbench.trace.text_lines import LINE_FORMS
 
 COLUMNS = tuple(PACKETS)[:18]
@@ -34,7 +34,6 @@ MOST_KINDS = 4096
 
 _EXTENDED = ("ack", "tcp_flags", "header_bytes", "sack_bytes")
 _WORD_COLUMNS = {"type": "types", "flags": "flags"}
-_CODES = {EVENT: pl.UInt8(), pl.Categorical(): pl.UInt16()}
 _MAX_WORDS, _MAX_WORD = 256, 16
 _SOURCE = Path(__file__).with_name("wired_lines.c")
 
@@ -286,6 +285,15 @@ class LineParser:
         weakref.finalize(found, self._release, ctypes.byref(chunk))
         return found
 
+    def forms_of(self, lines: Sequence[bytes]) -> Mapping[str, int]:
+        """Name of a form → number of its lines; none unless all are wired, or all wireless."""
+        text = bytearray().join(line + b"\n" for line in lines)
+        for parse in (self.parse, self.parse_wireless):
+            found = parse(text.ljust(len(text) + PADDING), len(text), ("time_s",))
+            if found.is_all:
+                return found.forms
+        return {}
+
     def tell(self, sink: LineSink) -> Telling:
         """Begin to tell the lines of a trace to a sink."""
         return Telling(self._library, sink)
@@ -384,12 +392,11 @@ def _backwards_of(chunk: _WiredChunk | _WirelessChunk) -> Backwards | None:
 
 def _wireless_series(chunk: _WirelessChunk, index: int, name: str) -> pl.Series:
     dtype = pl.UInt8() if name == "form" else PACKETS[name]
-    code = pl.UInt8() if dtype == LAYER else _CODES.get(dtype, dtype)
-    series = series_of(name, code, chunk.columns[index])
+    series = series_of(name, _code_of(dtype), chunk.columns[index])
     if name == "event":
         return _events()[series].alias(name)
     if name == "layer":
-        return pl.Series([None, *LAYERS], dtype=LAYER).gather(series).alias(name)
+        return pl.Series([None, *LAYERS], dtype=layer_type()).gather(series).alias(name)
     if name in ("type", "reason"):
         words: pl.Series = (chunk.types if name == "type" else chunk.reasons).series()
         return words.gather(series.cast(pl.UInt32)).alias(name)
@@ -452,11 +459,18 @@ def load() -> LineParser | None:
     return None if library is None else LineParser(library)
 
 
+def _code_of(dtype: pl.DataType) -> pl.DataType:
+    """The type of the numbers that the parser has in the place of words."""
+    if isinstance(dtype, pl.Enum):
+        return pl.UInt8()
+    return pl.UInt16() if dtype == pl.Categorical() else dtype
+
+
 def _series(chunk: _WiredChunk, index: int, name: str) -> pl.Series:
     dtype = PACKETS[name]
     if name in _EXTENDED and chunk.extended == 0:
         return nulls(name, dtype, chunk.stored)
-    series = series_of(name, _CODES.get(dtype, dtype), chunk.columns[index])
+    series = series_of(name, _code_of(dtype), chunk.columns[index])
     # Indexing is immediate; gather() builds a query, which takes longer than the parser.
     if name == "event":
         return _events()[series].alias(name)
@@ -473,7 +487,7 @@ def nulls(name: str, dtype: pl.DataType, rows: int) -> pl.Series:
 
 @functools.cache
 def _events() -> pl.Series:
-    return pl.Series(EVENTS, dtype=EVENT)
+    return pl.Series(EVENTS, dtype=event_type())
 
 
 class RowFilter:

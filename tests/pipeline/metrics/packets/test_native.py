@@ -19,14 +19,16 @@ from tests.pipeline.trace.conftest import traces as traces
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import (
     COLUMNS,
-    MEASURED_AT_ENDS,
+    Extent,
     PacketMeter,
     PacketSums,
     Window,
     measure_packets,
+    measure_received,
     meter,
     sum_packets,
 )
+from bdpbench.metrics.packets.definitions import OF_THROUGHPUT, measured_at_ends
 from bdpbench.trace import Trace, batches, open_trace, sources
 
 FEW = settings(
@@ -259,38 +261,43 @@ def test_extended_lines_of_the_real_ns2_come_to_the_same(traces: Traces) -> None
     _both(open_trace(path).batches(COLUMNS))
 
 
-def _told(trace: Trace, window: Window | None = None, *, at_ends: bool = False) -> PacketSums:
+def _told(trace: Trace, window: Window | None, extent: Extent) -> PacketMeter:
     """The sums of a trace whose wired lines are told one by one as they are parsed."""
-    told = PacketMeter(window, at_ends=at_ends)
+    told = PacketMeter(window, extent=extent)
     for batch in trace.packed_batches(COLUMNS, told.sink):
         told.update(batch)
         if told.is_done:
             break
-    return told.result()
+    told.finish()
+    return told
 
 
 def _check_told(trace: Trace, window: Window | None = None) -> None:
-    """Check that told lines come to the same as frames, also where only the ends are summed."""
+    """Check that told lines come to the same as frames, also where not all is summed."""
     try:
         expected = sum_packets(trace.batches(COLUMNS), window)
     except BdpbenchError as error:
         with pytest.raises(BdpbenchError, match=error.message):
-            _told(trace, window)
+            _told(trace, window, Extent.ALL).result()
+        with pytest.raises(BdpbenchError, match=error.message):
+            _told(trace, window, Extent.RECEIVED).received()
         return
     accounts = []
-    for at_ends in (False, True):
-        found = _told(trace, window, at_ends=at_ends)
+    for extent in (Extent.ALL, Extent.ENDS):
+        found = _told(trace, window, extent).result()
         accounts.append(trace.account)
-        if not at_ends:
+        if extent is Extent.ALL:
             _equal(found, expected)
-        values = [
-            measure_packets(each).filter(pl.col("metric").is_in(MEASURED_AT_ENDS))
-            for each in (found, expected)
-        ]
-        assert_frame_equal(*values)
+        at_ends = pl.col("metric").is_in(measured_at_ends())
+        assert_frame_equal(*(measure_packets(each).filter(at_ends) for each in (found, expected)))
+    received = _told(trace, window, Extent.RECEIVED).received()
+    accounts.append(trace.account)
+    of_throughput = measure_packets(expected).filter(pl.col("metric").is_in(OF_THROUGHPUT))
+    rows = of_throughput.select("metric", "subject", "value", "unit").rows()
+    assert measure_received(received) == rows
     if window is None:
         list(trace.batches(COLUMNS))
-        assert accounts == [trace.account] * 2
+        assert accounts == [trace.account] * 3
 
 
 @FEW
@@ -353,7 +360,7 @@ def test_packed_rows_before_others_teach_them_the_same(traces: Traces, tmp_path:
         trace = open_trace(order, lenient=True, kind="packets")
         frames = list(trace.batches(COLUMNS))
         _equal(sum_packets(trace.packed_batches(COLUMNS)), sum_packets(frames))
-        _equal(_told(trace), sum_packets(frames))
+        _equal(_told(trace, None, Extent.ALL).result(), sum_packets(frames))
     wired, window = open_trace(paths[3]), Window(1, 3)
     frames = list(wired.batches(COLUMNS))
     _equal(sum_packets(wired.packed_batches(COLUMNS), window), sum_packets(frames, window))

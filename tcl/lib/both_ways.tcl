@@ -9,7 +9,9 @@
 #                              measured_delay       mean queueing delay, ms, by Little's law: the mean
 #                                                   queue over the departures per second
 #                            and for each flow, at its first link, measured_throughput, and for each
-#                            source of background, as run.background_<i>_..., throughput and drops
+#                            source of background, as run.background_<i>_..., throughput and drops,
+#                            and of kind tmix goodput: data of its acceptors that was acknowledged,
+#                            in whole segments without headers, Mbit/s
 
 namespace eval ::both_ways {
     # Link -> rate of its way back, if that is its own, Mbit/s.
@@ -105,14 +107,18 @@ proc ::both_ways::make_traffic {config} {
     foreach fid [::recorder::indices $flows] {
         lappend subjects flow.$fid.measured $fid $::recorder::places($fid)
     }
-    set fid [llength $flows]
+    set replayed {}
+    set index 0
     foreach background [dict get $config backgrounds] {
-        lappend subjects run.background_[expr {$fid - [llength $flows]}] $fid \
+        lappend subjects run.background_$index [expr {[llength $flows] + $index}] \
             [::ends::first_link $background]
-        incr fid
+        if {[::tmix::is_one $background]} {
+            lappend replayed $index
+        }
+        incr index
     }
-    $ns at $from_s [list ::both_ways::begin $subjects]
-    $ns at $endtime [list ::both_ways::write $subjects]
+    $ns at $from_s [list ::both_ways::begin $subjects $replayed]
+    $ns at $endtime [list ::both_ways::write $subjects $replayed]
 }
 
 # Packets times s that have waited in a queue so far.
@@ -128,7 +134,8 @@ proc ::both_ways::counters {fid place} {
     return [::utils::counters [::utils::flow_monitor $::recorder::monitors([join $place ,]) $fid]]
 }
 
-proc ::both_ways::begin {subjects} {
+proc ::both_ways::begin {subjects replayed} {
+    global ns
     variable before
     variable held
     foreach key [array names ::recorder::monitors] {
@@ -138,6 +145,9 @@ proc ::both_ways::begin {subjects} {
     foreach {subject fid place} $subjects {
         set before($subject) [counters $fid $place]
     }
+    foreach index $replayed {
+        set before($index) [list [$ns now] [::tmix::acknowledged_bytes $index]]
+    }
 }
 
 # Seconds, bytes, packets and drops since the start.
@@ -146,7 +156,8 @@ proc ::both_ways::since {subject counters} {
     return [lmap now $counters start $before($subject) {expr {$now - $start}}]
 }
 
-proc ::both_ways::write {subjects} {
+proc ::both_ways::write {subjects replayed} {
+    global ns
     variable held
     foreach key [lsort -dictionary [array names ::recorder::monitors]] {
         lassign [split $key ,] i direction
@@ -169,5 +180,9 @@ proc ::both_ways::write {subjects} {
         if {[string match run.* $subject]} {
             ::utils::fact ${subject}_drops $drops packets
         }
+    }
+    foreach index $replayed {
+        lassign [since $index [list [$ns now] [::tmix::acknowledged_bytes $index]]] s bytes
+        ::utils::fact run.background_${index}_goodput [format %.6f [::utils::mbps $bytes $s]] Mbit/s
     }
 }

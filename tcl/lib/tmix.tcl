@@ -19,8 +19,9 @@
 #                                         ended by half of that time are left out
 #   prefill_within_s                      s, that interval; without it, what the kept ones send
 #                                         takes at the mean rate of all
-#   draw                                  number of the draw: sources that share it and their other
-#                                         keys have the same vectors; by default the source's own
+#   draw                                  number of the draw: sources that share it and what their
+#                                         vectors are made of have the same, also on different
+#                                         paths; by default the source's own
 # Vectors are given, with scale (start times are multiplied by it):
 #   vectors                               words kind,start_us,segment_bytes,... with S (one end
 #                                         after the other) or C (both at once), and for each unit
@@ -69,11 +70,18 @@ namespace eval ::tmix {
     }
     # Draw and quantities -> vectors.
     array set drawn {}
+    # What vectors do not depend on: who sends them, and from where to where.
+    variable elsewhere {
+        index agent sink linux settings parameters prefill_s prefill_within_s
+        acceptor_delays_ms initiator_delays_ms access_mbps access_delay_ms enters leaves reverse
+    }
     # Tmix -> its vectors.
     array set vectors {}
     # Sender -> its connection; connection -> source, start, bytes, ends that are not done.
     array set of_agent {}
     array set open {}
+    # Source -> data of its finished connections that acceptors sent, B.
+    array set delivered {}
     variable files {}
 }
 ::further::at_arguments ::tmix::join_script
@@ -170,18 +178,18 @@ proc ::tmix::prepare {config} {
 
 # ---------------------------------------------------------------- vectors
 
-# The vectors of a source in the order of their starts: dicts with kind, start_s, segment (data
-# of a segment, B), and units, a list of {end send_us receive_us bytes}.
+# The interval in which those of a source's vectors start that fill the path in advance, and all of
+# them in the order of their starts: dicts with kind, start_s, segment (data of a segment, B), and
+# units, a list of {end send_us receive_us bytes}.
 proc ::tmix::vectors_of {source} {
     variable drawn
-    set key [dict filter $source script {name value} {
-        expr {$name ni {index agent sink linux settings parameters}}
-    }]
+    variable elsewhere
+    set key [dict remove $source {*}$elsewhere]
     if {![info exists drawn($key)]} {
         set made [expr {[dict get $source vectors] eq "" ? [draw $source] : [given $source]}]
-        set drawn($key) [prefilled [shuffled $made $source] $source]
+        set drawn($key) [shuffled $made $source]
     }
-    return $drawn($key)
+    return [prefilled $drawn($key) $source]
 }
 
 # The vectors that are given as words.
@@ -498,7 +506,6 @@ proc ::tmix::new_sink {class echoes} {
 # Tmix asks for this at the start of each connection, for the initiator and then for the acceptor.
 proc ::tmix::begin {pool agent number segment fid index linux parameters} {
     global ns
-    variable vectors
     variable of_agent
     variable open
     $agent set fid_ $fid
@@ -510,7 +517,7 @@ proc ::tmix::begin {pool agent number segment fid index linux parameters} {
         }
     }
     set key $pool,$number
-    set vector [lindex $vectors($pool) [expr {$number - 1}]]
+    set vector [vector_of $key]
     set end [expr {[info exists open($key)] ? "A" : "I"}]
     if {$end eq "I"} {
         set bytes [expr [join [lmap unit [dict get $vector units] {lindex $unit 3}] +]]
@@ -525,12 +532,40 @@ proc ::tmix::begin {pool agent number segment fid index linux parameters} {
     }
 }
 
+proc ::tmix::vector_of {key} {
+    variable vectors
+    lassign [split $key ,] pool number
+    return [lindex $vectors($pool) [expr {$number - 1}]]
+}
+
+# Data in the packets that one end, I or A, sends, B.
+proc ::tmix::data_of {vector end} {
+    return [expr {[packets_of $vector $end] * [dict get $vector segment]}]
+}
+
+# Data of a source's acceptors that has been acknowledged so far, B.
+proc ::tmix::acknowledged_bytes {index} {
+    variable open
+    variable delivered
+    set bytes [expr {[info exists delivered($index)] ? $delivered($index) : 0}]
+    foreach key [array names open] {
+        lassign $open($key) of - - agents
+        if {$of == $index && [llength $agents] == 2} {
+            set acceptor [lindex $agents 1]
+            # Number of the last packet: that of the SYN is 0.
+            incr bytes [expr {max(0, [$acceptor set ack_]) * [$acceptor set packetSize_]}]
+        }
+    }
+    return $bytes
+}
+
 # All that a sender has sent so far is acknowledged. Tmix sends the next unit without telling the
 # agent, which would say this once only, that it is open again; a step back and forth does.
 proc ::tmix::acknowledged {pool agent} {
     global ns
     variable of_agent
     variable open
+    variable delivered
     lassign $of_agent($agent) key last
     if {![info exists open($key)]} {
         return
@@ -545,6 +580,7 @@ proc ::tmix::acknowledged {pool agent} {
     lset open($key) 4 $waiting
     if {$waiting eq {}} {
         unset open($key)
+        incr delivered($index) [data_of [vector_of $key] A]
         ::recorder::transfer object background:$index $start_s $bytes
         # After the acknowledgement has been dealt with.
         $ns at [$ns now] [list ::tmix::end $pool $agents]

@@ -1,21 +1,135 @@
-"""``config/tcpeval``: what its tiers contain, and the times that the draft prints."""
+"""``config/tcpeval``: what its tiers contain, and the times and delays that the draft prints."""
 
 from __future__ import annotations
 
+from functools import cache
+from typing import Any
+
+import pytest
+
 from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.plan import PlannedRun
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
 
+PROTOCOLS = {"SACK", "CUBIC", "BBR", "HTCP", "Compound", "FAST"}
 
-def test_each_protocol_meets_the_same_traffic_for_the_durations_of_the_draft() -> None:
-    study = load_study(config_dir() / "tcpeval")
-    quick = expand_tier(study, "quick", Identities())
-    paper = expand_tier(study, "paper", Identities())
-    assert (len(quick), len(paper)) == (6 * 2, 6 * 13)
-    # Warm-up and duration of the access link at 60 %, table 3: 84 and 479 s after the prefill.
-    access = [run["parameters"] for run in paper if run["scenario"] == "access_link"]
-    first = [each for each in access if each["offered_load"] == 0.6]
-    assert {each["protocol"] for each in first} == set(study.protocols)
-    assert {each["measured_from_s"] for each in first} == {36.72 + 84}
-    assert {each["duration_s"] for each in first} == {36.72 + 84 + 479}
+
+@cache
+def planned(tier: str) -> list[PlannedRun]:
+    return expand_tier(load_study(config_dir() / "tcpeval"), tier, Identities())
+
+
+def parameters_of(tier: str, scenario: str, **wanted: Any) -> list[dict[str, Any]]:
+    found = [dict(run["parameters"]) for run in planned(tier) if run["scenario"] == scenario]
+    return [each for each in found if all(each[name] == value for name, value in wanted.items())]
+
+
+def argument(run: PlannedRun, name: str) -> str:
+    argv = run["argv"]
+    return argv[argv.index(f"-{name}") + 1]
+
+
+# Tables 2 to 5, 7 and 11: load, warm-up, duration and prefill of each test, s.
+BASIC = {
+    "data_center": [(0.6, 63, 69, 9), (0.85, 19, 328, 11.3), (1.1, 8, 663, 14.6)],
+    "access_link": [(0.6, 84, 479, 36.72), (0.85, 179, 829, 52.02), (1.1, 34, 1423, 67.32)],
+    "trans_oceanic": [(0.6, 140, 82.5, 89.1), (0.85, 64, 252, 126.2), (1.1, 82, 326, 163.4)],
+    "satellite": [(0.6, 163, 2513, 324.7), (0.85, 230, 2184, 460), (1.1, 298, 2481, 595.3)],
+    "dial_up": [
+        (0.6, 280, 168804, 559), (0.85, 400, 88094, 792), (1.1, 512, 69891, 1025),
+    ],
+    "parking_lot": [(0.6, 173, 470, 41.4), (0.8, 37, 2052, 55.2), (1.0, 38, 1338, 69)],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("scenario", BASIC)
+def test_basic_scenarios_have_the_times_of_the_draft(scenario: str) -> None:
+    for load, warmup_s, lasts_s, prefill_s in BASIC[scenario]:
+        runs = parameters_of("paper", scenario, prefilled_s=prefill_s)
+        assert {each["protocol"] for each in runs} == PROTOCOLS
+        for each in runs:
+            assert each["measured_from_s"] == pytest.approx(prefill_s + warmup_s)
+            assert each["duration_s"] == pytest.approx(prefill_s + warmup_s + lasts_s)
+            # Two sources share the load of a fast link, or two meet at a bottleneck of a chain.
+            own = each["offered_load"] if "offered_load" in each else 2 * each["source_load"]
+            assert own == pytest.approx(load)
+
+
+def test_the_quick_tier_has_every_section() -> None:
+    quick = {run["scenario"] for run in planned("quick")}
+    everything = {run["scenario"] for run in planned("paper")}
+    assert everything - quick == {"data_center", "trans_oceanic", "satellite"}
+    for scenario in quick:
+        runs = [run["parameters"] for run in planned("quick") if run["scenario"] == scenario]
+        who = "protocol_2" if scenario == "impact" else "protocol"
+        assert {each[who] for each in runs} == PROTOCOLS
+
+
+@pytest.mark.parametrize("tier", ["quick", "paper", "full"])
+def test_ramp_up_has_the_delays_of_table_8(tier: str) -> None:
+    table = {(80, 80): (38, 38, 0, 0), (120, 30): (35, 1, 23, 12), (30, 120): (1, 35, 12, 23)}
+    runs = [run for run in planned(tier) if run["scenario"] == "ramp_up"]
+    assert {(r["parameters"]["rtt_1_ms"], r["parameters"]["rtt_2_ms"]) for r in runs} == set(table)
+    for run in runs:
+        rtts = (run["parameters"]["rtt_1_ms"], run["parameters"]["rtt_2_ms"])
+        delays = [
+            float(argument(run, f"flow.{flow}.{end}_delay_ms"))
+            for end in ("access", "receiver") for flow in (0, 1)
+        ]  # fmt: skip
+        assert tuple(delays) == table[rtts]
+        assert float(argument(run, "link.0.delay_ms")) == 2
+        # Half of the rate, from one source or two.
+        offered = float(argument(run, "background.0.offered_mbps"))
+        assert (
+            offered * int(argument(run, "backgrounds")) == run["parameters"]["bottleneck_mbps"] / 2
+        )
+
+
+def test_transients_have_the_rates_and_the_buffer_of_the_draft() -> None:
+    for scenario, sources in (("release", 1), ("arrival", 1), ("arrivals", 30)):
+        for run in (run for run in planned("paper") if run["scenario"] == scenario):
+            rates = [
+                float(argument(run, f"background.{index}.rate_mbps")) for index in range(sources)
+            ]
+            assert (sum(rates), argument(run, "backgrounds")) == (75, str(sources))
+            # A drop-tail queue of ns-2 holds one packet less than its limit.
+            assert argument(run, "link.0.queue.limit_") == "1025"
+            assert run["parameters"]["rtt_ms"] == 100
+            assert 1024 / run["parameters"]["bdp_pkts"] == pytest.approx(1.2, abs=0.005)
+    (last, *_) = [run for run in planned("quick") if run["scenario"] == "arrivals"]
+    starts = [float(argument(last, f"background.{index}.start_s")) for index in range(30)]
+    assert starts == [50 + index for index in range(30)]
+    assert last["parameters"]["duration_s"] == 79 + 100
+
+
+def test_camps_have_the_same_connections_and_the_first_is_standard_tcp() -> None:
+    for run in (run for tier in ("quick", "paper", "full") for run in planned(tier)):
+        if run["scenario"] == "impact":
+            first, second = (
+                {
+                    name: argument(run, f"background.{index}.{name}")
+                    for name in ("draw", "offered_mbps", "bin_s", "prefill_s", "acceptor_delays_ms")
+                }
+                for index in (0, 1)
+            )
+            assert first == second
+            assert argument(run, "background.0.agent") == "TCP/Sack1"
+            assert run["parameters"]["protocol_1"] == "SACK"
+    for tier, rates in (("paper", {10}), ("full", {100, 1000})):
+        assert {each["bottleneck_mbps"] for each in parameters_of(tier, "impact")} == rates
+
+
+def test_two_flows_start_within_a_tenth_of_the_test() -> None:
+    for tier, test_s in (("paper", 600), ("full", 600)):
+        for scenario in ("same_rtt", "other_rtt"):
+            runs = parameters_of(tier, scenario)
+            assert {each["buffer_ms"] for each in runs} == {25, 50, 100, 200}
+            for each in runs:
+                begins_s = each["duration_s"] - test_s
+                assert each["starts_1_s"] == begins_s
+                assert each["measured_from_s"] == begins_s + test_s / 10
+    for each in parameters_of("paper", "other_rtt"):
+        assert each["rtt_1_ms"] == 160
+        assert each["flow2_start_s"] == each["starts_1_s"] + each["start_within_s"]

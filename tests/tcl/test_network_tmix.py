@@ -79,14 +79,17 @@ def test_both_ways_are_measured_each_at_its_rate(outputs: Outputs) -> None:
              "change.0.mbps": 2},
             "-change.0.mbps: link 0 has -reverse_mbps",
         ),
+        ({"flow.0.loses": "0"}, "-flow.0.loses is '0', expected numbers of packets"),
+        ({"flow.0.loses": "3,4"}, "-flow.0.loses is '3,4', expected numbers of packets"),
+        ({"flow.0.milestones": 2}, "-flow.0.milestones is '2', expected 0 or 1"),
     ],
 )  # fmt: skip
-def test_what_cannot_be_both_ways_is_refused(
-    refused: Refused, change: Arguments, said: str
-) -> None:
+def test_what_cannot_be_is_refused(refused: Refused, change: Arguments, said: str) -> None:
     assert said in refused("network_tmix.tcl", *argv(BASE, change))
 
 
-@pytest.mark.parametrize("key", ["link.0.reverse_mbps", "measured_from_s"])
-def test_scripts_without_both_ways_refuse_their_keys(refused: Refused, key: str) -> None:
+@pytest.mark.parametrize(
+    "key", ["link.0.reverse_mbps", "measured_from_s", "flow.0.loses", "flow.0.milestones"]
+)
+def test_scripts_without_these_parts_refuse_their_keys(refused: Refused, key: str) -> None:
     assert f"-{key}" in refused("network.tcl", *argv(BASE, {key: 1}))

@@ -68,6 +68,7 @@ _PACKMIME = (
 )  # fmt: skip
 
 
+_OF_DRAW = ("draw", "vectors", "scale", "bin_s", "start_s", "packet_bytes", *DRAWN_KEYS)
 _TMIX = ("exchanges", "request_bytes", "response_bytes", "server_pause_s", "think_s")
 
 
@@ -117,23 +118,24 @@ def sources_of(
     links = len(rates_mbps)
     for index, part in enumerate(values.scenario.background):
         location = (*values.base, "background", index)
+        values.check_stagger(part, location, "source")
         said = values.settled(part, location)
         _check_keys(values, said, location)
-        values.check_times(said, location, float(said.start_s), "it")
         route = values.route_of(said, location, links)
-        more = _common(values, said, route, links)
-        if said.kind == "web":
-            source = _web(values, said, location, more, defaults)
-        elif said.kind == "packmime":
-            source = _packmime(values, said, location, more, defaults)
-        elif said.kind == "tmix":
-            narrowest_mbps = min(rates_mbps[route.first : route.last + 1])
-            source = _tmix(values, said, location, more, defaults, narrowest_mbps)
-        else:
-            source = _udp(said, more)
-        found += [source] * int(said.count)
-        if len(found) > MOST_SOURCES:
+        if len(found) + int(said.count) > MOST_SOURCES:
             raise values.error(location, f"more than {MOST_SOURCES} sources of background")
+        for start_s in values.starts_of(said, location, "it"):
+            more = _common(values, said, route, links, start_s)
+            if said.kind == "web":
+                source = _web(values, said, location, more, defaults)
+            elif said.kind == "packmime":
+                source = _packmime(values, said, location, more, defaults)
+            elif said.kind == "tmix":
+                narrowest_mbps = min(rates_mbps[route.first : route.last + 1])
+                source = _tmix(values, said, location, more, defaults, narrowest_mbps)
+            else:
+                source = _udp(said, more)
+            found.append(source)
     return found
 
 
@@ -155,12 +157,12 @@ def _check_keys(values: Values, said: Background, location: Location) -> None:
         raise values.error((*location, "shape"), message)
 
 
-def _common(values: Values, said: Background, route: Route, links: int) -> Pairs:
+def _common(values: Values, said: Background, route: Route, links: int, start_s: float) -> Pairs:
     """Arguments of all kinds of sources."""
     own = said.access_mbps
     return [
         ("kind", said.kind),
-        ("start_s", float(said.start_s)),
+        ("start_s", start_s),
         ("access_mbps", values.number("access_mbps", "the access rate") if own is None else own),
         ("access_delay_ms", float(said.access_delay_ms)),
         *([("within_s", float(said.start_within_s))] if said.start_within_s else []),
@@ -397,17 +399,17 @@ def _check_tmix(values: Values, said: Background, location: Location) -> None:
 
 
 def _check_draw(values: Values, said: Background, location: Location) -> None:
-    """Refuse a number of a draw where nothing is drawn, or that no other source has."""
+    """Refuse a number of a draw where nothing is drawn, or that no other source like it has."""
     alike = [
         int(each.count)
         for index, part in enumerate(values.scenario.background)
         for each in [values.settled(part, (*values.base, "background", index))]
-        if each.kind == "tmix" and each.draw == said.draw
+        if each.kind == "tmix" and all(getattr(each, k) == getattr(said, k) for k in _OF_DRAW)
     ]
     if said.vectors is not None and said.bin_s is None:
         why = "the vectors of a file are neither drawn nor, without bin_s, shuffled"
     elif sum(alike) == 1:
-        why = "no other source has the same number"
+        why = "no other source has the same number and the same keys of its vectors"
     else:
         return
     raise values.error((*location, "draw"), f"it would have no effect: {why}")

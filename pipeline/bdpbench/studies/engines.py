@@ -18,7 +18,7 @@ from bdpbench.contracts.paths import config_dir, relative, tcl_dir
 from bdpbench.contracts.plan import Parameters, format_value
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.flows import NetworkFlow
+from bdpbench.studies.flows import NUMBERED_KEYS, NetworkFlow
 from bdpbench.studies.links import Link
 from bdpbench.studies.ns3_program import ns3_files, ns3_program
 from bdpbench.studies.values import WINDOW_OPTION, ClassVariables, Pairs, Resolved, Values
@@ -271,7 +271,7 @@ class _Translation:
         yield f"{prefix}.start_s", flow.start_s
         yield f"{prefix}.access_delay_ms", flow.access_delay_ms or 0.0
         for name, each in flow.more:
-            if name in ("stop_s", "access_buffer_pkts"):
+            if name in ("stop_s", "access_buffer_pkts", *NUMBERED_KEYS):
                 self._refuse(self._values.base, f"{name} of a flow")
             yield f"{prefix}.{name}", each
 

@@ -54,6 +54,10 @@ class NetworkFlow(Sender):
         yield {"file": f"tput_hstcp{index}.out", "table": "throughput", "flow": index}
 
 
+NUMBERED_KEYS = ("loses", "milestones")
+"""Keys about packets by their number, which only the script with Tmix has."""
+
+
 def flow_arguments(index: int, flow: Sender) -> Iterator[tuple[str, Scalar]]:
     """Keys of the script's arguments for a flow, and their values."""
     prefix = f"flow.{index}"
@@ -88,7 +92,7 @@ def script_flows(values: Values, defaults: ClassVariables) -> list[Sender]:
         protocol, settings = values.study.protocols[key], values.settings_of(key)
         found += [
             Sender(key, protocol, settings, defaults, start_s, delay_ms)
-            for start_s in _starts(values, said, location)
+            for start_s in values.starts_of(said, location, "a flow")
         ]
     return found
 
@@ -118,25 +122,12 @@ def _kinds(values: Values) -> Iterator[tuple[Flow, Location]]:
     total = 0
     for index, part in enumerate(values.scenario.flows):
         location = (*values.base, "flows", index)
-        if part.stagger_s and part.count == 1:
-            raise values.error(
-                (*location, "stagger_s"),
-                "this would have no effect: there is one flow",
-                hint="write start_s, or count: how many there are",
-            )
+        values.check_stagger(part, location, "flow")
         said = values.settled(part, location)
         total += int(said.count)
         if total > MOST_FLOWS:
             raise values.error(location, f"a run would have more than {MOST_FLOWS} flows")
         yield said, location
-
-
-def _starts(values: Values, said: Flow, location: Location) -> Iterator[float]:
-    """When the flows of one kind start, s."""
-    for number in range(int(said.count)):
-        start_s = float(said.start_s) + number * float(said.stagger_s)
-        values.check_times(said, location, start_s, "a flow")
-        yield start_s
 
 
 def _protocol_key(values: Values, said: Flow, location: Location) -> str:
@@ -180,11 +171,13 @@ def _network_flows(
         *((name, value) for name, value in optional if value is not None),
         *([("within_s", within_s)] if within_s else []),
         *([] if said.recorded else [("recorded", 0)]),
+        *([("loses", _lost(values, said, location))] if said.loses else []),
+        *([("milestones", 1)] if said.milestones else []),
         *route.arguments(len(delays_ms)),
         *linux_parameters(values, key),
     ]
     settings = values.settings_of(key)
-    for start_s in _starts(values, said, location):
+    for start_s in values.starts_of(said, location, "a flow"):
         yield NetworkFlow(
             key,
             protocol,
@@ -200,6 +193,14 @@ def _network_flows(
             said.recorded,
             more,
         )
+
+
+def _lost(values: Values, said: Flow, location: Location) -> str:
+    """The packets that a flow loses by their numbers, ascending."""
+    numbers = sorted(int(each) for each in said.loses)
+    if len(set(numbers)) < len(numbers):
+        raise values.error((*location, "loses"), "expected each number once")
+    return " ".join(map(str, numbers))
 
 
 def _own(values: Values, said: Flow, name: str) -> float:
@@ -283,6 +284,8 @@ def flow_parameters(flows: Sequence[NetworkFlow], links: int) -> Parameters:
     for i, flow in enumerate(flows, start=1):
         if flow.group:
             found[f"group_{i}"] = flow.group
+        if ("milestones", 1) in flow.more:
+            found[f"milestones_{i}"] = 1
         if flow.size_pkts is not None:
             found[f"size_{i}_pkts"] = flow.size_pkts
         if flow.route.first > 0:

@@ -160,6 +160,15 @@ class Flow(Strict):
     recorded: bool = Field(
         True, description="Whether its cwnd and throughput are written over time"
     )
+    loses: list[Count] = Field(
+        default_factory=list,
+        max_length=1000,
+        description="Packets that its sender's link loses, counted from 1, which is the SYN, in "
+        "the order in which it sends them",
+    )
+    milestones: bool = Field(
+        False, description="Whether the times of its first 10, 100, 1000, … packets are recorded"
+    )
 
 
 class Output(Strict):
@@ -243,7 +252,8 @@ class Background(Strict):
     direction: Direction = Field("forward", description="forward, as for most flows, or reverse")
     enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
     leaves: Count | None = Field(None, description="Last bottleneck of its path")
-    start_s: Time = Field(0.0, description="Start, s")
+    start_s: Time = Field(0.0, description="Start of the first such source, s")
+    stagger_s: Time = Field(0.0, description="Delay between the starts of consecutive sources, s")
     start_within_s: Time = Field(
         0.0, description="It starts at a random time within this interval from there, s"
     )
@@ -357,7 +367,7 @@ class Background(Strict):
 
 
 COMMON_OF_BACKGROUND = (
-    "kind", "count", "direction", "enters", "leaves", "start_s", "start_within_s",
+    "kind", "count", "direction", "enters", "leaves", "start_s", "stagger_s", "start_within_s",
     "access_mbps", "access_delay_ms",
 )  # fmt: skip
 """Keys of all kinds of background; the default of access_mbps is that of the run."""

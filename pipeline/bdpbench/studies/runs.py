@@ -17,6 +17,7 @@ from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.cost import expected_work, network_cpu_s
 from bdpbench.studies.engines import UnsupportedError, for_ns3
 from bdpbench.studies.flows import (
+    NUMBERED_KEYS,
     NetworkFlow,
     flow_arguments,
     flow_parameters,
@@ -374,8 +375,12 @@ def _network(values: Values) -> Resolved:
         *_measured(values),
         ("datadir", OUTPUT_FOLDER),
     ]
-    both_ways = values.has("measured_from_s") or any(wire.reverse_mbps for wire in wires)
-    script, path = _script(values.study, _script_for(sources, both_ways=both_ways))
+    is_further = (
+        values.has("measured_from_s")
+        or any(wire.reverse_mbps for wire in wires)
+        or any(name in NUMBERED_KEYS for flow in flows for name, _ in flow.more)
+    )
+    script, path = _script(values.study, _script_for(sources, is_further=is_further))
     outputs = list(_network_outputs(values, links, flows, sources))
     derived: Parameters = {
         "flows": len(flows),
@@ -404,10 +409,10 @@ def _network(values: Values) -> Resolved:
     return for_ns3(values, resolved, links, defaults, is_more=is_more)
 
 
-def _script_for(sources: Sequence[Source], *, both_ways: bool) -> str:
+def _script_for(sources: Sequence[Source], *, is_further: bool) -> str:
     """The script that has what a run needs, and no more: a run's id covers all of it."""
     kinds = {source.kind for source in sources}
-    if "tmix" in kinds or both_ways:
+    if "tmix" in kinds or is_further:
         return TMIX_SCRIPT
     with_web = "packmime" in kinds or any(source.pages for source in sources)
     return WEB_SCRIPT if with_web else NETWORK_SCRIPT

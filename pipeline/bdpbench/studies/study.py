@@ -49,7 +49,7 @@ NETWORK_SCRIPT = "network.tcl"
 WEB_SCRIPT = "network_web.tcl"
 """The same with PackMime and records of web pages, for runs that need these."""
 TMIX_SCRIPT = "network_tmix.tcl"
-"""The same with Tmix, a rate of the reverse direction, and measures of both directions."""
+"""The same with Tmix, a rate of the reverse direction, measures of both, and numbered packets."""
 OWN_SCRIPTS = (NETWORK_SCRIPT, WEB_SCRIPT, TMIX_SCRIPT)
 """Scripts of scenarios that name none; planning selects one by the background."""
 DATADIR_ARGUMENT = "DATADIR"

@@ -295,6 +295,30 @@ class Values:
             raise self.error((*location, "leaves"), message)
         return Route(first - 1, last - 1, said.direction == "reverse")
 
+    def check_stagger(self, part: Flow | Background, location: Location, what: str) -> None:
+        """Refuse a delay between the starts of a kind of which there is one.
+
+        Raises:
+            BdpbenchError: naming it.
+        """
+        if part.stagger_s and part.count == 1:
+            raise self.error(
+                (*location, "stagger_s"),
+                f"this would have no effect: there is one {what}",
+                hint="write start_s, or count: how many there are",
+            )
+
+    def starts_of(self, said: Flow | Background, location: Location, what: str) -> Iterator[float]:
+        """When the flows or sources of one kind start, s.
+
+        Raises:
+            BdpbenchError: as ``check_times``.
+        """
+        for number in range(int(said.count)):
+            start_s = float(said.start_s) + number * float(said.stagger_s)
+            self.check_times(said, location, start_s, what)
+            yield start_s
+
     def check_times(
         self, said: Flow | Background, location: Location, start_s: float, what: str
     ) -> None:

@@ -114,6 +114,8 @@ def test_a_sender_that_ns3_has_not_is_refused_with_its_line(
         ("    sweep:\n", "    parameters: {measured_from_s: 1}\n    sweep:\n", "measured_from_s"),
         ("stagger_s: 1", "stagger_s: 1, stop_s: 4", "stop_s of a flow"),
         ("stagger_s: 1", "stagger_s: 1, access_buffer_pkts: 9", "access_buffer_pkts of a flow"),
+        ("stagger_s: 1", "stagger_s: 1, loses: [3]", "loses of a flow"),
+        ("stagger_s: 1", "stagger_s: 1, milestones: true", "milestones of a flow"),
         (
             "    flows:",
             "    changes: [{at_s: 1, bottleneck_mbps: 5}]\n    flows:",

@@ -75,6 +75,45 @@ def time_between_cuts_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
     return _ratios(group, "time_between_cuts")
 
 
+def _first_fall(flow: FlowView) -> tuple[pl.DataFrame, float] | None:
+    """cwnd from its first peak on, and that peak, packets."""
+    first = flow.cuts.head(1)
+    if first.is_empty():
+        return None
+    peak_s, peak_pkts = first.select("peak_s", "peak_pkts").row(0)
+    return flow.cwnd.filter(pl.col("time_s") > peak_s), peak_pkts
+
+
+@flow_metric(
+    "s",
+    "Time to regain the first peak",
+    "RFC 5166, section 2.4",
+    tables=("cwnd",),
+    parameters=("rtt_ms",),
+)
+def regaining_time(flow: FlowView) -> float | None:
+    """Time from the first peak of cwnd until cwnd is as large again. {CUT}"""
+    found = _first_fall(flow)
+    if found is None:
+        return None
+    later, peak_pkts = found
+    again = later.filter(pl.col("cwnd_pkts").cum_min() < peak_pkts).filter(
+        pl.col("cwnd_pkts") >= peak_pkts
+    )
+    return float(again["time_s"][0] - flow.cuts["peak_s"][0]) if again.height else None
+
+
+@group_metric(
+    "1",
+    "Time to regain the first peak, ns-3 over ns-2",
+    "RFC 5166, section 2.4",
+    metrics=("regaining_time",),
+)
+def regaining_time_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Time from the first peak of cwnd until it is as large again, ns-3's over ns-2's. {_ABOUT}"""
+    return _ratios(group, "regaining_time")
+
+
 @group_metric(
     "packets",
     "Retransmissions, ns-3 less ns-2",
@@ -94,3 +133,17 @@ def jain_difference(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Mean of Jain's fairness index in ns-3, less that in ns-2. {_ABOUT}"""
     for row, ns2, ns3 in _both(group, "jain_index"):
         yield row, ns3 - ns2
+
+
+@group_metric(
+    "1",
+    "Drops and marks, ns-3 over ns-2",
+    "RFC 5166, section 2.3",
+    metrics=("link_loss_rate", "mark_rate"),
+)
+def drops_and_marks_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Mean share of packets that the bottleneck drops or marks, ns-3's over ns-2's. {_ABOUT}"""
+    marks = {row.run_id: (ns2, ns3) for row, ns2, ns3 in _both(group, "mark_rate")}
+    for row, ns2, ns3 in _both(group, "link_loss_rate"):
+        marked_ns2, marked_ns3 = marks.get(row.run_id, (0.0, 0.0))
+        yield row, (ns3 + marked_ns3) / (ns2 + marked_ns2) if ns2 + marked_ns2 > 0 else None

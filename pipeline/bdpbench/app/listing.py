@@ -20,6 +20,7 @@ from bdpbench.simulation.simulate import SCRATCH_FOLDER
 from bdpbench.studies.background import remarks
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import make_batches
+from bdpbench.studies.engines import engine_remarks
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.plan import Selection, tiers_of
 from bdpbench.studies.runs import expand_tier
@@ -145,7 +146,7 @@ def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
         expected_s=expected_s,
         jobs=cores,
     )
-    for remark in remarks(plan["runs"]):
+    for remark in (*remarks(plan["runs"]), *engine_remarks(plan["runs"])):
         view.tell("remark", f"  {remark}", remark=remark)
 
 

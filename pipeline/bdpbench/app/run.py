@@ -24,6 +24,7 @@ from bdpbench.simulation.build import current_build_id
 from bdpbench.simulation.ns3_backend import Ns3Backend
 from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.studies.config import Config, load_config
+from bdpbench.studies.engines import engine_remarks
 from bdpbench.studies.ns3_program import is_ns3
 from bdpbench.studies.plan import Selection
 
@@ -82,6 +83,8 @@ def run_study(request: RunRequest) -> None:
             execution = replace(execution, backend=built(execution.backend).name)
             if any(is_ns3(run["script"]) for run in planned.missing):
                 Ns3Backend().build()
+            for remark in engine_remarks(planned.missing):
+                view.tell("remark", f"  {remark}", remark=remark)
             try:
                 _work(planned, execution, view)
             except BdpbenchError:

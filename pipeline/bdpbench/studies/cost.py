@@ -58,7 +58,7 @@ _STARVED_BUFFER = 0.1  # of the BDP
 
 @dataclass(frozen=True)
 class Costs:
-    """Costs of ns-2 on the reference machine with all cores busy, all in s of CPU time.
+    """Costs of a simulator on the reference machine with all cores busy, all in s of CPU time.
 
     Attributes:
         startup_s: loading its library and the script.
@@ -80,6 +80,10 @@ class Costs:
 # ones, a sample where there are few packets. Predicted / measured is then 0.92 to 1.45 in these
 # studies, and 0.90 and 0.69 for the 656 runs of another protocol in two studies.
 COSTS = Costs(startup_s=0.07, flow_s=0.009, packet_s=5.7e-07, line_s=3.37e-07, sample_s=1.63e-05)
+
+# A packet of ns-3 took 62 to 80 µs on idle cores and up to 108 µs on busy ones (paths of 10 and 20
+# Mbit/s, all kinds of queues, one to ten flows).
+NS3_COSTS = Costs(startup_s=0.2, flow_s=0.02, packet_s=8e-05, line_s=0.0, sample_s=1e-05)
 
 # Packets in flight outgrow the processor's caches, the more so those of many flows, which are
 # scattered in memory: with one flow of an earlier build a packet took 1.1 µs with 1,100 in
@@ -184,8 +188,9 @@ def network_cpu_s(
     sources: Sequence[Source],
     outputs: Sequence[Output],
     parameters: Parameters,
+    costs: Costs = COSTS,
 ) -> float:
-    """Predicted CPU time of a run of ``tcl/network.tcl``, s.
+    """Predicted CPU time of a run of ``tcl/network.tcl``, or of ns-3's program, s.
 
     Finite flows, background traffic, and flows behind slow access links or random losses send no
     more than they have to or can, which may be less than the bottleneck carries.
@@ -212,7 +217,7 @@ def network_cpu_s(
     nodes = 1 + len(links) + 2 * len(flows) + sum(source.hosts for source in sources)
     connections = sum(source.connections_per_s for source in sources) * duration_s
     web_s = sum(source.setup_s for source in sources) + connections * _CONNECTION_S
-    return found.cpu_s() + _NODE_PAIR_S * nodes**2 + web_s
+    return found.cpu_s(costs) + _NODE_PAIR_S * nodes**2 + web_s
 
 
 def _most_pkts(

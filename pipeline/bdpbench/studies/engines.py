@@ -9,23 +9,27 @@ worth something if both simulate the same.
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NoReturn
 
 from bdpbench.contracts.paths import config_dir, relative, tcl_dir
-from bdpbench.contracts.plan import Parameters, format_value
+from bdpbench.contracts.plan import Parameters, PlannedRun, format_value
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.flows import NUMBERED_KEYS, NetworkFlow
+from bdpbench.studies.cost import NS3_COSTS, network_cpu_s
+from bdpbench.studies.engine_queues import (
+    QUEUE_COUNTERPARTS,
+    DifferentQueueError,
+    queue_arguments,
+)
+from bdpbench.studies.flows import NetworkFlow
 from bdpbench.studies.links import Link
-from bdpbench.studies.ns3_program import ns3_files, ns3_program
+from bdpbench.studies.ns3_program import is_ns3, ns3_files, ns3_program
+from bdpbench.studies.queues import HEADER_BYTES
 from bdpbench.studies.values import WINDOW_OPTION, ClassVariables, Pairs, Resolved, Values
 from bdpbench.studies.vocabulary import is_traced
-
-NS3_PACKET_COST = 60.0
-"""CPU time of ns-3 for a packet as a multiple of ns-2's: 80 µs instead of 1.3 µs."""
 
 _DELAYED_ACK_S = 0.1  # ns-2's interval_ of receivers that delay ACKs
 
@@ -48,12 +52,14 @@ class Counterpart:
         variables: variable of ns-2 → the attribute that is set to its value, or the only value
             that ns-3 has.
         needed: variables that have to be given, as ns-2's default is another than ns-3's.
+        differs: in what its law is another; "" if it is the same.
     """
 
     sender: str
     attributes: Mapping[str, str] = field(default_factory=dict)
     variables: Mapping[str, str | float] = field(default_factory=dict)
     needed: tuple[str, ...] = ()
+    differs: str = ""
 
 
 _BIC = {"Beta": "0.8", "BinarySearchCoefficient": "4", "SmoothPart": "20"}
@@ -96,6 +102,10 @@ COUNTERPARTS: Mapping[str, Counterpart] = types.MappingProxyType(
         "linux scalable": Counterpart("TcpScalable", {"AIFactor": "50", "MDFactor": "0.125"}),
         "linux vegas": Counterpart("TcpVegas", {"Alpha": "2", "Beta": "4", "Gamma": "1"}),
         "linux westwood": Counterpart("TcpWestwood", {"ProtocolType": "WestwoodPlus"}),
+        "folder bbr": Counterpart(
+            "TcpBbr", differs="ns-3 simulates version 1 of BBR, ns-2 version 3"
+        ),
+        "folder dctcp": Counterpart("TcpDctcp", variables={"gain_": "DctcpShiftG"}),
         "folder cubic": Counterpart(
             "TcpCubic",
             variables={
@@ -109,10 +119,6 @@ COUNTERPARTS: Mapping[str, Counterpart] = types.MappingProxyType(
 )
 """Sender of ns-2 → ns-3's. To add one, add a row, and a case to the study ``two_simulators``."""
 
-_NO_COUNTERPART = {
-    "folder bbr": "ns-3.37 has version 1 of BBR, and this is version 3",
-    "folder dctcp": "it needs queues that mark packets, which this engine does not have yet",
-}
 _SOCKET_VARIABLES = {
     "windowInit_": "InitialCwnd",
     "minrto_": "MinRto",
@@ -121,13 +127,16 @@ _SOCKET_VARIABLES = {
 _TIMES = {"MinRto", "ClockGranularity", "DeltaL"}
 _SWITCHES = {"FastConvergence", "HyStart"}
 # Variables of every sender: the path of these is another, or ns-3 has only this value.
-_ELSEWHERE = {"packetSize_", "window_", WINDOW_OPTION}
+_ELSEWHERE = {"packetSize_", "window_", "ecn_", WINDOW_OPTION}
 _FIXED = {"timestamps_": 1.0}  # a sample of the RTT from each ACK
 _SINKS = {"TCPSink": 1, "TCPSink/Sack1": 1, "TCPSink/DelAck": 2, "TCPSink/Sack1/DelAck": 2}
 _SACK = {"TCP/Sack1": "true", "TCP/Linux": "true", "TCP/Newreno": "false"}
 
+_NOT_WRITTEN = {"red"}  # ns-3 tells nobody RED's average
+
 # What is the same for all runs: ns-2's values where ns-3 has others, and no end of patience.
 _DEFAULTS = {
+    "TcpL4Protocol.RecoveryType": "ns3::TcpClassicRecovery",  # cut at once, as ns-2 does
     "TcpSocket.ConnCount": "1000000",
     "TcpSocket.DataRetries": "1000000",
     "TcpSocket.DelAckTimeout": f"{_DELAYED_ACK_S}s",
@@ -136,6 +145,16 @@ _DEFAULTS = {
     "TcpSocketBase.MinRto": "0.2s",
     "TcpSocketBase.Timestamp": "false",
 }
+
+
+def engine_remarks(runs: Iterable[PlannedRun]) -> list[str]:
+    """In what the laws of some runs of ns-3 are others than those of ns-2, a sentence for each."""
+    senders = {word for run in runs if is_ns3(run["script"]) for word in run["argv"]}
+    return [
+        f"{each.sender}: {each.differs}"
+        for each in COUNTERPARTS.values()
+        if each.differs and each.sender in senders
+    ]
 
 
 def for_ns3(
@@ -176,8 +195,6 @@ class _Translation:
             self._refuse(values.base, is_more)
         if is_traced(values.parameters):
             self._refuse(values.place_of("trace"), f"trace: {values.parameters['trace']}")
-        if values.get("ecn") == "on":
-            self._refuse(values.place_of("ecn"), "ecn: on")
         if values.has("measured_from_s"):
             self._refuse(values.place_of("measured_from_s"), "measured_from_s")
         self._check_defaults()
@@ -191,7 +208,7 @@ class _Translation:
         pairs += [
             ("packet_bytes", format_value(self._variable("packetSize_"))),
             ("window_pkts", format_value(self._variable("window_"))),
-            *((f"default.{name}", value) for name, value in _DEFAULTS.items()),
+            *((f"default.{name}", value) for name, value in self._class_defaults().items()),
             ("links", len(self._links)),
             *(pair for i, link in enumerate(self._links) for pair in self._link(i, link)),
             ("flows", len(self._flows)),
@@ -200,15 +217,17 @@ class _Translation:
         argv = [word for name, value in pairs for word in (f"-{name}", format_value(value))]
         path = ns3_program()
 
+        outputs = [each for each in run.outputs if each["table"] not in _NOT_WRITTEN]
+
         def cpu_s(parameters: Parameters) -> float:
-            return NS3_PACKET_COST * run.cpu_s(parameters)
+            return network_cpu_s(self._links, self._flows, [], outputs, parameters, NS3_COSTS)
 
         return Resolved(
             relative(path, tcl_dir()),
             path,
             ns3_files(),
             argv,
-            run.outputs,
+            outputs,
             run.flows,
             run.senders,
             run.derived,
@@ -230,6 +249,13 @@ class _Translation:
             ):
                 self._refuse(self._values.place_of_default(name), f"defaults of {name}")
 
+    def _class_defaults(self) -> dict[str, str]:
+        """Defaults of ns-3's classes."""
+        if not any(link.kind.ns2_class == "FqCoDel" for link in self._links):
+            return _DEFAULTS
+        whole = self._variable("packetSize_") + HEADER_BYTES  # the lines of FqCoDel are made later
+        return {**_DEFAULTS, "CoDelQueueDisc.MinBytes": format_value(whole + 1)}
+
     def _variable(self, name: str) -> float:
         """A variable that all flows of a run have to share."""
         found = {flow.variable(name) for flow in self._flows}
@@ -239,19 +265,36 @@ class _Translation:
 
     def _link(self, index: int, link: Link) -> Iterator[tuple[str, int | float | str]]:
         location = link.wire.location
-        if link.kind.ns2_class != "DropTail" or link.variables.get("drop_front_"):
-            what = "drop_front" if link.kind.ns2_class == "DropTail" else link.kind.ns2_class
-            self._refuse(location, f"a queue of kind {what}", "it has DropTail")
         if link.wire.reverse_mbps is not None:
             self._refuse(location, "reverse_mbps", "its links have one rate for both directions")
         prefix = f"link.{index}"
         yield f"{prefix}.mbps", link.wire.mbps
         yield f"{prefix}.delay_ms", link.wire.delay_ms
         yield f"{prefix}.holds_pkts", link.holds_pkts
+        for name, value in self._queue(link):
+            yield f"{prefix}.{name}", value
         if link.loss_rate:
             yield f"{prefix}.loss_rate", link.loss_rate
             if link.loss_burst_pkts is not None:
                 yield f"{prefix}.loss_burst_pkts", link.loss_burst_pkts
+
+    def _queue(self, link: Link) -> Iterator[tuple[str, str]]:
+        own = link.wire.said.queue is not None
+        location = link.wire.location if own else self._values.place_of("queue")
+        kinds = self._values.study.queue_kinds.items()
+        kind = next(name for name, each in kinds if each is link.kind)
+        if kind == "DropTail":
+            if link.variables["drop_front_"]:
+                self._refuse(location, "drop_front of a queue", "it drops arriving packets")
+            return
+        if kind not in QUEUE_COUNTERPARTS:
+            known = ", ".join(("DropTail", *QUEUE_COUNTERPARTS))
+            self._refuse(location, f"a queue of kind {kind}", f"it has {known}")
+        try:
+            yield from queue_arguments(link, kind, self._variable("packetSize_"))
+        except DifferentQueueError as error:
+            setting, reason = error.args
+            self._refuse(location, f"{setting} of a queue of kind {kind}", reason)
 
     def _flow(self, index: int, flow: NetworkFlow) -> Iterator[tuple[str, int | float | str]]:
         location, prefix = ("protocols", flow.key), f"flow.{index}"
@@ -271,7 +314,7 @@ class _Translation:
         yield f"{prefix}.start_s", flow.start_s
         yield f"{prefix}.access_delay_ms", flow.access_delay_ms or 0.0
         for name, each in flow.more:
-            if name in ("stop_s", "access_buffer_pkts", *NUMBERED_KEYS):
+            if name in ("stop_s", "access_buffer_pkts", "milestones"):
                 self._refuse(self._values.base, f"{name} of a flow")
             yield f"{prefix}.{name}", each
 
@@ -279,7 +322,7 @@ class _Translation:
         key, location = _sender_of(flow), ("protocols", flow.key)
         found = COUNTERPARTS.get(key)
         if found is None:
-            reason = _NO_COUNTERPART.get(key, "ns-3 has no counterpart of it that is checked")
+            reason = "ns-3 has no counterpart of it that is checked"
             self._refuse(location, f"{flow.key} ({flow.protocol.agent}, {key})", reason)
         return found
 
@@ -291,6 +334,7 @@ class _Translation:
         socket = {
             "Sack": _SACK.get(flow.protocol.agent, "true"),
             "DelAckCount": str(_SINKS[flow.protocol.sink]),
+            "UseEcn": "On" if self._values.get("ecn") == "on" else "Off",
         }
         known: dict[str, str | float] = {**_FIXED, **_SOCKET_VARIABLES, **counterpart.variables}
         given = _given_variables(flow, self._defaults)

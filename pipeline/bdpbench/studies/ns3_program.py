@@ -13,7 +13,7 @@ NS3_VERSION = "3.37"
 """The version of ns-3 that the program is written and checked for; others are refused."""
 
 NS3_FLAGS = ("-std=c++17", "-O2", "-Wall")
-NS3_LIBRARIES = ("-lns3-internet", "-lns3-network", "-lns3-core")
+NS3_LIBRARIES = ("-lns3-traffic-control", "-lns3-internet", "-lns3-network", "-lns3-core")
 
 _SUFFIXES = (".cc", ".h")
 

@@ -103,6 +103,82 @@ def test_random_losses_have_their_share_and_their_bursts(program: Path, tmp_path
     assert facts["link.bottleneck.drops"] >= lost
 
 
+RED = {"MinTh": "5", "MaxTh": "15", "LInterm": "10", "QW": "0.01", "MeanPktSize": "1040"}
+QUEUES: dict[str, dict[str, str]] = {
+    "RedQueueDisc": {**RED, "LinkBandwidth": "5Mbps", "LinkDelay": "8ms"},
+    "CoDelQueueDisc": {"MinBytes": "1041"},
+    "FqCoDelQueueDisc": {},
+    "PieQueueDisc": {"MeanPktSize": "1040", "UseDequeueRateEstimator": "true"},
+}
+
+
+def _queue(kind: str, **attributes: str) -> dict[str, str | None]:
+    given = {"MaxSize": "40p", "UseEcn": "false", **QUEUES[kind], **attributes}
+    fair = {"link__0__quantum_bytes": "1040"} if kind == "FqCoDelQueueDisc" else {}
+    return {
+        "link__0__queue": kind,
+        **{f"link__0__queue__{name}": value for name, value in given.items()},
+        **fair,
+    }
+
+
+@pytest.mark.parametrize("kind", QUEUES)
+def test_queues_that_manage_themselves_drop_before_they_are_full_and_mark_with_ecn(
+    program: Path, tmp_path: Path, kind: str
+) -> None:
+    for folder in ("drops", "marks"):
+        (tmp_path / folder).mkdir()
+    assert _run(program, tmp_path / "drops", **_queue(kind)).returncode == 0
+    facts = _facts(tmp_path / "drops")
+    assert facts["link.bottleneck.total_drops"] > 1
+    assert facts["link.bottleneck.marks"] == 0
+    assert facts["flow.0.total_drops"] == facts["link.bottleneck.total_drops"]
+    if kind == "RedQueueDisc":
+        early, forced = (
+            facts[f"link.bottleneck.{each}"] for each in ("early_drops", "forced_drops")
+        )
+        assert early + forced == facts["link.bottleneck.drops"]
+    hard = {"UseHardDrop": "false"} if kind == "RedQueueDisc" else {}
+    queue = _queue(kind, UseEcn="true", **hard)
+    done = _run(program, tmp_path / "marks", **queue, flow__0__socket__UseEcn="On")
+    assert done.returncode == 0, done.stderr
+    marked = _facts(tmp_path / "marks")
+    assert marked["link.bottleneck.marks"] > 0
+    assert (
+        marked["link.bottleneck.drops"] < facts["link.bottleneck.drops"]
+        or not marked["link.bottleneck.drops"]
+    )
+
+
+def test_dctcp_keeps_a_queue_at_the_threshold_at_which_it_is_marked(
+    program: Path, tmp_path: Path
+) -> None:
+    sharp = {"MinTh": "8", "MaxTh": "8.001", "QW": "1", "LInterm": "1", "Gentle": "false"}
+    queue = _queue("RedQueueDisc", **sharp, UseEcn="true", UseHardDrop="false")
+    dctcp = {"flow__0__sender": "TcpDctcp", "flow__0__socket__UseEcn": "On"}
+    assert _run(program, tmp_path, **queue, **dctcp).returncode == 0
+    facts = _facts(tmp_path)
+    assert facts["link.bottleneck.utilization"] > 95
+    assert facts["link.bottleneck.drops"] == 0
+    # Reno halves cwnd for a mark; DCTCP needs many.
+    assert facts["link.bottleneck.marks"] > 100
+    lines = (tmp_path / "queue.out").read_text().splitlines()[40:]
+    assert 3 < sum(int(line.split()[1]) for line in lines) / len(lines) < 11
+
+
+@pytest.mark.parametrize(("loses", "resent"), [("30", 1), ("30 90", 2), ("1", 0)])
+def test_packets_are_lost_by_their_numbers(
+    program: Path, tmp_path: Path, loses: str, resent: int
+) -> None:
+    changed = {"link__0__holds_pkts": "4000", "duration_s": "2", "flow__0__start_s": "1"}
+    assert _run(program, tmp_path, **changed, flow__0__loses=loses).returncode == 0
+    facts = _facts(tmp_path)
+    assert facts["link.bottleneck.total_drops"] == 0
+    assert facts["flow.0.retransmissions"] == resent
+    # A SYN is sent again after a second.
+    assert (facts["flow.0.packets"] == 0) == (loses == "1")
+
+
 def test_each_sender_that_planning_knows_is_there(program: Path, tmp_path: Path) -> None:
     for each in COUNTERPARTS.values():
         attributes = {f"flow__0__set__{name}": value for name, value in each.attributes.items()}
@@ -120,7 +196,14 @@ def test_each_sender_that_planning_knows_is_there(program: Path, tmp_path: Path)
         ({"flow__0__socket__Sack": "maybe"}, "attribute Sack of a socket"),
         ({"default__TcpSocket__Nothing": "1"}, "which ns-3 does not take"),
         ({"link__0__mbps": "fast"}, "-link.0.mbps is 'fast', expected a number"),
-        ({"link__0__queue": "RED"}, "unknown key -link.0.queue"),
+        ({"link__0__queue": "Node"}, "-link.0.queue: ns-3 has no queue ns3::Node"),
+        ({"link__0__queue__MinTh": "5"}, "unknown key -link.0.queue.MinTh"),
+        (_queue("PieQueueDisc", UseEcn="2"), "-link.0.queue.UseEcn is '2', which PieQueueDisc"),
+        (
+            {**_queue("CoDelQueueDisc"), "link__0__quantum_bytes": "9"},
+            "-link.0.quantum_bytes: CoDelQueueDisc has no turns",
+        ),
+        ({"flow__0__loses": "3 x"}, "-flow.0.loses is '3 x', expected numbers of packets"),
         ({"flow__0__leaves": "1"}, "there is no such path"),
         ({"duration_s": None}, "-duration_s is missing"),
         ({"datadir": "/nowhere"}, "cannot write /nowhere/report.txt"),

@@ -10,6 +10,7 @@ import pytest
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies import ns3_program
+from bdpbench.studies.engines import COUNTERPARTS
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import Selection
 from bdpbench.studies.runs import expand_tier
@@ -108,13 +109,16 @@ def test_a_sender_that_ns3_has_not_is_refused_with_its_line(
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        ("    sweep:\n", "    parameters: {queue: CoDel}\n    sweep:\n", "a queue of kind CoDel"),
+        (
+            "    sweep:\n",
+            "    parameters: {queue: SFQ}\n    sweep:\n",
+            "a queue of kind SFQ: it has Dr",
+        ),
         ("    sweep:\n", "    parameters: {trace: packets}\n    sweep:\n", "trace: packets"),
         ("    sweep:\n", "    parameters: {reverse_mbps: 1}\n    sweep:\n", "reverse_mbps"),
         ("    sweep:\n", "    parameters: {measured_from_s: 1}\n    sweep:\n", "measured_from_s"),
         ("stagger_s: 1", "stagger_s: 1, stop_s: 4", "stop_s of a flow"),
         ("stagger_s: 1", "stagger_s: 1, access_buffer_pkts: 9", "access_buffer_pkts of a flow"),
-        ("stagger_s: 1", "stagger_s: 1, loses: [3]", "loses of a flow"),
         ("stagger_s: 1", "stagger_s: 1, milestones: true", "milestones of a flow"),
         (
             "    flows:",
@@ -134,3 +138,129 @@ def test_what_the_program_cannot_do_is_refused(
     with pytest.raises(BdpbenchError) as caught:
         _plan(study_file(old, new), protocols=("NewReno",))
     assert f"ns-3 cannot simulate this run as it is: {says}" in str(caught.value)
+
+
+def _queued(study_file: WriteStudy, queue: str, more: str = "") -> dict[str, str]:
+    """Arguments of the first run over a queue declared so; ``more`` are parameters."""
+    path = study_file(OLD, _sender(""))
+    text = path.read_text().replace("topologies:", f"queues: {{Q: {{{queue}}}}}\ntopologies:")
+    path.write_text(
+        text.replace("    sweep:\n", f"    parameters: {{queue: Q{more}}}\n    sweep:\n")
+    )
+    return _arguments(_plan(path)[0])
+
+
+def _of_queue(given: dict[str, str]) -> dict[str, str]:
+    prefix = "-link.0.queue."
+    return {key.removeprefix(prefix): given[key] for key in given if key.startswith(prefix)}
+
+
+def test_red_has_the_same_thresholds_and_weights(study_file: WriteStudy) -> None:
+    given = _queued(
+        study_file,
+        "kind: RED, settings: {min_th_pkts: 5, max_p: 0.02, weight: 0.01, gentle: 0}",
+    )
+    assert given["-link.0.queue"] == "RedQueueDisc"
+    assert _of_queue(given) == {
+        "UseEcn": "false",
+        "MaxSize": "25p",
+        "MinTh": "5",
+        "MaxTh": "15",
+        "LInterm": "50",
+        "QW": "0.01",
+        "Gentle": "false",
+        "Wait": "true",
+        "MeanPktSize": "1040",
+        "LinkBandwidth": "10Mbps",
+        "LinkDelay": "18ms",
+        "UseHardDrop": "true",
+    }
+    assert given["-flow.0.socket.UseEcn"] == "Off"
+
+
+@pytest.mark.parametrize(
+    ("settings", "drops_above"),
+    [
+        ("mark_below_p: 2", "false"),
+        ("mark_below_p: 1", "true"),
+        ("mark_below_p: 0.1, gentle: 0", "true"),
+    ],
+)
+def test_red_marks_where_ns2s_does(study_file: WriteStudy, settings: str, drops_above: str) -> None:
+    queue = f"kind: RED, settings: {{min_th_pkts: 5, {settings}}}"
+    given = _queued(study_file, queue, ', ecn: "on"')
+    of_queue = _of_queue(given)
+    assert (of_queue["UseEcn"], of_queue["UseHardDrop"]) == ("true", drops_above)
+    assert given["-flow.0.socket.UseEcn"] == "On"
+
+
+def test_red_has_no_table_of_its_average(study_file: WriteStudy) -> None:
+    path = study_file(OLD, _sender(""))
+    text = path.read_text().replace(
+        "topologies:", "queues: {Q: {kind: RED, settings: {min_th_pkts: 5}}}\ntopologies:"
+    )
+    path.write_text(text.replace("    sweep:\n", "    parameters: {queue: Q}\n    sweep:\n"))
+    tables = [{out["table"] for out in run["outputs"]} for run in _plan(path)]
+    assert all("red" not in each and "queue" in each for each in tables)
+
+
+def test_codel_fq_codel_and_pie_get_their_parameters(study_file: WriteStudy) -> None:
+    given = _queued(study_file, "kind: CoDel, settings: {target_s: 0.01, packet_bytes: 500}")
+    expected = {"Target": "0.01s", "Interval": "0.1s", "MaxSize": "25p", "UseEcn": "false"}
+    # ns-2's CoDel never drops from at most so many bytes, ns-3's from less than so many.
+    assert _of_queue(given) == {**expected, "MinBytes": "501"}
+    given = _queued(study_file, "kind: FqCoDel, settings: {target_s: 0.01, quantum_bytes: 300}")
+    assert _of_queue(given) == expected
+    assert given["-link.0.quantum_bytes"] == "300"
+    assert given["-default.CoDelQueueDisc.MinBytes"] == "1041"
+    given = _queued(study_file, "kind: PIE, settings: {alpha_hz: 0.25}", ', ecn: "on"')
+    assert _of_queue(given) == {
+        "UseEcn": "true",
+        "MaxSize": "25p",
+        "QueueDelayReference": "0.015s",
+        "Tupdate": "0.015s",
+        "MaxBurstAllowance": "0.15s",
+        "A": "0.25",
+        "B": "1.25",
+        "MeanPktSize": "1040",
+        "MarkEcnThreshold": "0.1",
+        "UseDequeueRateEstimator": "true",
+        "UseDerandomization": "false",
+    }
+
+
+@pytest.mark.parametrize(
+    ("queue", "says"),
+    [
+        ("kind: RED, settings: {min_th_pkts: 5}", "mark_below_p of a queue of kind RED: ns-3's"),
+        (
+            "kind: RED, settings: {min_th_pkts: 5, mark_below_p: 2, counts_bytes: 1}",
+            "counts_bytes of a queue of kind RED: ns-3's RedQueueDisc has 0",
+        ),
+        (
+            "kind: PIE, settings: {packet_bytes: 500}",
+            "packet_bytes of a queue of kind PIE: ns-3's PieQueueDisc has 1040",
+        ),
+        ("kind: DropTail, settings: {drop_front: 1}", "drop_front of a queue"),
+        ("kind: ARED, settings: {min_th_pkts: 5}", "a queue of kind ARED"),
+    ],
+)
+def test_settings_that_a_queue_of_ns3_has_not_are_refused_with_their_line(
+    study_file: WriteStudy, queue: str, says: str
+) -> None:
+    more = "" if "DropTail" in queue else ', ecn: "on"'
+    with pytest.raises(BdpbenchError) as caught:
+        _queued(study_file, queue, more)
+    assert f"ns-3 cannot simulate this run as it is: {says}" in str(caught.value)
+    assert "parameters.queue" in str(caught.value)
+
+
+def test_flows_lose_the_same_packets(study_file: WriteStudy) -> None:
+    path = study_file("stagger_s: 1", "stagger_s: 1, loses: [50, 7]")
+    given = _arguments(_plan(path, protocols=("NewReno",))[0])
+    assert (given["-flow.0.loses"], given["-flow.1.loses"]) == ("7 50", "7 50")
+
+
+def test_ns3s_other_version_of_bbr_is_told() -> None:
+    assert COUNTERPARTS["folder bbr"].differs == "ns-3 simulates version 1 of BBR, ns-2 version 3"
+    assert [key for key, each in COUNTERPARTS.items() if each.differs] == ["folder bbr"]

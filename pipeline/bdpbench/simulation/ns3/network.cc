@@ -7,12 +7,13 @@
  *   -window_pkts n               room in the buffers of senders and receivers
  *   -default.<Class>.<Attribute> default of an attribute of ns-3
  *   -links N                     and for each link i = 0, 1, ...
- *   -link.<i>.mbps, .delay_ms, .holds_pkts, optionally .loss_rate, .loss_burst_pkts
+ *   -link.<i>.mbps, .delay_ms, .holds_pkts, optionally .loss_rate, .loss_burst_pkts,
+ *   .queue RedQueueDisc instead of DropTail, .queue.<Attribute> of it, .quantum_bytes n for FqCoDelQueueDisc
  *   -flows N                     and for each flow i = 0, 1, ...
  *   -flow.<i>.sender TcpCubic    congestion control, and .set.<Attribute> of it
  *   -flow.<i>.socket.<Attribute> of the sockets at both ends
  *   -flow.<i>.start_s, .access_mbps, .access_delay_ms, .receiver_delay_ms
- *   optionally .within_s 0, .packets n, .recorded 1, .reverse 0, .enters 0, .leaves N-1
+ *   optionally .loses "3 7" packets that its sender's link loses, .within_s 0, .packets n, .recorded 1, .reverse 0, .enters 0, .leaves N-1
  *
  * Link i is between routers i and i + 1. The access links have room for a whole window.
  */
@@ -21,9 +22,11 @@
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <sstream>
 
 #include "ns3/core-module.h"
 #include "ns3/internet-module.h"
+#include "ns3/traffic-control-module.h"
 
 #include "arguments.h"
 #include "wire.h"
@@ -33,7 +36,7 @@ using namespace ns3;
 namespace {
 
 /** Streams of random numbers: one for each purpose, so that parts do not affect each other. */
-const int64_t STARTS = 1, LOSSES = 1000;
+const int64_t STARTS = 1, LOSSES = 1000, QUEUES = 2000;
 const uint16_t PORT = 5000;
 
 double now_s() { return Simulator::Now().GetSeconds(); }
@@ -111,8 +114,14 @@ public:
 private:
 	void take_defaults();
 	void make_links();
+	void manage(Ptr<Wire> wire, const std::string& key, const std::string& kind,
+		const std::vector<std::pair<std::string, std::string>>& attributes, unsigned quantum_bytes, int64_t stream);
 	void make_flow(unsigned id);
-	Ptr<Node> make_host(Ptr<Node> router, double mbps, double delay_ms, int flow, Ipv4Address& address);
+	Ptr<TcpCongestionOps> make_control(const std::string& key, const std::string& sender,
+		const std::vector<std::pair<std::string, std::string>>& attributes);
+	std::set<unsigned> numbers(const std::string& key);
+	Ptr<Node> make_host(Ptr<Node> router, double mbps, double delay_ms, int flow, Ipv4Address& address,
+		const std::set<unsigned>& loses = {});
 	Link join(Ptr<Node> a, Ptr<Node> b, double mbps, double delay_ms, double holds_pkts, Ipv4Address& address);
 	Ptr<Socket> make_socket(Ptr<Node> node, const std::vector<std::pair<std::string, std::string>>& attributes);
 	void start(Flow* flow, Ipv4Address to);
@@ -130,6 +139,7 @@ private:
 	void finish();
 	void fact(const std::string& key, const std::string& value, const std::string& unit);
 	void write_stats(const std::string& subject, double mbps, const Counters& before, const Counters& now);
+	void write_queue(const std::string& subject, double lost, Ptr<const Wire> wire, const Counters& before);
 	std::string link_name(size_t index, bool there) const;
 	std::string link_file(const std::string& stem, size_t index) const;
 	/** An interval, s, or the duration of a shorter run, so that each file has a sample. */
@@ -223,6 +233,13 @@ void Network::make_links()
 		Link& link = links_.back();
 		link.there->watch(&flow_of_host_);
 		link.back->watch(&flow_of_host_);
+		std::string kind = given_.word(key + "queue", "");
+		if (!kind.empty()) {
+			auto attributes = given_.beginning(key + "queue.");
+			unsigned quantum_bytes = given_.count(key + "quantum_bytes", 0);
+			manage(link.there, key, kind, attributes, quantum_bytes, QUEUES + 2 * i);
+			manage(link.back, key, kind, attributes, quantum_bytes, QUEUES + 2 * i + 1);
+		}
 		double share = given_.number(key + "loss_rate", 0), burst = given_.number(key + "loss_burst_pkts", 0);
 		if (share > 0)
 			link.there->lose(share, burst, LOSSES + i);
@@ -236,11 +253,35 @@ void Network::make_links()
 	}
 }
 
-Ptr<Node> Network::make_host(Ptr<Node> router, double mbps, double delay_ms, int flow, Ipv4Address& address)
+void Network::manage(Ptr<Wire> wire, const std::string& key, const std::string& kind,
+	const std::vector<std::pair<std::string, std::string>>& attributes, unsigned quantum_bytes, int64_t stream)
+{
+	TypeId type;
+	if (!TypeId::LookupByNameFailSafe("ns3::" + kind, &type) || !type.IsChildOf(QueueDisc::GetTypeId()))
+		fail("-" + key + "queue: ns-3 has no queue ns3::" + kind);
+	Ptr<QueueDisc> queue = ObjectFactory("ns3::" + kind).Create<QueueDisc>();
+	for (const auto& each : attributes) {
+		if (!queue->SetAttributeFailSafe(each.first, StringValue(each.second)))
+			fail("-" + key + "queue." + each.first + " is '" + each.second + "', which " + kind + " does not take");
+	}
+	if (Ptr<RedQueueDisc> red = DynamicCast<RedQueueDisc>(queue))
+		red->AssignStreams(stream);
+	if (Ptr<PieQueueDisc> pie = DynamicCast<PieQueueDisc>(queue))
+		pie->AssignStreams(stream);
+	if (Ptr<FqCoDelQueueDisc> fair = DynamicCast<FqCoDelQueueDisc>(queue))
+		fair->SetQuantum(quantum_bytes);
+	else if (quantum_bytes > 0)
+		fail("-" + key + "quantum_bytes: " + kind + " has no turns");
+	queue->Initialize();
+	wire->manage(queue);
+}
+
+Ptr<Node> Network::make_host(Ptr<Node> router, double mbps, double delay_ms, int flow, Ipv4Address& address,
+	const std::set<unsigned>& loses)
 {
 	Ptr<Node> host = CreateObject<Node>();
 	stack_.Install(host);
-	join(host, router, mbps, delay_ms, window_pkts_, address);
+	join(host, router, mbps, delay_ms, window_pkts_, address).there->lose_numbers(loses);
 	flow_of_host_[address.Get()] = flow;
 	return host;
 }
@@ -254,6 +295,19 @@ Ptr<Socket> Network::make_socket(
 			fail("attribute " + each.first + " of a socket cannot be '" + each.second + "'");
 	}
 	return socket;
+}
+
+/** Numbers of packets between blanks; none if they are not given. */
+std::set<unsigned> Network::numbers(const std::string& key)
+{
+	std::string text = given_.word(key, "");
+	std::istringstream words(text);
+	std::set<unsigned> found;
+	for (unsigned number; words >> number;)
+		found.insert(number);
+	if (!words.eof())
+		fail("-" + key + " is '" + text + "', expected numbers of packets");
+	return found;
 }
 
 void Network::make_flow(unsigned id)
@@ -285,11 +339,15 @@ void Network::make_flow(unsigned id)
 	flow->first_wire = flow->reverse ? links_[flow->leaves].back : links_[flow->enters].there;
 	double mbps = given_.number(key + "access_mbps");
 	Ipv4Address from, to;
-	Ptr<Node> source = make_host(first, mbps, given_.number(key + "access_delay_ms"), flow->id, from);
+	std::set<unsigned> loses = numbers(key + "loses");
+	Ptr<Node> source = make_host(first, mbps, given_.number(key + "access_delay_ms"), flow->id, from, loses);
 	Ptr<Node> sink = make_host(last, mbps, given_.number(key + "receiver_delay_ms"), flow->id, to);
 
-	auto attributes = given_.beginning(key + "socket.");
+	auto attributes = given_.beginning(key + "socket."), set = given_.beginning(key + "set.");
+	std::string sender = given_.word(key + "sender");
 	Ptr<Socket> listening = make_socket(sink, attributes);
+	// Only DCTCP's receiver tells each mark.
+	DynamicCast<TcpSocketBase>(listening)->SetCongestionControlAlgorithm(make_control(key, sender, set));
 	listening->Bind(InetSocketAddress(Ipv4Address::GetAny(), PORT));
 	listening->Listen();
 	listening->SetAcceptCallback(MakeNullCallback<bool, Ptr<Socket>, const Address&>(),
@@ -302,20 +360,8 @@ void Network::make_flow(unsigned id)
 		}));
 
 	flow->socket = make_socket(source, attributes);
-	std::string name = "ns3::" + given_.word(key + "sender");
-	TypeId type;
-	// ns-3.37 declares TcpCubic as a child of another class, so only an object tells what it is.
-	Ptr<TcpCongestionOps> control;
-	if (TypeId::LookupByNameFailSafe(name, &type) && type.HasConstructor())
-		control = DynamicCast<TcpCongestionOps>(ObjectFactory(name).Create());
-	if (!control)
-		fail("-" + key + "sender: ns-3 has no congestion control " + name);
-	for (const auto& each : given_.beginning(key + "set.")) {
-		if (!control->SetAttributeFailSafe(each.first, StringValue(each.second)))
-			fail("-" + key + "set." + each.first + " is '" + each.second + "', which " + name + " does not take");
-	}
 	Ptr<TcpSocketBase> tcp = DynamicCast<TcpSocketBase>(flow->socket);
-	tcp->SetCongestionControlAlgorithm(control);
+	tcp->SetCongestionControlAlgorithm(make_control(key, sender, set));
 	tcp->TraceConnectWithoutContext("CongestionWindow",
 		Callback<void, uint32_t, uint32_t>([flow](uint32_t, uint32_t bytes) { flow->cwnd_bytes = bytes; }));
 	tcp->TraceConnectWithoutContext("HighestRxAck",
@@ -341,6 +387,24 @@ void Network::make_flow(unsigned id)
 }
 
 // ---------------------------------------------------------------- senders
+
+Ptr<TcpCongestionOps> Network::make_control(const std::string& key, const std::string& sender,
+	const std::vector<std::pair<std::string, std::string>>& attributes)
+{
+	std::string name = "ns3::" + sender;
+	TypeId type;
+	// ns-3.37 declares TcpCubic as a child of another class, so only an object tells what it is.
+	Ptr<TcpCongestionOps> control;
+	if (TypeId::LookupByNameFailSafe(name, &type) && type.HasConstructor())
+		control = DynamicCast<TcpCongestionOps>(ObjectFactory(name).Create());
+	if (!control)
+		fail("-" + key + "sender: ns-3 has no congestion control " + name);
+	for (const auto& each : attributes) {
+		if (!control->SetAttributeFailSafe(each.first, StringValue(each.second)))
+			fail("-" + key + "set." + each.first + " is '" + each.second + "', which " + name + " does not take");
+	}
+	return control;
+}
 
 void Network::start(Flow* flow, Ipv4Address to)
 {
@@ -450,6 +514,18 @@ void Network::write_stats(const std::string& subject, double mbps, const Counter
 	fact(subject + ".total_drops", whole(now.drops), "packets");
 }
 
+/** What only queues that manage themselves have; `lost` are the drops in the window that are not the queue's. */
+void Network::write_queue(const std::string& subject, double lost, Ptr<const Wire> wire, const Counters& before)
+{
+	const Counters& now = wire->all();
+	double early = now.early_drops - before.early_drops;
+	if (wire->drops_early()) {
+		fact(subject + ".early_drops", whole(early), "packets");
+		fact(subject + ".forced_drops", whole(now.drops - before.drops - lost - early), "packets");
+	}
+	fact(subject + ".marks", whole(now.marks - before.marks), "packets");
+}
+
 std::string Network::link_name(size_t index, bool there) const
 {
 	std::string name = there ? "bottleneck" : "back";
@@ -490,6 +566,10 @@ void Network::end_window()
 		write_stats("link." + link_name(i, false), link.back->mbps(), link.before_back, link.back->all());
 		std::string there = "link." + link_name(i, true);
 		write_stats(there, link.there->mbps(), link.before_there, link.there->all());
+		if (link.there->is_managed()) {
+			write_queue("link." + link_name(i, false), 0, link.back, link.before_back);
+			write_queue(there, link.there->random_losses() - link.lost_before, link.there, link.before_there);
+		}
 		if (link.there->loses())
 			fact(there + ".random_losses", whole(link.there->random_losses() - link.lost_before), "packets");
 	}

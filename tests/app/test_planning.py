@@ -116,6 +116,24 @@ def test_a_study_that_expects_what_it_runs_is_planned(
             "did you mean 'utilization'",
         ),
         (
+            "study.yaml",
+            STUDY.replace("[utilization]", "[]\n    tradeoffs: [[utilization, goodputt]]"),
+            20,
+            "did you mean 'goodput'",
+        ),
+        (
+            "study.yaml",
+            STUDY.replace("[utilization]", "[]\n    tradeoffs: [[utilization]]"),
+            20,
+            "at least 2 items",
+        ),
+        (
+            "study.yaml",
+            STUDY.replace("[utilization]", "[]\n    tradeoffs: [[mean_max_p, measured_delay]]"),
+            20,
+            "no run of buffers has m",
+        ),
+        (
             "published.csv",
             HEADER + ROW.format(select="buffer_pkts=25", metric="utilisation"),
             2,

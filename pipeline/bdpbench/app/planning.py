@@ -40,7 +40,7 @@ from bdpbench.contracts.plan import (
     write_plan_document,
 )
 from bdpbench.contracts.runs import RUN_NAME
-from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.contracts.yaml_files import Location, YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id, find_build, unknown_to_ns2
 from bdpbench.simulation.hand_tests import check_tests
@@ -298,8 +298,13 @@ def _check_shown(
         return f"no run of {scenario} has {metric}: there is no {', '.join(lacks)}" if lacks else ""
 
     for key, scenario in study.scenarios.items():
-        for index, metric in enumerate(scenario.summary):
-            location = ("scenarios", key, "summary", index)
+        pairs = enumerate(scenario.tradeoffs)
+        shown: list[tuple[Location, str]] = [
+            *((("summary", index), metric) for index, metric in enumerate(scenario.summary)),
+            *((("tradeoffs", i, j), metric) for i, pair in pairs for j, metric in enumerate(pair)),
+        ]
+        for below, metric in shown:
+            location: Location = ("scenarios", key, *below)
             study.require(location, metric, definitions, "metric")
             if wrong := lacking(metric, key):
                 raise study.error(location, wrong)

@@ -153,7 +153,8 @@ class ScenarioText(TypedDict):
 
     ``longest_s`` is its longest duration in any tier, s; ``swept`` are the parameters that the
     study varies, from which others may be derived; ``question`` is what it is to answer;
-    ``time_series`` is false if reports show only values of its runs.
+    ``time_series`` is false if reports show only values of its runs; ``tradeoffs`` are pairs of
+    metrics that they draw against each other.
     """
 
     title: str
@@ -166,6 +167,7 @@ class ScenarioText(TypedDict):
     swept: NotRequired[list[str]]
     question: NotRequired[str]
     time_series: NotRequired[bool]
+    tradeoffs: NotRequired[list[list[str]]]
 
 
 class ParameterText(TypedDict):

@@ -27,7 +27,7 @@ from bdpbench.pages.names import (
     subject_name,
 )
 from bdpbench.pages.specs import Chart
-from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart
+from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart, tradeoff_chart
 from bdpbench.pages.text import figures_text, format_bytes, format_number, joined
 from bdpbench.studies.ns3_program import is_ns3, ns3_build_id
 from bdpbench.units import with_unit
@@ -94,7 +94,10 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
         shared=shared,
-        summaries=placed(_summaries(key, swept, asked), scenario["title"], done, data, metrics),
+        summaries=placed(
+            _summaries(key, swept, asked, scenario.get("tradeoffs", ())),
+            *(scenario["title"], done, data, metrics),
+        ),
         views=LazyViews(
             plan_views(done, sweep, names) if scenario.get("time_series", True) else [],
             lambda index, view: _placed_view(
@@ -168,8 +171,13 @@ def _asked(numbers: Sequence[ScoredNumber], wanted: Sequence[str]) -> Sequence[s
     return list(dict.fromkeys([*wanted, *published])) or _USUAL_SWEEP_METRICS
 
 
-def _summaries(key: str, swept: Swept, asked: Sequence[str]) -> Iterator[Chart]:
-    """Metrics of an experiment as a whole, over its sweep and as means of repetitions."""
+def _summaries(
+    key: str, swept: Swept, asked: Sequence[str], tradeoffs: Sequence[Sequence[str]]
+) -> Iterator[Chart]:
+    """Metrics of an experiment: against each other, over its sweep, as means of repetitions."""
+    for x, y in tradeoffs:
+        if (chart := tradeoff_chart(f"{key}-{x}-{y}", x, y, swept)) is not None:
+            yield chart
     charts = [(f"{key}-means-{metric}", metric, interval_chart) for metric in asked]
     # Lines for all pairs would be unreadable: the comparison has their matrix.
     if not are_mixed(swept.runs):

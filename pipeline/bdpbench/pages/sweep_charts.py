@@ -150,6 +150,104 @@ def sweep_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
     return draw(chart_id, metric, rows, swept)
 
 
+def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
+    """A metric against another, a point for each run that has both.
+
+    Lines join the runs of a series in the order of the swept parameter, unless repetitions have
+    several points there.
+
+    Returns:
+        The chart; None with fewer than two points, or with more than are readable.
+    """
+    names = swept.names
+    across, up = (swept.metrics.filter(pl.col("metric") == each) for each in (x, y))
+    several = [frame["subject"].n_unique() > 1 for frame in (across, up)]
+    # A metric of a run goes with each flow's or link's of another, whose names tell the points.
+    pairs = up.select("run_id", "subject", y="value", unit_y="unit").join(
+        across.select("run_id", subject_x="subject", x="value", unit_x="unit"),
+        left_on=["run_id", "subject"] if all(several) else ["run_id"],
+        right_on=["run_id", "subject_x"] if all(several) else ["run_id"],
+        maintain_order="left",
+    )
+    of = "subject_x" if several == [True, False] else "subject"
+    by_id = {run["run_id"]: run for run in swept.runs}
+    points = pl.DataFrame(
+        [
+            {
+                "x": row["x"],
+                "y": row["y"],
+                "at": float(run["parameters"][swept.sweep.main]) if swept.sweep.main else 0.0,
+                "series": swept.series(run, row[of] if any(several) else ""),
+                "protocol": next(iter(protocols_of(run)), ""),
+                "rank": names.rank(run, swept.sweep.others),
+                "run_id": row["run_id"],
+                "run": run["label"],
+            }
+            for row in pairs.iter_rows(named=True)
+            if (run := by_id.get(row["run_id"])) is not None
+            and row["x"] is not None
+            and row["y"] is not None
+        ],
+        schema=_TRADEOFF,
+    )
+    if points.height < 2 or is_crowded(swept):
+        return None
+    titles = [axis_title(names.metric(x), pairs["unit_x"][0])]
+    titles.append(axis_title(names.metric(y), pairs["unit_y"][0]))
+    styles = _styles(points, names)
+    return Chart(
+        chart_id=chart_id,
+        title=f"{names.metric(y)} against {names.metric(x)}",
+        caption=names.captions.charts["tradeoff"]["caption"],
+        alternative=f"{titles[1]} against {titles[0]}. Series: {'; '.join(styles)}.",
+        content=spec_content(tradeoff_spec(points, styles, *titles), list(styles)),
+        metrics=(x, y),
+    )
+
+
+_TRADEOFF = {
+    **dict.fromkeys(("x", "y", "at"), pl.Float64),
+    **dict.fromkeys(("series", "protocol"), pl.String),
+    "rank": pl.Int64,
+    **dict.fromkeys(("run_id", "run"), pl.String),
+}
+
+
+def tradeoff_spec(points: pl.DataFrame, styles: Styles, abscissa: str, ordinate: str) -> Spec:
+    """Points of several series, with lines through those that ``at`` gives an order.
+
+    Args:
+        points: ``x``, ``y``, ``at`` f64, ``series``, ``run_id``, ``run`` str.
+        styles: colour and dashes of each series.
+        abscissa: title of the x axis, with unit.
+        ordinate: title of the y axis, with unit.
+    """
+    drawn = points.select("x", "y", "at", "series", "run_id", "run")
+    colours = {key: colour for key, (colour, _) in styles.items()}
+    base: Encoding = {
+        "x": number("x", abscissa, scale={"zero": False, "nice": True}),
+        "y": number("y", ordinate, scale={"zero": False, "nice": True}),
+        "color": coloured("series", colours, title=None),
+    }
+    tooltip = [
+        text("series", "series"),
+        number("x", abscissa, ",.5~g"),
+        number("y", ordinate, ",.5~g"),
+        text("run", "run"),
+    ]
+    order = number("at", None)
+    line = layer("line", "rows", {**base, "strokeDash": dashed(styles), "order": order},
+                 strokeWidth=1.4, opacity=0.7)  # fmt: skip
+    joined_up = not drawn.select("series", "at").is_duplicated().any()
+    look = {"filled": True, "size": 55, "opacity": 1, "cursor": "pointer"}
+    return layered(
+        *([line] if joined_up else ()),
+        layer("point", "rows", {**base, "tooltip": tooltip}, **look),
+        height=_HEIGHT,
+        rows={"rows": drawn},
+    )
+
+
 def is_crowded(swept: Swept) -> bool:
     """Whether a chart with a point for each run is unreadable, or takes over a second to draw."""
     if len(swept.runs) > MOST_POINTS:

@@ -265,6 +265,8 @@ def _text_of(study: Study, scenario: Scenario) -> ScenarioText:
     }
     if scenario.question:
         told["question"] = scenario.question
+    if scenario.tradeoffs:
+        told["tradeoffs"] = scenario.tradeoffs
     if not scenario.time_series:
         told["time_series"] = False
     return told

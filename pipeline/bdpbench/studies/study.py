@@ -246,6 +246,11 @@ class Scenario(Strict):
         description="Metrics that the report plots over the sweep, in addition to those with "
         "published numbers",
     )
+    tradeoffs: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(
+        default_factory=list,
+        description="Pairs of metrics that the report draws against each other: the one of the "
+        "horizontal axis, and that of the vertical axis",
+    )
     question: str = Field(
         "",
         description="What the scenario is to answer: the report begins with it and with "

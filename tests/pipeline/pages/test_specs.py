@@ -20,7 +20,13 @@ from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_specs import Axes, level_matrix, valued_matrix, winner_matrix
 from bdpbench.pages.protocols import response_spec
 from bdpbench.pages.samples import samples_spec
-from bdpbench.pages.sweep_charts import Abscissa, interval_bars, protocol_bars, sweep_spec
+from bdpbench.pages.sweep_charts import (
+    Abscissa,
+    interval_bars,
+    protocol_bars,
+    sweep_spec,
+    tradeoff_spec,
+)
 from bdpbench.pages.texts import StudyPage
 
 
@@ -188,6 +194,7 @@ def _validate(spec: dict[str, Any]) -> None:
         lambda: valued_matrix(_PANEL, _PANELS, (0, 1)),
         lambda: valued_matrix(_PANEL, _PANELS, (-1, 1), 0.0),
         lambda: winner_matrix(_WON, _PANELS, {"A": "#0000ff"}),
+        lambda: tradeoff_spec(_POINTS.with_columns(at=pl.lit(1.0)), _STYLE, "delay", "rate"),
         lambda: protocol_bars(_BARS, {"A": "#0000ff"}, "points"),
         lambda: interval_bars(_MEANS, ["A"], ["#0000ff"], "goodput (Mbit/s)"),
         lambda: samples_spec("cwnd_", has_phases=True),

@@ -10,7 +10,7 @@ import pytest
 
 from bdpbench.metrics.groups import over_repetitions
 from bdpbench.pages.names import Sweep, find_sweep
-from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart
+from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart, tradeoff_chart
 from bdpbench.pages.texts import read_protocols
 
 RTTS = (20, 100)
@@ -246,3 +246,47 @@ def test_repeated_runs_become_bars_with_their_intervals(inputs: Any) -> None:
     # t(0.975, 2) = 4.303 and s = 1
     assert bar["upper"] - bar["mean"] == pytest.approx(4.303 / math.sqrt(3), abs=0.001)
     assert interval_chart("x", "jain_index", swept) is None
+
+
+def _tradeoff(inputs: Any, runs: list[Any], delays: list[Any], subjects: list[str]) -> Any:
+    """The chart of utilizations, 80 and on, against delays; a run has these subjects of links."""
+    rows = [
+        {**row, "metric": metric, "unit": unit, "subject": subject, "value": value}
+        for metric, unit, values in (
+            ("utilization", "%", [80.0 + i for i in range(len(runs))]),
+            ("mean_queueing_delay", "ms", delays),
+        )
+        for row, value in zip(_metrics(runs, delays).rows(named=True), values, strict=True)
+        for subject in subjects
+    ]
+    swept = Swept(runs, find_sweep(runs), pl.DataFrame(rows), inputs.sections().data.names)
+    return tradeoff_chart("x", "mean_queueing_delay", "utilization", swept)
+
+
+def test_a_metric_is_drawn_against_another(inputs: Any) -> None:
+    runs = _runs(inputs, repetitions=1)
+    chart = _tradeoff(inputs, runs, [9.0, 5.0], ["link:bottleneck"])
+    points = sorted(_rows(chart, "x"), key=lambda each: each["x"])
+    assert [(p["x"], p["y"], p["at"]) for p in points] == [(5, 81, 100), (9, 80, 20)]
+    assert len({p["series"] for p in points}) == 1
+    layers = chart.content["spec"]["layer"]
+    assert [each["mark"]["type"] for each in layers] == ["line", "point"]
+    assert "against" in chart.title
+
+
+def test_repetitions_are_points_without_a_line(inputs: Any) -> None:
+    chart = _tradeoff(inputs, _runs(inputs, 2), [9.0, 8.0, 5.0, 4.0], ["link:bottleneck"])
+    (points,) = chart.content["spec"]["layer"]
+    assert points["mark"]["type"] == "point"
+
+
+def test_what_was_not_reached_is_no_point_of_a_tradeoff(inputs: Any) -> None:
+    runs = _runs(inputs, repetitions=1)
+    assert _tradeoff(inputs, runs, [9.0, None], ["link:bottleneck"]) is None
+
+
+def test_each_link_of_a_run_is_a_series_of_a_tradeoff(inputs: Any) -> None:
+    links = ["link:bottleneck_1", "link:bottleneck_2"]
+    chart = _tradeoff(inputs, _runs(inputs, repetitions=1), [9.0, 5.0], links)
+    assert len(_rows(chart, "x")) == 4
+    assert len({each["series"] for each in _rows(chart, "x")}) == 2

@@ -200,7 +200,8 @@ sum_trace(uint32_t one_in)
 	uint8_t event_of[256], type_of[] = { DATA, CONTROL | ROUTING, TCP, TCP, ACK };
 	int32_t children[COLUMNS];
 	double start_s = draw(3) ? -INFINITY : draw(10);
-	struct meter *meter = bdpbench_new_meter(start_s, WIDTHS[draw(5)], 0);
+	enum extent extent = draw(2) ? ALL : (enum extent)draw(3);
+	struct meter *meter = bdpbench_new_meter(start_s, WIDTHS[draw(5)], extent);
 	struct source source = { &rows, 0, 1 + draw(60) };
 	struct ArrowArrayStream stream = { .get_next = next_array, .private_data = &source };
 	int64_t taken;
@@ -215,7 +216,8 @@ sum_trace(uint32_t one_in)
 		fprintf(stderr, "%lld rows of %lld\n", (long long)taken, (long long)rows.count);
 		exit(1);
 	}
-	check(meter, &rows, taken, start_s);
+	if (extent == ALL)
+		check(meter, &rows, taken, start_s);
 	bdpbench_free_meter(meter);
 	return taken;
 }

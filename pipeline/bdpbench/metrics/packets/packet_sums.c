@@ -18,6 +18,7 @@
 #define MOST_OF_GROUPS 200000	/* packets to groups, and their arrivals at nodes; row_by_row.py */
 #define MOST_CELLS 500000	/* of a table of bins whose width is not given; row_by_row.py */
 #define MOST_BINS 500		/* of a series whose width is not given; row_by_row.py */
+#define LONGEST_LANE 1024	/* packets of a lane */
 #define SPARE 4096		/* items that a list in the order of time may hold in vain */
 #define LATEST_TIME 1e12	/* s; rows.py */
 #define BIN_ROUNDING 1e-7	/* of a bin; row_by_row.py */
@@ -141,7 +142,7 @@ struct stream {
 	int64_t slow_start_pkts, slow_start_drops, route_changes, forgotten_losses;
 	int64_t hop_pkts, hop_sum, hop_max;
 	/* From here on nothing is a column. */
-	int64_t highest_sent, highest_arrived, acked;
+	int64_t lane, highest_sent, highest_arrived, acked;
 	double last_sent_s;			/* with what slow start counted of that moment */
 	int64_t pkts_then, drops_then;
 	struct hole *holes;
@@ -174,7 +175,7 @@ struct level { int64_t node; double first_j, last_j, dead_s; };	/* dead_s: NAN w
 /* Of those with one key the first to come is the first to go: the first has the place of the last,
    each that of the next. Those that were lost wait behind one another, too. */
 struct waiting { int64_t key, next, last, open, lost; };
-struct sending { struct waiting is; int64_t stream, payload; double sent_s; };
+struct sending { struct waiting is; int64_t stream, payload; double sent_s; int64_t uid; };
 struct queued { struct waiting is; int64_t bytes, change; double entered_s; };
 
 /* What waits, in the order of its coming, and the first of each key, also of the lost. */
@@ -182,6 +183,15 @@ struct crowd {
 	struct list items;
 	struct map firsts[2];
 	int64_t open, oldest;
+};
+
+/* The packets under way between two ends, ascending by uid and from head on: most come in the order of
+   their sending. Those that are overtaken wait in the crowd. */
+struct lane {
+	struct sending *items;
+	int64_t head, count, room;
+	int64_t highest;	/* uid so far */
+	int64_t again;		/* whether a uid was not above all before it */
 };
 
 /* The last of some keys, with a number for each, and the place of each once one was asked for. */
@@ -196,8 +206,8 @@ struct remembered { int64_t key; double value; };
 
 struct meter {
 	double start_s, last_s;
-	struct list streams, links, entered, routes, causes, losses, receivers, nodes, levels;
-	struct map stream_places, link_places, entered_places, route_places, cause_places;
+	struct list streams, lanes, links, entered, routes, causes, losses, receivers, nodes, levels;
+	struct map stream_places, lane_places, link_places, entered_places, route_places, cause_places;
 	struct map loss_places, receiver_places, node_places, level_places;
 	struct crowd sendings, queued;
 	struct memory arrived, sent_to_group, copies, unsent;
@@ -634,6 +644,22 @@ begin_stream(struct stream *stream)
 	stream->hop_max = NONE;
 }
 
+/* The place of the lane of a stream, whose flow id not all lines tell; -1 without memory. */
+static int64_t
+lane_between(struct meter *meter, const struct stream *stream)
+{
+	uint64_t key = mixed(0, (int32_t)stream->src_node, (int32_t)stream->src_port,
+			     (int32_t)stream->dst_node, (int32_t)stream->dst_port);
+	int is_new;
+	struct lane *lane = item_of(&meter->lanes, &meter->lane_places, key, &is_new);
+
+	if (!lane)
+		return -1;
+	if (is_new)
+		lane->highest = INT64_MIN;
+	return lane - ITEM(meter->lanes, struct lane, 0);
+}
+
 /* The stream of these ends; -1 without memory. */
 static int32_t
 stream_of(struct meter *meter, int32_t flow, int32_t src_node, int32_t src_port, int32_t dst_node,
@@ -652,6 +678,8 @@ stream_of(struct meter *meter, int32_t flow, int32_t src_node, int32_t src_port,
 		stream->dst_node = dst_node;
 		stream->dst_port = dst_port;
 		begin_stream(stream);
+		if ((stream->lane = lane_between(meter, stream)) < 0)
+			return -1;
 	}
 	return (int32_t)(stream - ITEM(meter->streams, struct stream, 0));
 }
@@ -1001,35 +1029,47 @@ note_highest(struct stream *stream, const struct row *row)
 		stream->highest_sent = row->seq;
 }
 
-/* Whether a packet was sent at this very moment: a multicast source has a line at each link. */
-static int
-was_sent_now(const struct meter *meter, const struct row *row)
+/* ---- packets under way ---- */
+
+static struct lane *
+lane_of(const struct meter *meter, const struct row *row)
 {
-	const struct crowd *crowd = &meter->sendings;
-
-	for (int lost = 0; lost < 2; lost++) {
-		int64_t first = place_of(&crowd->firsts[lost], packet_key(row)), last;
-
-		if (first < 0)
-			continue;
-		last = waiting_at(crowd, first)->last;
-		if (ITEM(crowd->items, struct sending, last)->sent_s == row->time_s)
-			return 1;
-	}
-	return 0;
+	return ITEM(meter->lanes, struct lane, own_stream(meter, row)->lane);
 }
 
+/* The place of a packet in a lane, mostly its head; -1 without it. */
+static int64_t
+place_in_lane(const struct lane *lane, int64_t uid)
+{
+	int64_t low = lane->head, high = lane->count;
+
+	if (low < high && lane->items[low].uid == uid)
+		return low;
+	while (low < high) {
+		int64_t middle = low + (high - low) / 2;
+
+		if (lane->items[middle].uid < uid)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low < lane->count && lane->items[low].uid == uid ? low : -1;
+}
+
+/* The head of a lane, which was overtaken, waits in the crowd. Of too many there, the one that has
+   waited longest is forgotten. */
 static int
-begin_sending(struct meter *meter, const struct row *row)
+leave_lane(struct meter *meter, struct lane *lane)
 {
 	struct crowd *crowd = &meter->sendings;
-	struct sending *sending = come(crowd, packet_key(row));
+	struct sending *sending = add_item(&crowd->items);
 
 	if (!sending)
 		return 0;
-	sending->stream = row->stream;
-	sending->payload = payload_of(row);
-	sending->sent_s = row->time_s;
+	*sending = lane->items[lane->head++];
+	crowd->open++;
+	if (!join(crowd, crowd->items.count - 1))
+		return 0;
 	if (crowd->open > MOST_OPEN) {
 		int64_t place = oldest_of(crowd);
 
@@ -1041,6 +1081,134 @@ begin_sending(struct meter *meter, const struct row *row)
 			return 0;
 	}
 	return tidy(crowd);
+}
+
+/* Makes room for one more packet in a lane. */
+static int
+room_in_lane(struct lane *lane)
+{
+	int64_t left = lane->count - lane->head, room = lane->room ? 2 * lane->room : 4;
+	struct sending *items;
+
+	if (lane->count < lane->room)
+		return 1;
+	if (lane->head > left) {
+		memcpy(lane->items, lane->items + lane->head, (size_t)left * sizeof(*items));
+		lane->head = 0;
+		lane->count = left;
+		return 1;
+	}
+	if (!(items = realloc(lane->items, (size_t)room * sizeof(*items))))
+		return 0;
+	lane->items = items;
+	lane->room = room;
+	return 1;
+}
+
+static int
+begin_sending(struct meter *meter, const struct row *row)
+{
+	struct lane *lane = lane_of(meter, row);
+	int64_t most = LONGEST_LANE;
+
+	if (row->uid > lane->highest) {
+		lane->highest = row->uid;
+	} else {
+		lane->again = 1;
+		most = 0;	/* since it may not be above those in the lane */
+	}
+	while (lane->count - lane->head > 0 && lane->count - lane->head >= most)
+		if (!leave_lane(meter, lane))
+			return 0;
+	if (!room_in_lane(lane))
+		return 0;
+	lane->items[lane->count++] = (struct sending){
+		{ .key = (int64_t)packet_key(row), .open = 1 }, row->stream, payload_of(row),
+		row->time_s, row->uid
+	};
+	return 1;
+}
+
+/*
+ * The sending that a line is about: the first that is not lost, or else the first; 0 without one. Its
+ * place is one in the lane, or in the crowd with all bits turned.
+ */
+static struct sending *
+sending_of(struct meter *meter, const struct row *row, int64_t *place)
+{
+	const struct lane *lane = lane_of(meter, row);
+	const struct crowd *crowd = &meter->sendings;
+	int64_t own = place_in_lane(lane, row->uid), other;
+
+	*place = own;
+	if (own >= 0 && !lane->again)
+		return &lane->items[own];
+	if (crowd->open) {
+		other = place_of(&crowd->firsts[0], packet_key(row));
+		if (other < 0 && (own < 0 || lane->items[own].is.lost))
+			other = place_of(&crowd->firsts[1], packet_key(row));
+		if (other >= 0) {
+			*place = ~other;
+			return ITEM(crowd->items, struct sending, other);
+		}
+	}
+	return own < 0 ? 0 : &lane->items[own];
+}
+
+/* Takes a packet, whose place sending_of() has told, off those under way. */
+static int
+take_off(struct meter *meter, const struct row *row, int64_t place)
+{
+	struct lane *lane = lane_of(meter, row);
+
+	if (place < 0)
+		return go(&meter->sendings, ~place) && tidy(&meter->sendings);
+	while (lane->head < place)
+		if (!leave_lane(meter, lane))
+			return 0;
+	if (++lane->head == lane->count)
+		lane->head = lane->count = 0;
+	return 1;
+}
+
+/* Notes that a packet, whose place sending_of() has told, was dropped. */
+static int
+lose(struct meter *meter, struct sending *sending, int64_t place)
+{
+	if (sending->is.lost)
+		return 1;
+	if (place >= 0) {
+		sending->is.lost = 1;
+		return 1;
+	}
+	if (!part(&meter->sendings, ~place))
+		return 0;
+	sending->is.lost = 1;
+	return join(&meter->sendings, ~place);
+}
+
+/* Whether a packet was sent at this very moment: a multicast source has a line at each link. */
+static int
+was_sent_now(const struct meter *meter, const struct row *row)
+{
+	const struct crowd *crowd = &meter->sendings;
+	const struct lane *lane = lane_of(meter, row);
+	int64_t own = row->uid > lane->highest ? -1 : place_in_lane(lane, row->uid);
+
+	if (own >= 0 && lane->items[own].sent_s == row->time_s)
+		return 1;
+	if (!crowd->open || row->uid > lane->highest)
+		return 0;
+	for (int lost = 0; lost < 2; lost++) {
+		int64_t first = place_of(&crowd->firsts[lost], packet_key(row)), last;
+
+		if (first < 0)
+			continue;
+		last = waiting_at(crowd, first)->last;
+		if (ITEM(crowd->items, struct sending, last)->sent_s == row->time_s)
+			return 1;
+	}
+	return 0;
 }
 
 static int
@@ -1131,9 +1299,8 @@ count_arrival(struct meter *meter, const struct row *row, int64_t good_bytes, do
 
 /* Ends a sending that has arrived; counts it where it was sent. */
 static int
-end_sending(struct meter *meter, const struct row *row, int64_t place)
+end_sending(struct meter *meter, const struct row *row, double sent_s, int64_t place)
 {
-	double sent_s = ITEM(meter->sendings.items, struct sending, place)->sent_s;
 	struct cell *cell;
 
 	if (meter->extent != ONLY_RECEIVED && is_counted(meter, sent_s)) {
@@ -1141,7 +1308,7 @@ end_sending(struct meter *meter, const struct row *row, int64_t place)
 			return 0;
 		cell->counts[0]++;
 	}
-	return go(&meter->sendings, place) && tidy(&meter->sendings) &&
+	return take_off(meter, row, place) &&
 	       remember(&meter->arrived, packet_key(row), sent_s);
 }
 
@@ -1162,22 +1329,21 @@ static int
 arrive(struct meter *meter, const struct row *row)
 {
 	struct stream *stream = own_stream(meter, row);
-	int64_t place = first_of(&meter->sendings, packet_key(row)), payload = payload_of(row);
+	int64_t place, payload = payload_of(row);
+	const struct sending *sending = sending_of(meter, row, &place);
 	double delay_s = NAN;
 	int failed = 0, new;
 
 	note_own(stream, row, &stream->arrived_type);
-	if (place < 0) {
+	if (!sending) {
 		if (recall(&meter->arrived, packet_key(row), &failed) || is_copy(meter, row, &failed) ||
 		    failed)
 			return !failed;
 	} else {
-		const struct sending *sending = ITEM(meter->sendings.items, struct sending, place);
-
 		delay_s = row->time_s - sending->sent_s;
 		if (sending->payload < payload)
 			payload = sending->payload;
-		if (!end_sending(meter, row, place))
+		if (!end_sending(meter, row, sending->sent_s, place))
 			return 0;
 	}
 	if (meter->extent == ONLY_RECEIVED)
@@ -1234,19 +1400,14 @@ static int
 mark_dropped(struct meter *meter, const struct row *row)
 {
 	struct stream *stream = own_stream(meter, row);
-	int64_t place = first_of(&meter->sendings, packet_key(row));
+	int64_t place;
+	struct sending *sending = sending_of(meter, row, &place);
 	double sent_s = NAN;
 	int failed = 0;
 
-	if (place >= 0) {
-		struct sending *sending = ITEM(meter->sendings.items, struct sending, place);
-
+	if (sending) {
 		sent_s = sending->sent_s;
-		if (!sending->is.lost) {
-			failed = !part(&meter->sendings, place);
-			sending->is.lost = 1;
-			failed |= !join(&meter->sendings, place);
-		}
+		failed = !lose(meter, sending, place);
 	} else {
 		const struct remembered *arrival = recall(&meter->arrived, packet_key(row), &failed);
 
@@ -2023,13 +2184,13 @@ static void
 free_lists(struct meter *meter)
 {
 	struct list *const lists[] = {
-		&meter->streams, &meter->links, &meter->entered, &meter->routes, &meter->causes,
+		&meter->streams, &meter->lanes, &meter->links, &meter->entered, &meter->routes, &meter->causes,
 		&meter->losses, &meter->receivers, &meter->nodes, &meter->levels,
 		&meter->sendings.items, &meter->queued.items, &meter->arrived.items,
 		&meter->sent_to_group.items, &meter->copies.items, &meter->unsent.items
 	};
 	struct map *const maps[] = {
-		&meter->stream_places, &meter->link_places, &meter->entered_places,
+		&meter->stream_places, &meter->lane_places, &meter->link_places, &meter->entered_places,
 		&meter->route_places, &meter->cause_places, &meter->loss_places,
 		&meter->receiver_places, &meter->node_places, &meter->level_places,
 		&meter->sendings.firsts[0], &meter->sendings.firsts[1], &meter->queued.firsts[0],
@@ -2050,6 +2211,8 @@ bdpbench_free_meter(struct meter *meter)
 		free(ITEM(meter->streams, struct stream, i)->holes);
 		free(ITEM(meter->streams, struct stream, i)->numbers);
 	}
+	for (int64_t i = 0; i < meter->lanes.count; i++)
+		free(ITEM(meter->lanes, struct lane, i)->items);
 	for (int64_t i = 0; i < meter->links.count; i++)
 		free(ITEM(meter->links, struct link, i)->changes.items);
 	for (int i = 0; i < SERIES; i++) {
@@ -2074,6 +2237,7 @@ bdpbench_new_meter(double start_s, double width_s, int extent)
 	meter->start_s = start_s;
 	meter->extent = (enum extent)extent;
 	meter->streams.size = sizeof(struct stream);
+	meter->lanes.size = sizeof(struct lane);
 	meter->links.size = sizeof(struct link);
 	meter->entered.size = sizeof(struct entered);
 	meter->routes.size = sizeof(struct route);
@@ -2197,6 +2361,13 @@ bdpbench_finish_meter(struct meter *meter)
 
 	if (settle_held(meter, 0) == NO_MEMORY)
 		return 0;
+	for (int64_t i = 0; i < meter->lanes.count; i++) {
+		struct lane *lane = ITEM(meter->lanes, struct lane, i);
+
+		while (lane->head < lane->count)
+			if (!leave_lane(meter, lane))
+				return 0;
+	}
 	for (int64_t i = 0; i < meter->links.count; i++)
 		if (!apply_changes(meter, i))
 			return 0;

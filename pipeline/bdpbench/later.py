@@ -18,7 +18,9 @@ else:
 
     class _Later:
         def __getattr__(self, name):
-            return getattr(importlib.import_module("polars"), name)
+            found = getattr(importlib.import_module("polars"), name)
+            setattr(self, name, found)  # which is found without this the next time
+            return found
 
     pl = _Later()
 

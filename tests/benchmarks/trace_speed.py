@@ -6,8 +6,8 @@ ns-2 write a wired trace, and traces of wireless nodes in both formats, of that 
 receives in each second, and must agree; `bdpbench analyze` computes all of its metrics and series,
 or throughput alone, and must have parsed every line. In each pass they run one after the other,
 each as a process. The benchmark prints medians, and medians of the ratios to mawk's CPU time of the
-same pass, which are meaningful on a busy machine, too; `--docs` writes the tables of
-docs/traces.md.
+same pass, which are meaningful on a busy machine, too; a trace of three lines shows what a call
+costs at least. `--docs` writes the tables of docs/traces.md.
 """
 
 from __future__ import annotations
@@ -49,6 +49,7 @@ for row in rows.agg(pl.col("bytes").sum()).collect(engine="streaming").iter_rows
     print(*row)
 """
 _TIME = re.compile(rb"^(. (?:-t )?)([0-9]+\.[0-9]+)")
+_SHORT = "".join(f"{event} 0.1 0 1 tcp 1040 ------- 1 0.0 1.0 0 0\n" for event in "+-r")
 _REPEATED_S = 4  # what a run of wireless.tcl writes, from 1 s on
 TITLES = {
     "mawk": "mawk: throughput per flow and second",
@@ -87,6 +88,24 @@ def table(kind: str, passes: list[dict[str, Cost]], lines: int, size: int) -> li
         peak_mb = statistics.median(each[name].peak_mb for each in passes)
         rows.append(f"| {told} | {cpu_s:.1f} s | {of_mawk:.2f} | {peak_mb:.0f} MB |")
     return rows
+
+
+def short_table(folder: Path, passes: int) -> list[str]:
+    """Medians of what a trace of three lines takes, as Markdown."""
+    path = folder / "short.tr"
+    path.write_text(_SHORT)
+    analyze = [sys.executable, "-m", "bdpbench", "analyze", str(path)]
+    calls = {"`analyze`": analyze, TITLES["throughput"]: [*analyze, "--metric", "throughput"]}
+    costs = [{name: cost_of(call)[0] for name, call in calls.items()} for _ in range(passes)]
+    rows = ["| trace of three lines | CPU time | wall time | peak memory |", "|---|---:|---:|---:|"]
+    for name in calls:
+        cpu_s, wall_s, peak_mb = (
+            statistics.median(getattr(each[name], what) for each in costs)
+            for what in ("cpu_s", "wall_s", "peak_mb")
+        )
+        rows.append(f"| {name} | {cpu_s:.2f} s | {wall_s:.2f} s | {peak_mb:.0f} MB |")
+    print("\n".join(rows), flush=True)
+    return [*rows, ""]
 
 
 def _make_trace(kind: str, path: Path, megabytes: float) -> None:
@@ -149,6 +168,8 @@ def main() -> None:
     for kind in [options.kind] if options.kind else AWK:
         with tempfile.TemporaryDirectory() as folder:
             found += _tables_of(kind, options, Path(folder))
+    with tempfile.TemporaryDirectory() as folder:
+        found += short_table(Path(folder), 3 * options.passes)
     if options.docs:
         told = (
             f"Medians of {options.passes} passes in turn, and of the ratios within each pass, by\n"

@@ -21,12 +21,11 @@ from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
-from bdpbench.contracts.runs import TABLE_KEYS
-from bdpbench.contracts.runs import Definition as DefinitionDocument
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
 
 if TYPE_CHECKING:
+    from bdpbench.contracts.runs import Definition as DefinitionDocument
     from bdpbench.metrics.groups import Group, Row
     from bdpbench.metrics.views import FlowView, LinkView, RunView, View
 
@@ -383,6 +382,8 @@ def _declared(
 
 
 def _checked(metric: Metric, place: Place) -> Metric:
+    from bdpbench.contracts.runs import TABLE_KEYS  # which packet traces are measured without
+
     where = f"{place[0]}:{place[1]}"
     if not metric.tables:
         raise BdpbenchError(

@@ -8,7 +8,6 @@ follow the same rule, so that adjacent windows share no sample.
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Sequence
 
 from bdpbench.later import Schema, pl
@@ -125,7 +124,7 @@ def batch_means(
         # A row at the end of a part belongs to it, as for windows.
         part = math.ceil((time_s - start_s) / (end_s - start_s) * batches - _ROUNDING) - 1
         parts[max(0, part)].append(value)
-    return [statistics.fmean(part) for part in parts if part]
+    return [math.fsum(part) / len(part) for part in parts if part]
 
 
 def last_until(frame: pl.DataFrame, column: str, end_s: float) -> float | None:
@@ -157,7 +156,7 @@ def known_sum(values: Sequence[float | None]) -> float | None:
 def known_mean(values: Sequence[float | None]) -> float | None:
     """The mean; None if one of the values is unknown, or there are none."""
     known = [each for each in values if each is not None]
-    return statistics.fmean(known) if known and len(known) == len(values) else None
+    return math.fsum(known) / len(known) if known and len(known) == len(values) else None
 
 
 def time_to_largest(bins: pl.DataFrame) -> float | None:

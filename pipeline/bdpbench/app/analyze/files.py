@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from bdpbench import __version__
 from bdpbench.contracts.documents import csv_of_frame
 from bdpbench.contracts.files import write_atomically, write_bytes_atomically, write_text_atomically
-from bdpbench.contracts.runs import Definition
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
 from bdpbench.metrics.packets import PACKET_DEFINITIONS, PacketSums
@@ -21,6 +20,7 @@ from bdpbench.metrics.series import cumulative_shares
 from bdpbench.trace import LineAccount
 
 if TYPE_CHECKING:
+    from bdpbench.contracts.runs import Definition
     from bdpbench.pages.analysis import Trace
 
 ANALYSIS_VERSION = 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from bdpbench.later import Schema, pl
 from bdpbench.metrics.definition import CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY
@@ -22,9 +23,11 @@ from bdpbench.metrics.packets.definitions import (
     per_second,
     values_of,
 )
-from bdpbench.metrics.packets.sums import Received
-from bdpbench.metrics.packets.totals import PacketSums
 from bdpbench.metrics.series import CUT_SHARE, PEAK_SHARE, first_time_at_least
+
+if TYPE_CHECKING:
+    from bdpbench.metrics.packets.sums import Received
+    from bdpbench.metrics.packets.totals import PacketSums
 
 ROWS_SCHEMA = Schema(
     {
@@ -167,6 +170,8 @@ def _of(subject: str) -> list[PacketMetric]:
 def _by_row(
     frame: pl.DataFrame, metrics: Iterable[PacketMetric], seconds: float
 ) -> Iterator[_Value]:
+    if frame.is_empty():
+        return
     names = frame["subject"].to_list()
     for values in values_of(metrics, frame, seconds):
         for name, value in zip(names, values.to_list(), strict=True):
@@ -190,6 +195,8 @@ def _of_nodes(sums: PacketSums, chosen: Collection[int] | None) -> Iterator[_Val
 
 def _drops(metric: str, rows: pl.DataFrame) -> Iterator[_Value]:
     """Drops of a layer for a reason, over all types of packets."""
+    if rows.is_empty():
+        return
     sums = rows.group_by("subject", maintain_order=True).agg(pl.col("dropped_pkts").sum())
     for subject, count in sums.iter_rows():
         yield _Value(metric, subject, float(count))
@@ -282,9 +289,10 @@ def _together(flows: pl.DataFrame) -> pl.DataFrame:
 
 def _of_all(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
     rates = PACKET_DEFINITIONS["throughput"].of(flows, sums.seconds).to_list()
-    for name in _TOTALS if rates else ():
-        total = PACKET_DEFINITIONS[name].of(_together(flows), sums.seconds)
-        yield _Value(f"total_{name}", "trace", total[0])
+    if rates:
+        measured = [PACKET_DEFINITIONS[name] for name in _TOTALS]
+        for total in values_of(measured, _together(flows), sums.seconds):
+            yield _Value(f"total_{total.name}", "trace", total[0])
     yield from _of_network(sums)
     yield from _of_rates(rates, flows["started_s"].to_list())
     if len(rates) > 1:

@@ -262,10 +262,10 @@ class Totals:
         put = entered.group_by("stream").agg(
             route_links=pl.len().cast(pl.Int64), route_pkts=pl.col("entered_pkts").sum()
         )
-        who = _frame_of(self.found.named)
+        who = _frame_of(self.found.named).lazy()
         for each in (self.found.streams, self._lost(), put):
-            who = who.join(each, on="stream", how="left", maintain_order="left")
-        return _flow_totals(who, bins)
+            who = who.join(each.lazy(), on="stream", how="left", maintain_order="left")
+        return _flow_totals(who, bins).collect()
 
     def _lost(self) -> pl.DataFrame:
         """Packets sent in the window that never arrived, by stream: lost_pkts, vanished_pkts (i64).
@@ -279,8 +279,9 @@ class Totals:
         longest = received.agg(longest_s=pl.col("delay_max_s").max())
         late = pl.col("sent_s") < self.last_s - pl.col("longest_s").fill_null(0.0)
         counts = (
-            found.open.filter(self.window.holds("sent_s"))
-            .join(longest, on="stream", how="left")
+            found.open.lazy()
+            .filter(self.window.holds("sent_s"))
+            .join(longest.lazy(), on="stream", how="left")
             .group_by("stream")
             .agg(
                 dropped=pl.col("dropped").sum().cast(pl.Int64),
@@ -288,10 +289,10 @@ class Totals:
             )
         )
         lost = pl.col("dropped").fill_null(0) + pl.col("forgotten_losses")
-        joined = found.streams.select("stream", "forgotten_losses").join(
-            counts, on="stream", how="left"
-        )
-        return joined.select("stream", pl.col("vanished_pkts").fill_null(0), lost_pkts=lost)
+        streams = found.streams.lazy().select("stream", "forgotten_losses")
+        joined = streams.join(counts, on="stream", how="left")
+        vanished = pl.col("vanished_pkts").fill_null(0)
+        return joined.select("stream", vanished, lost_pkts=lost).collect()
 
     def _receiver_totals(self, flows: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
         sent_on = entered.select("stream", node="from_node", forwards=pl.lit(value=True))
@@ -361,15 +362,19 @@ class Totals:
         )
 
     def _link_totals(self, bins: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
-        sums = bins.group_by("link").agg(
-            pl.col(*_LINK_COUNTS, "change_times_s", "wait_sum_s").sum(),
-            pl.col("wait_max_s", "longest_pkts").max(),
+        sums = (
+            bins.lazy()
+            .group_by("link")
+            .agg(
+                pl.col(*_LINK_COUNTS, "change_times_s", "wait_sum_s").sum(),
+                pl.col("wait_max_s", "longest_pkts").max(),
+            )
         )
-        came = entered.group_by("link").agg(pl.col("entered_pkts", "entered_bytes").sum())
+        came = entered.lazy().group_by("link").agg(pl.col("entered_pkts", "entered_bytes").sum())
         joined = (
             came.join(sums, on="link", how="full", coalesce=True)
-            .join(self.found.links, on="link", how="left")
-            .join(self._capacities(entered), on="link", how="left")
+            .join(self.found.links.lazy(), on="link", how="left")
+            .join(self._capacities(entered).lazy(), on="link", how="left")
             .rename({"before": "pkts"})
         )
         counts = pl.col("entered_pkts", "entered_bytes", *_LINK_COUNTS, "pkts").fill_null(0)
@@ -391,6 +396,7 @@ class Totals:
             .with_columns(subject=pl.format("link:{}-{}", "from_node", "to_node"))
             .select("link", *LINKS, "pkts")
             .sort("from_node", "to_node")
+            .collect()
         )
 
     def _is_shared(self, entered: pl.DataFrame) -> pl.Expr:
@@ -418,12 +424,14 @@ class Totals:
         in_space = links.filter("coarse")
         one_of_several = in_space.filter(pl.col("from_node").is_duplicated())
         measured = (
-            links.filter(pl.col("periods") > 0)
+            links.lazy()
+            .filter(pl.col("periods") > 0)
             .filter(pl.col("periods") * error_s < _LARGEST_ERROR * pl.col("busy_s"))
             .filter(~self._is_shared(entered))
-            .join(one_of_several, on="link", how="anti")
-            .join(known, on="link", how="anti")
+            .join(one_of_several.lazy(), on="link", how="anti")
+            .join(known.lazy(), on="link", how="anti")
             .select("link", capacity_mbps=8e-6 * pl.col("busy_bytes") / pl.col("busy_s"))
+            .collect()
         )
         return pl.concat([known, measured])
 
@@ -432,7 +440,7 @@ class Totals:
         change = pl.col("change_pkts").fill_null(0)
         at_start = (change.cum_sum().over("link") - change) + pl.col("pkts").fill_null(0)
         names = links.select("link", "subject", "from_node", "to_node", "pkts")
-        joined = full.join(names, on="link").sort("from_node", "to_node", "bin")
+        joined = full.lazy().join(names.lazy(), on="link").sort("from_node", "to_node", "bin")
         with_length = joined.with_columns(start=start, end=end, at_start=at_start)
         length = pl.col("end") - pl.col("start")
         area = pl.col("at_start") * length + (
@@ -447,13 +455,14 @@ class Totals:
             max_queue_pkts=pl.max_horizontal("longest_pkts", "at_start").cast(pl.Int64),
             queueing_ms=1e3 * pl.col("wait_sum_s") / pl.col("departed_pkts"),
             dropped_pkts=pl.col("dropped_pkts").fill_null(0),
-        )
+        ).collect()
 
     def _flow_series(self, bins: pl.DataFrame, names: pl.DataFrame) -> pl.DataFrame:
         start, end = self._bin_ends()
         length = end - start
         return (
-            bins.join(names, on="stream", maintain_order="left")
+            bins.lazy()
+            .join(names.lazy(), on="stream", maintain_order="left")
             .select(
                 subject="flow",
                 time_s=end,
@@ -470,6 +479,7 @@ class Totals:
                 ),
             )
             .sort("subject", "time_s")
+            .collect()
         )
 
     def _loss_series(self, bins: pl.DataFrame) -> pl.DataFrame:
@@ -584,10 +594,14 @@ def _frame_of(named: Sequence[Stream]) -> pl.DataFrame:
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-def _flow_totals(who: pl.DataFrame, bins: pl.DataFrame) -> pl.DataFrame:
-    sums = bins.group_by("stream").agg(
-        pl.col(*FLOW_COUNTS, "delay_sum_s", "rtt_sum_s").sum(),
-        pl.col("delay_max_s", "rtt_max_s").max(),
+def _flow_totals(who: pl.LazyFrame, bins: pl.DataFrame) -> pl.LazyFrame:
+    sums = (
+        bins.lazy()
+        .group_by("stream")
+        .agg(
+            pl.col(*FLOW_COUNTS, "delay_sum_s", "rtt_sum_s").sum(),
+            pl.col("delay_max_s", "rtt_max_s").max(),
+        )
     )
     sees_source = (pl.col("sent_pkts") > 0) | pl.col("source_is_traced")
     sees_receiver = (pl.col("received_pkts") > 0) | pl.col("receiver_is_traced")
@@ -636,11 +650,13 @@ def _wired_nodes(
     parts = [pl.DataFrame(schema=schema), sent, received, came, dropped]
     return (
         pl.concat(parts, how="diagonal")
+        .lazy()
         .group_by("node")
         .agg(pl.col(COUNTED).sum())
         .filter(pl.sum_horizontal(COUNTED) > 0)
         .select("node", pl.lit(_ON_A_LINK).alias("layer"), *COUNTED)
         .sort("node")
+        .collect()
     )
 
 

@@ -157,6 +157,25 @@ def test_called_again_it_simulates_nothing_and_full_adds_repetitions(evaluated: 
     assert pairs == ""
 
 
+def test_a_study_that_is_only_named_takes_part_where_it_is(tmp_path: Path) -> None:
+    _write_config(tmp_path)
+    plain = str(_protocol(tmp_path, "Plain"))
+    shutil.copytree(DATA / "evaluation", tmp_path / "config" / "another")
+    for name, old, new in (
+        ("study.yaml", "key: evaluation", "key: another"),
+        ("evaluate.yaml", "schema_version: 1\n", "schema_version: 1\nonly_named: true\n"),
+    ):
+        path = tmp_path / "config" / "another" / name
+        path.write_text(path.read_text().replace(old, new, 1))
+    asked = ("--quick", "--dry-run", plain)
+    told = said_by(_evaluate(tmp_path, *asked))
+    assert "evaluation: 6 runs" in told
+    assert "another:" not in told
+    named = said_by(_evaluate(tmp_path, *asked, "--study", "another"))
+    assert "another: 6 runs" in named
+    assert "evaluation: 6 runs" not in named
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

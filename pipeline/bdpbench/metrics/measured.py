@@ -174,7 +174,7 @@ def _growth(percent: int) -> None:
     level = f"{percent} % of the nominal bandwidth-delay product"
     _of_growth(
         "s",
-        f"Time to {percent} % of the BDP since measured_from_s",
+        f"Time until cwnd is {percent} % of the BDP",
         name=f"measured_time_to_{percent}pct_cwnd",
         text=f"Time from measured_from_s to the first sample of cwnd at or above {level}; 0 if it "
         "is there already.",
@@ -234,7 +234,7 @@ _of_background = functools.partial(run_metric, tables=("facts",), parameters=_FR
 
 @_of_background(
     "packets",
-    "Dropped packets of the background",
+    "Loss of background packets",
     f"{_SUITE} 5.3.3",
     when=lambda run: bool(_of_sources(run, "drops")),
 )
@@ -288,8 +288,8 @@ def _over_baseline(metric: str, group: Group) -> Iterator[tuple[Row, float | Non
 
 
 for _name, _nth, _title in (
-    ("second_source_gain", "second", "Gain of the second source over the baseline"),
-    ("first_source_left", "first", "What is left to the first source, over the baseline"),
+    ("second_source_gain", "second", "Gain of the second source"),
+    ("first_source_left", "first", "Share left to the first source"),
 ):
     group_metric(
         "1",

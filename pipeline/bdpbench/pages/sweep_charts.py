@@ -170,6 +170,9 @@ def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
         maintain_order="left",
     )
     of = "subject_x" if several == [True, False] else "subject"
+    # A series has the colour of the protocol that not all runs have, such as beside the same other.
+    named = [set(protocols_of(run)) for run in swept.runs]
+    everywhere = set.intersection(*named) if named else set()
     by_id = {run["run_id"]: run for run in swept.runs}
     points = pl.DataFrame(
         [
@@ -178,7 +181,10 @@ def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
                 "y": row["y"],
                 "at": float(run["parameters"][swept.sweep.main]) if swept.sweep.main else 0.0,
                 "series": swept.series(run, row[of] if any(several) else ""),
-                "protocol": next(iter(protocols_of(run)), ""),
+                "protocol": next(
+                    (each for each in protocols_of(run) if each not in everywhere),
+                    next(iter(protocols_of(run)), ""),
+                ),
                 "rank": names.rank(run, swept.sweep.others),
                 "run_id": row["run_id"],
                 "run": run["label"],

@@ -179,6 +179,9 @@ class EvaluateFile(Strict):
 
     schema_version: Literal[1]
     tier: TierName = Field("paper", description="Published tier whose runs take the newcomer")
+    only_named: bool = Field(
+        False, description="Whether the study takes part only where --study names it"
+    )
     record: list[VariableName] = Field(
         default_factory=list, description="Variables that the newcomer's senders record"
     )
@@ -299,13 +302,14 @@ def with_protocols(study: Study, protocols: Mapping[str, Protocol]) -> Study:
 
 
 def mirrors() -> list[Mirror]:
-    """The studies that take newcomers: the evaluations' own first, then the configured ones.
+    """The studies that take newcomers: the evaluations' own, others beside it, the configured ones.
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong in one.
     """
-    own = config_dir() / OWN_FOLDER
-    folders = [own, *(studies_dir() / key for key in study_keys())]
+    beside = [path.parent for path in config_dir().glob(f"*/{EVALUATE_NAME}")]
+    beside.sort(key=lambda folder: (folder.name != OWN_FOLDER, folder.name))
+    folders = [*beside, *(studies_dir() / key for key in study_keys())]
     return [load_mirror(each) for each in folders if (each / EVALUATE_NAME).is_file()]
 
 

@@ -290,3 +290,19 @@ def test_each_link_of_a_run_is_a_series_of_a_tradeoff(inputs: Any) -> None:
     chart = _tradeoff(inputs, _runs(inputs, repetitions=1), [9.0, 5.0], links)
     assert len(_rows(chart, "x")) == 4
     assert len({each["series"] for each in _rows(chart, "x")}) == 2
+
+
+def test_pairs_with_the_same_other_have_the_colours_of_those_that_differ(inputs: Any) -> None:
+    (run, _) = _runs(inputs, repetitions=1)
+    who = {"protocol": None, "protocol_1": "HS"}
+    runs = [
+        {**run, "run_id": key, "parameters": {
+            name: value for name, value in {**run["parameters"], **who, "protocol_2": key}.items()
+            if value is not None
+        }}
+        for key in ("HS", "BIC")
+    ]  # fmt: skip
+    names = inputs.sections().data.names
+    chart = _tradeoff(inputs, runs, [9.0, 5.0], ["run"])
+    colours = chart.content["spec"]["layer"][-1]["encoding"]["color"]["scale"]["range"]
+    assert colours == [names.colour("HS"), names.colour("BIC")]

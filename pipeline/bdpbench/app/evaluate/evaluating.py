@@ -183,7 +183,7 @@ class Evaluating:
                 hint = f"those that do: {', '.join(each.key for each in known)}"
                 raise BdpbenchError("is no study that takes newcomers", where=key, hint=hint)
         for mirror in known:
-            if not studies or mirror.key in studies:
+            if mirror.key in studies if studies else not mirror.file.only_named:
                 self._resolve_study(mirror)
         if not any(each.plan["runs"] for each in self._mirrored):
             said = "\n".join(each["said"] for each in self._problems) or "no study has runs for it"

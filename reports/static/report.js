@@ -53,7 +53,10 @@
   const packedIndex = document.getElementById("shard-index");
   const indexed = packedIndex ? textOf(packedIndex.textContent).then(JSON.parse) : null;
   const fileOfRun = new Map();
-  if (indexed) indexed.then(({ runs }) => runs.forEach((run) => fileOfRun.set(run[0], run[4])));
+  if (indexed) indexed.then(({ runs, time }) => {
+    store.time = time;
+    runs.forEach((run) => fileOfRun.set(run[0], run[4]));
+  });
 
   const loaded = new Map();
 
@@ -209,107 +212,44 @@
 
   function specOf(chart, canvas) {
     const spec = chart.kind === "spec" ? structuredClone(chart.spec) : timeSpecOf(chart);
-    const labels = chart.labels || chart.traces.map((trace) => trace.label);
+    const labels = chart.labels || (chart.bands || chart.traces).map(({ label }) => label);
     spec.config.legend.columns = legendColumns(labels, canvas.clientWidth);
     spec.description = canvas.getAttribute("aria-label");
-    if (labelsFit(chart, labels, canvas)) labelAtEnds(spec);
+    nameOnce(spec, labelsFit(chart, labels, canvas));
     return spec;
   }
 
-  // ---- Names at the ends of lines, in place of a legend -----------------------------------------
+  // ---- Names at the ends of lines, or a legend ---------------------------------------------------
 
   const MOST_NAMED = 8;
   const NAME_LETTER = 6.2;
-  const NAME_HEIGHT = 12.5;
   const WIDEST_NAMES = 0.34; // of the chart
-
-  const lineLayer = (spec) => spec.layer.find(({ mark }) => mark.type === "line");
 
   function labelsFit(chart, labels, canvas) {
     if (labels.length < 2 || labels.length > MOST_NAMED || chart.unit) return false;
-    if (chart.kind === "spec" && !lineLayer(chart.spec)) return false;
     const longest = Math.max(...labels.map((label) => label.length));
     return longest * NAME_LETTER < WIDEST_NAMES * canvas.clientWidth;
   }
 
-  // The rows of "ends" are placed in pixels when the scales are known, see placeNames.
-  function labelAtEnds(spec) {
-    const pixel = (field) => ({ field, type: "quantitative", scale: null });
-    const own = (field) => ({ field, type: "nominal", scale: null });
-    spec.layer.forEach(({ encoding }) => { if (encoding.color && encoding.color.field) encoding.color.legend = null; });
-    spec.layer.forEach(({ encoding }) => { if (encoding.strokeDash) encoding.strokeDash.legend = null; });
-    spec.layer.push({
-      data: { name: "ends" },
-      mark: { type: "rule", strokeWidth: 1.2, opacity: 0.7, clip: false },
-      encoding: { x: pixel("from"), x2: { field: "to" }, y: pixel("end"), y2: { field: "at" }, color: own("colour") },
-    }, {
-      data: { name: "ends" },
-      mark: { type: "text", align: "left", baseline: "middle", fontSize: 11, cursor: "pointer", dx: 2, clip: false },
-      encoding: { x: pixel("to"), y: pixel("at"), text: { field: "name" } },
-    });
-    spec.datasets = { ...spec.datasets, ends: [] };
+  // The layer of the names is that of "names_at_ends" (pages/specs.py).
+  function nameOnce(spec, atEnds) {
+    const others = spec.layer.filter(({ name }) => name !== "ends");
+    if (!atEnds) spec.layer = others;
+    else if (others.length < spec.layer.length) {
+      const channels = others.flatMap(({ encoding: { color, strokeDash } }) => [color, strokeDash]);
+      channels.filter((each) => each && each.field).forEach((each) => { each.legend = null; });
+    }
   }
 
-  // The last point of each line, no later than this: name → its place on both axes.
-  function endsOf(chart, latest) {
-    const ends = new Map();
-    if (chart.kind !== "spec") {
-      for (const trace of chart.traces) {
-        const { t, v } = pointsOf(trace, chart.kind);
-        const last = t.length && (t[t.length - 1] > latest ? sampleAt(t, latest, chart) : t.length - 1);
-        if (t.length) ends.set(trace.label, { x: Math.min(t[last], latest), v: v[last], colour: trace.colour });
-      }
-      return ends;
-    }
-    const { spec } = chart;
-    const { data, encoding } = lineLayer(spec);
-    const { domain, range } = encoding.color.scale;
-    for (const row of spec.datasets[(data || spec.data).name]) {
-      const known = ends.get(row.series);
-      const x = row[encoding.x.field];
-      if (known && known.x > x) continue;
-      const values = known && known.x === x ? [...known.values, row[encoding.y.field]] : [row[encoding.y.field]];
-      const v = values.reduce((sum, each) => sum + each, 0) / values.length;
-      ends.set(row.series, { x, v, values, colour: range[domain.indexOf(row.series)] });
-    }
-    return ends;
-  }
-
-  // Names that would overlap are moved apart, in the order of their lines.
-  function placeNames(chart, view) {
-    const [across, up, height] = [view.scale("x"), view.scale("y"), view.height()];
-    const bandwidth = across.bandwidth ? across.bandwidth() : 0;
-    const rows = [...endsOf(chart, across.domain()[1])].map(([name, { x, v, colour }]) => ({
-      name, colour, from: Math.min(across(x) + bandwidth / 2, view.width()), to: view.width() + 14, end: Math.min(height, Math.max(0, up(v))),
-    })).sort((a, b) => a.end - b.end);
-    rows.forEach((row, i) => { row.at = Math.max(row.end, i ? rows[i - 1].at + NAME_HEIGHT : 0); });
-    let lowest = height;
-    for (const row of [...rows].reverse()) {
-      row.at = Math.min(row.at, lowest);
-      lowest = row.at - NAME_HEIGHT;
-    }
-    return rows;
-  }
-
-  async function nameLines(chart, view) {
-    if (!view.getState({ data: (name) => name === "ends", signals: () => false }).data.ends) return;
-    // The names take room from the plot, and then the lines end elsewhere.
-    for (let round = 0; round < 2; round += 1) {
-      view.data("ends", placeNames(chart, view)).resize();
-      // eslint-disable-next-line no-await-in-loop -- the second round needs the first one's scales
-      await view.runAsync();
-    }
-    if (chart.kind === "spec") return;
-    view.addSignalListener("zoom_t", () => view.runAfter(() => {
-      setTimeout(() => view.data("ends", placeNames(chart, view)).runAsync());
-    }));
-    // Marks outside of the plot of a chart that zooms get no events of their own.
+  // Marks outside of the plot of a chart that zooms get no events of their own.
+  function pickByName(view) {
     view.addEventListener("click", ({ clientX, clientY }) => {
-      const box = view.container().querySelector("svg.marks").getBoundingClientRect();
-      const across = clientX - box.left - view.padding().left - view.origin()[0];
-      const down = clientY - box.top - view.padding().top - view.origin()[1];
-      const hit = view.data("ends").find(({ to, at }) => across > to && Math.abs(down - at) < NAME_HEIGHT / 2);
-      if (hit) pick(view, hit.name);
+      const names = all("svg.marks .ends_layer_1_marks text", view.container());
+      const hit = names.find((each) => {
+        const { left, right, top, bottom } = each.getBoundingClientRect();
+        return left <= clientX && clientX <= right && top <= clientY && clientY <= bottom;
+      });
+      if (hit) pick(view, hit.textContent);
     });
   }
 
@@ -326,17 +266,30 @@
     const { x, y, color, strokeDash } = spec.layer[0].encoding;
     const samples = samplesOf(chart);
     const largest = topOf(chart);
-    const labels = chart.traces.map((trace) => trace.label);
+    const lines = chart.bands || chart.traces;
+    const labels = lines.map((each) => each.label);
+    const top = chart.top || largest * ROOM_ABOVE || 1;
     x.scale.domain = [chart.start || 0, chart.end];
-    y.scale.domain = [0, chart.top || largest * ROOM_ABOVE || 1];
-    color.scale = { domain: labels, range: chart.traces.map((trace) => trace.colour) };
+    y.scale.domain = [0, top];
+    color.scale = { domain: labels, range: lines.map((each) => each.colour) };
     // Dashes tell curves of one chart apart; a single one needs none.
-    const dashes = chart.traces.map((trace) => (labels.length > 1 ? trace.dash : [1, 0]));
+    const dashes = lines.map((each) => (labels.length > 1 ? each.dash : [1, 0]));
     strokeDash.scale = { domain: labels, range: dashes };
+    const bands = spec.layer.find(({ name }) => name === "bands");
+    spec.layer = spec.layer.filter((each) => each !== bands || chart.bands);
+    if (chart.bands) {
+      y.scale = { nice: true };
+      spec.params.push({ name: "step", value: (chart.end - (chart.start || 0)) / BAND_TIMES });
+      for (const each of spec.layer) {
+        const isOfCurves = each !== bands && each.data.name === bands.data.name;
+        if (isOfCurves) each.transform = [...bands.transform, ...(each.transform || [])];
+      }
+    }
     const drops = dropsOf(chart).map(([time]) => ({ t: time }));
-    const top = y.scale.domain[1];
     const phases = phasesOf(chart);
     spec.datasets = { samples, thresholds: labelledApart(chart.thresholds, top), drops, phases };
+    // A layer without rows has no extent.
+    spec.layer = spec.layer.filter(({ data, name }) => name === "lines" || spec.datasets[data.name].length);
     return spec;
   }
 
@@ -422,9 +375,9 @@
 
   async function drawWhole(chart, canvas) {
     const view = await embedded(canvas, specOf(chart, canvas), canvas);
-    await nameLines(chart, view);
     if (chart.kind === "spec") openRunsOnClick(view);
     else {
+      pickByName(view);
       readValues(canvas, chart, view);
       if (!chart.unit) {
         moveTogether(canvas, view);
@@ -493,8 +446,7 @@
 
   // ---- Many curves as medians and bands ---------------------------------------------------------
 
-  const BAND_TIMES = 240;
-  const BAND = [0.1, 0.5, 0.9];
+  const BAND_TIMES = 240; // as in pages/curves.py
 
   // More curves than can be named: name → curves, by what their names begin with; null if that is no help.
   function crowdOf(chart) {
@@ -503,29 +455,9 @@
     return groups.size <= MOST_NAMED && groups.size * 3 <= chart.traces.length ? groups : null;
   }
 
-  function bandOf(chart, traces) {
-    const [start, width] = [chart.start || 0, (chart.end - (chart.start || 0)) / BAND_TIMES];
-    const curves = traces.map((trace) => pointsOf(trace, chart.kind)).filter(({ t }) => t.length);
-    return Array.from({ length: BAND_TIMES + 1 }, (_, i) => start + i * width).flatMap((time) => {
-      const known = curves.filter(({ t }) => t[0] <= time && time <= t[t.length - 1] + width);
-      const values = known.map(({ t, v }) => v[sampleAt(t, time, chart)]).filter((v) => v !== null).sort((a, b) => a - b);
-      const [low, v, high] = BAND.map((share) => values[Math.round(share * (values.length - 1))]);
-      return values.length ? [{ t: time, low, v, high }] : [];
-    });
-  }
-
   async function drawBands(chart, canvas, groups) {
-    const bands = [...groups].map(([name, traces]) => ({ name, traces, band: bandOf(chart, traces) }));
-    const medians = bands.map(({ name, traces: [first], band }) => ({
-      ...first, label: name, dash: [1, 0], points: { t: band.map(({ t }) => t), v: band.map(({ v }) => v) },
-    }));
-    const highest = bands.flatMap(({ band }) => band.map(({ high }) => high)).concat(chart.thresholds.map(({ v }) => v));
-    const own = { ...chart, traces: medians, top: chart.top || largestOf(highest) * ROOM_ABOVE || 1 };
-    const spec = specOf(own, canvas);
-    const { x, y, color } = spec.layer[0].encoding;
-    const encoding = { x, y: { ...y, field: "low" }, y2: { field: "high" }, color };
-    spec.layer.push({ data: { name: "bands" }, mark: { type: "area", opacity: 0.18, clip: true }, encoding });
-    spec.datasets.bands = bands.flatMap(({ name, band }) => band.map((each) => ({ ...each, s: name })));
+    const medians = [...groups].map(([label, [first]]) => ({ ...first, label, dash: [1, 0] }));
+    const spec = specOf({ ...chart, bands: medians }, canvas);
     const told = document.createElement("p");
     told.className = "quantity";
     told.textContent = `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.`;
@@ -533,11 +465,22 @@
     place.className = "part";
     canvas.append(told, place);
     const view = await embedded(place, spec, canvas);
-    await nameLines(own, view);
-    readValues(place, own, view);
+    readValues(place, { ...chart, traces: drawnLines(view, medians) }, view);
     moveTogether(canvas, view);
     view.bdpbenchLabels = [];
   }
+
+  // The lines of a chart with the points that Vega has computed.
+  function drawnLines(view, lines) {
+    const points = marksOf(view.scenegraph().root, "lines_marks").map(({ datum }) => datum);
+    return lines.map((line) => {
+      const own = points.filter(({ s }) => s === line.label);
+      return { ...line, points: { t: own.map(({ t }) => t), v: own.map(({ v }) => v) } };
+    });
+  }
+
+  const marksOf = (node, name) => (node.marktype && node.name === name ? node.items
+    : (node.items || []).flatMap((each) => marksOf(each, name)));
 
   // A reader may lay the curves on one another after all.
   function offerBoth(canvas, otherwise) {

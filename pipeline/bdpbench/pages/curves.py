@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from bdpbench.contracts.plan import PlannedRun
+from bdpbench.pages.drawing import BANDS, MOST_NAMED
 from bdpbench.pages.names import (
     NEUTRAL,
     Captions,
@@ -42,6 +43,7 @@ from bdpbench.pages.specs import (
     TimeContent,
     layer,
     layered,
+    names_at_ends,
     number,
     text,
 )
@@ -96,6 +98,10 @@ _HEIGHT = 230
 _OTHER_RATE = re.compile(r"bottleneck(_\d+_mbps|(_\d+)?_mbps_changes)")
 _DROP = "#a3211b"
 _DROP_HEIGHT = 9
+
+# Times at which curves are compared, and what is drawn of them there.
+BAND_TIMES = 240
+_BAND = {"low": 0.1, "v": 0.5, "high": 0.9}
 
 # The plain wheel scrolls the page, as on any other; with Ctrl, or a pinch, it zooms the chart.
 _ZOOM_ON = "wheel![event.ctrlKey || event.metaKey]"
@@ -419,7 +425,9 @@ def line_spec(
         clip=True,
         interpolate=interpolate,
     )
-    spec = layered({**lines, "name": "lines"}, *_thresholds(), _drops(), height=_HEIGHT)
+    ends = names_at_ends(lines, "(!zoom.t || datum.t <= zoom.t[1])")
+    parts = [{**lines, "name": "lines"}, *_thresholds(), _drops(), ends, _bands()]
+    spec = layered(*parts, height=_HEIGHT)
     zoom = {"type": "interval", "encodings": ["x"], "zoom": _ZOOM_ON}
     chosen = {"type": "point", "fields": ["s"]}
     spec["params"] = [
@@ -427,6 +435,47 @@ def line_spec(
         {"name": "zoom", "select": zoom, "bind": "scales", "views": ["lines"]},
     ]
     return spec
+
+
+def crowd_of(content: TimeContent) -> dict[str, CurveContent]:
+    """Group → first of its curves, where there are more than can be named; {} if that is no help.
+
+    A group are curves whose labels begin with the same words: ``H-TCP, flow 3`` with ``H-TCP``.
+    """
+    curves = content["traces"]
+    groups: dict[str, CurveContent] = {}
+    for each in curves:
+        groups.setdefault(each["label"].split(", ")[0], each)
+    is_crowd = "unit" not in content and len(curves) > MOST_NAMED >= len(groups)
+    return groups if is_crowd and 3 * len(groups) <= len(curves) else {}
+
+
+def _bands() -> Layer:
+    """Where the middle 80 % of many curves are.
+
+    Only a crowd has this layer. Its lines and names are then those of the medians, which its
+    ``transform`` makes; ``step`` is a parameter, the time between two of their values.
+    """
+    probs = list(_BAND.values())
+    names = " : ".join(f"datum.prob == {value} ? '{name}'" for name, value in _BAND.items())
+    place = [
+        {"calculate": "split(datum.s, ', ')[0]", "as": "group"},
+        {"calculate": "(floor(datum.t / step) + 0.5) * step", "as": "time"},
+        # The last value of each curve in each interval.
+        {
+            "aggregate": [{"op": "argmax", "field": "t", "as": "last"}],
+            "groupby": ["group", "time", "s"],
+        },
+        {"calculate": "datum.last.v", "as": "value"},
+        {"quantile": "value", "probs": probs, "groupby": ["group", "time"]},
+        {"calculate": f"{names} : ''", "as": "share"},
+        {"pivot": "share", "value": "value", "groupby": ["group", "time"]},
+        {"calculate": "datum.group", "as": "s"},
+        {"calculate": "datum.time", "as": "t"},
+    ]
+    between = {"x": number("t"), "y": number("low"), "y2": {"field": "high"}, "color": text("s")}
+    area = layer("area", "samples", between, opacity=0.18, clip=True)
+    return {**area, "name": BANDS, "transform": place}
 
 
 def _drops() -> Layer:

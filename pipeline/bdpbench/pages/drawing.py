@@ -45,6 +45,18 @@ _RESOURCES = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
 _LETTER = 6.6
 _AROUND_A_NAME = 44
 
+ENDS = "ends"
+"""Name of the layer with the names of lines, see ``names_at_ends`` of ``specs``."""
+
+BANDS = "bands"
+"""Name of the layer that only a crowd of curves has, see ``line_spec`` of ``curves``."""
+
+MOST_NAMED = 8
+"""Most names at the ends of lines."""
+
+# The share of the width that they may take.
+_WIDEST_NAMES = 0.34
+
 # As many drawings are worth the start of processes, 0.5 s each; this many wait for each of them.
 _WORTH_PROCESSES = 24
 _WAITING = 4
@@ -73,13 +85,28 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
     """A specification with the width, the font and the legend of a figure."""
     width_px = width_pt / PT_PER_PX
     found: Spec = copy.deepcopy({key: spec[key] for key in spec if key != "datasets"})
+    longest = max((len(label) for label in labels), default=0)
+    is_narrow = longest * _LETTER < _WIDEST_NAMES * width_px
+    has_ends = any(each.get("name") == ENDS for each in found["layer"])
+    if has_ends and 1 < len(labels) <= MOST_NAMED and is_narrow:
+        for each in found["layer"]:
+            for channel in ("color", "strokeDash"):
+                if "field" in each.get("encoding", {}).get(channel, {}):
+                    each["encoding"][channel]["legend"] = None
+    else:
+        found["layer"] = [each for each in found["layer"] if each.get("name") != ENDS]
     if "datasets" in spec:
-        found["datasets"] = spec["datasets"]
+        rows = found["datasets"] = spec["datasets"]
+        # Vega takes some ms for a layer that shows nothing.
+        found["layer"] = [
+            each for each in found["layer"] if "data" not in each or rows[each["data"]["name"]]
+        ]
     # On the page, room for a button is left above the chart.
     found |= {"width": width_px, "padding": 2}
     config = found["config"]
     config |= {"font": FONT, "autosize": {"type": "fit-x", "contains": "padding"}}
-    longest = max((len(label) for label in labels), default=0)
+    # Measuring a text takes as long as drawing a hundred points, and a limit is measured twice.
+    config |= {"axisQuantitative": {"labelLimit": 0}}
     config["legend"] |= {
         "columns": max(1, int(width_px // (longest * _LETTER + _AROUND_A_NAME))),
         "labelLimit": width_px - _AROUND_A_NAME,

@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from bdpbench.contracts.documents import csv_of
+from bdpbench.contracts.documents import csv_of, csv_of_frame
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.curves import time_specs
+from bdpbench.pages.curves import BAND_TIMES, crowd_of, time_specs
 from bdpbench.pages.drawing import COLUMN_PT, PAGE_PT, Drawing, drawn, sized
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.latex import PAPER_NAME, latex_paper, latex_text
@@ -176,7 +176,7 @@ def paper_files(
         for (width_pt, ending), content in drawing.items():
             yield f"{folders[width_pt]}/{figure.name}.{ending}", content
         if not request.archived:
-            yield f"{caption.file}.csv", csv_of(*renderer.rows(figure.chart)).encode()
+            yield f"{caption.file}.csv", renderer.csv(figure.chart)
             yield f"{caption.file}.tex", f"\\caption{{{latex_text(_short(caption))}}}\n".encode()
         tell(done, len(figures))
     for table, caption in contents.tables:
@@ -232,7 +232,11 @@ def _figure_caption(
 
 def printed_caption(chart: Chart) -> str:
     """What a chart shows. On paper, there is nothing to click on."""
-    text = joined(chart.place and f"{chart.place}.", chart.caption, chart.note, by=" ")
+    content, told = chart.content, ""
+    if "spec" not in content and crowd_of(content):
+        number = len(content["traces"])
+        told = f"Lines are medians of {number} curves, bands their 10th to 90th percentiles."
+    text = joined(chart.place and f"{chart.place}.", chart.caption, chart.note, told, by=" ")
     return re.sub(
         r"\s*Click on [^.;]*(?:\.|;\s*(\w))",
         lambda found: f" {found[1].upper()}" if found[1] else "",
@@ -410,11 +414,12 @@ def labels_of(chart: Chart) -> list[str]:
     content = chart.content
     if "spec" in content:
         return content["labels"]
-    return [trace["label"] for trace in content["traces"]]
+    labels = [trace["label"] for trace in content["traces"]]
+    return list(crowd_of(content)) or labels
 
 
 class Renderer:
-    """Makes whole specifications of charts, and rows of their data."""
+    """Makes whole specifications of charts, and their data as CSV."""
 
     def __init__(self, series: Mapping[str, RunSeries], captions: Captions) -> None:
         self._series = series
@@ -426,31 +431,32 @@ class Renderer:
         spec: Spec = (
             copy.deepcopy(content["spec"]) if "spec" in content else self._time_spec(content)
         )
-        spec.pop("params", None)
         return spec
 
-    def rows(self, chart: Chart) -> tuple[list[str], list[Mapping[str, object]]]:
-        """The data of a chart, as the page offers it: names of columns, and rows."""
+    def csv(self, chart: Chart) -> bytes:
+        """The data of a chart as CSV, as the page offers it."""
         content = chart.content
         if "spec" in content:
             datasets = content["spec"].get("datasets", {}).values()
             found = [row for rows in datasets for row in rows]
-            return list(dict.fromkeys(key for row in found for key in row)), found
+            return csv_of(list(dict.fromkeys(key for row in found for key in row)), found).encode()
         time, value = content.get("columns", ["time_s", content["kind"]])
-        columns = ["run_id", "series", time, value]
-        found = [
-            {"run_id": trace["run"], "series": trace["label"], time: t, value: v}
+        lines = [
+            (trace["run"], trace["label"], content["kind"], trace["subject"], value)
             for trace in content["traces"]
-            for t, v in self._points(trace["run"], content["kind"], trace["subject"])
         ]
-        if not content.get("drops"):
-            return columns, found
-        found += [
-            {"run_id": each["run"], "series": "drops", time: t, "dropped_pkts": packets}
-            for each in content["drops"]
-            for t, packets in self._points(each["run"], DROPS, each["subject"])
+        lines += [
+            (each["run"], "drops", DROPS, each["subject"], "dropped_pkts")
+            for each in content.get("drops", ())
         ]
-        return [*columns, "dropped_pkts"], found
+        parts = [
+            pl.DataFrame({time: times, column: values}).select(
+                pl.lit(run_id).alias("run_id"), pl.lit(label).alias("series"), time, column
+            )
+            for run_id, label, table, subject, column in lines
+            for times, values in [points_of(self._series[run_id], table, subject)]
+        ]
+        return csv_of_frame(pl.concat(parts, how="diagonal"))
 
     def _points(self, run_id: str, table: str, subject: str) -> Iterator[tuple[float, float]]:
         return zip(*points_of(self._series[run_id], table, subject), strict=True)
@@ -460,21 +466,29 @@ class Renderer:
         traces, thresholds = content["traces"], content["thresholds"]
         samples = [each for trace in traces for each in self._samples(trace, content["kind"])]
         highest = max((each["v"] for each in [*samples, *thresholds]), default=0.0)
-        labels = [trace["label"] for trace in traces]
         lines = spec["layer"][0]
-        lines.pop("params", None)
         encoding = lines["encoding"]
         encoding.pop("opacity", None)
         encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
         encoding["y"]["scale"]["domain"] = [0, content.get("top") or highest * _ROOM_ABOVE or 1]
-        encoding["color"]["scale"] = {
-            "domain": labels,
-            "range": [each["colour"] for each in traces],
-        }
-        encoding["strokeDash"]["scale"] = {
-            "domain": labels,
-            "range": [list(each["dash"]) for each in traces],
-        }
+        styles = {each["label"]: (each["colour"], list(each["dash"])) for each in traces}
+        *layers, bands = spec["layer"]
+        if groups := crowd_of(content):
+            styles = {name: (each["colour"], [1, 0]) for name, each in groups.items()}
+            encoding["y"]["scale"] = {"nice": True}
+            for each in layers:
+                if each["data"] == bands["data"]:
+                    each["transform"] = bands["transform"] + each.get("transform", [])
+        else:
+            spec["layer"] = layers
+        for index, channel in enumerate(("color", "strokeDash")):
+            values = [each[index] for each in styles.values()]
+            encoding[channel]["scale"] = {"domain": list(styles), "range": values}
+        span = content["end"] - content.get("start", 0)
+        spec["params"] = [
+            {"name": "zoom", "value": {}},  # which only a page can
+            {"name": "step", "value": span / BAND_TIMES},
+        ]
         drops = [
             {"t": time}
             for each in content.get("drops", ())

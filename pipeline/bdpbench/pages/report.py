@@ -95,7 +95,6 @@ def build_report(
         "most_buttons": MOST_BUTTONS,
         "with_files": with_files,
         "views": inside,
-        "charts": embed_json({"time": time_specs(sections.data.names.captions), "charts": {}}),
         "shards": shards.packed,
         "index": index,
     }
@@ -167,6 +166,7 @@ def _index(
     names, scenarios = data.names, list(data.names.scenarios)
     index = {
         "folder": shards.folder.name if shards.folder else None,
+        "time": time_specs(data.names.captions),
         "files": shards.names,
         "charts": {chart_id: shards.charts[chart_id] for chart_id in ids},
         "views": views,

@@ -15,6 +15,8 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
 import polars as pl
 
+from bdpbench.pages.drawing import ENDS
+
 Spec: TypeAlias = dict[str, Any]
 """A whole Vega-Lite specification."""
 
@@ -37,6 +39,9 @@ _LINE = "#8b949e"
 BARE: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
 """An axis of names."""
 
+_NAME_PX = 12.5
+_TO_NAMES_PX = 14
+
 ROOM_ABOVE = 34
 """px for the button that saves the chart; no legend is placed beside it."""
 
@@ -56,7 +61,7 @@ _CONFIG: Mapping[str, Any] = {
         "titleFontWeight": "normal",
         "titlePadding": 6,
     },
-    "axisX": {"labelFlush": True},
+    "axisX": {"labelFlush": True, "tickCount": {"expr": "ceil(width / 70)"}},
     # Equal room for the labels, so that the charts of a group are exactly aligned.
     "axisY": {"minExtent": 44},
     "background": "white",
@@ -200,6 +205,58 @@ def dashed(styles: Styles) -> Channel:
 def layer(mark: str, rows: str, encoding: Encoding, **look: Any) -> Layer:
     """A mark for each of the rows of a name, see ``layered``."""
     return {"data": {"name": rows}, "mark": {"type": mark, **look}, "encoding": dict(encoding)}
+
+
+def names_at_ends(line: Layer, until: str = "true") -> Layer:
+    """The names of lines at their right ends, moved apart where they would overlap.
+
+    A chart that has them and a legend shows one of both: these if there are a few short names.
+
+    Args:
+        line: a layer of lines, with fields for ``x``, ``y`` and ``color``.
+        until: which rows are shown, as an expression of Vega.
+    """
+    rows, encoding = line["data"]["name"], line["encoding"]
+    across, up, series = (encoding[channel]["field"] for channel in ("x", "y", "color"))
+    in_order = [{"field": "end"}]
+    place = [
+        {"filter": f"isValid(datum.{up}) && {until}"},
+        {"joinaggregate": [{"op": "max", "field": across, "as": "last"}], "groupby": [series]},
+        {"filter": f"datum.{across} == datum.last"},
+        {
+            "aggregate": [{"op": "mean", "field": each, "as": each} for each in (across, up)],
+            "groupby": [series],
+        },
+        {"calculate": f"clamp(scale('y', datum.{up}), 0, height)", "as": "end"},
+        {"window": [{"op": "row_number", "as": "nth"}], "sort": in_order},
+        {"joinaggregate": [{"op": "count", "as": "count"}]},
+        # As far up as those above leave room, but none below the plot.
+        {"calculate": f"datum.end - {_NAME_PX} * datum.nth", "as": "at"},
+        {"window": [{"op": "max", "field": "at", "as": "at"}], "sort": in_order},
+        {
+            "calculate": f"min(datum.at + {_NAME_PX} * datum.nth, "
+            f"height - {_NAME_PX} * (datum.count - datum.nth))",
+            "as": "at",
+        },
+    ]
+    right = {"value": "width"}
+    beside = {"clip": False}  # else Vega-Lite clips all marks of a chart that zooms
+    rule = {
+        "mark": {"type": "rule", "strokeDash": [2, 2], "x2Offset": _TO_NAMES_PX} | beside,
+        "encoding": {
+            "x": {key: encoding["x"][key] for key in ("field", "type", "title")},
+            "x2": right,
+            "y": number("end", scale=None),
+            "y2": {"field": "at"},
+            "color": text(series, None, legend=None),
+        },
+    }
+    look = {"align": "left", "baseline": "middle", "dx": _TO_NAMES_PX + 2, "fontSize": 11}
+    words = {
+        "mark": {"type": "text", "color": INK, "cursor": "pointer", **look} | beside,
+        "encoding": {"x": right, "y": number("at", scale=None), "text": text(series)},
+    }
+    return {"name": ENDS, "data": {"name": rows}, "transform": place, "layer": [rule, words]}
 
 
 def layered(

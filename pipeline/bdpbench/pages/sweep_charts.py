@@ -35,6 +35,7 @@ from bdpbench.pages.specs import (
     dashed,
     layer,
     layered,
+    names_at_ends,
     number,
     spec_content,
     text,
@@ -579,10 +580,9 @@ def _measured_layers(
 ) -> list[Layer]:
     tooltip = [*place, number("value", "measured", ",.5~g"), text("run", "run")]
     look = {"filled": True, "size": 55, "opacity": 1, "cursor": "pointer"}
-    return [
-        layer("line", "measured", {**base, **mean, "strokeDash": dashed}, strokeWidth=1.7),
-        layer("point", "measured", {**base, "tooltip": tooltip}, **look),
-    ]
+    line = layer("line", "measured", {**base, **mean, "strokeDash": dashed}, strokeWidth=1.7)
+    points = layer("point", "measured", {**base, "tooltip": tooltip}, **look)
+    return [line, points, names_at_ends(line)]
 
 
 def _interval_layers(base: Encoding, place: Tooltip) -> list[Layer]:
@@ -642,12 +642,13 @@ def crowd_spec(rows: pl.DataFrame, styles: Mapping[str, str], abscissa: str, ord
         number("high", "90th percentile", ",.5~g"),
         number("runs", "runs", ","),
     ]
-    line = {**base, "y": number("value")}
-    point = {**line, "tooltip": tooltip}
+    up = {**base, "y": number("value")}
+    line = layer("line", "rows", up, strokeWidth=1.7)
     return layered(
         layer("area", "rows", {**base, "y": from_low, "y2": {"field": "high"}}, opacity=0.16),
-        layer("line", "rows", line, strokeWidth=1.7),
-        layer("point", "rows", point, filled=True, size=40, opacity=1),
+        line,
+        layer("point", "rows", {**up, "tooltip": tooltip}, filled=True, size=40, opacity=1),
+        names_at_ends(line),
         height=_HEIGHT,
         rows={"rows": rows},
     )

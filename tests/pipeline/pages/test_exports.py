@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 import subprocess
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import vl_convert
 from tests.needs import needs
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.drawing import FIGURE_FORMATS, PAGE_PT, Drawing, draw, drawn
+from bdpbench.pages.curves import line_spec
+from bdpbench.pages.drawing import BANDS, FIGURE_FORMATS, PAGE_PT, Drawing, draw, drawn, sized
 from bdpbench.pages.exports import (
     ExportRequest,
     Figure,
@@ -27,6 +31,7 @@ from bdpbench.pages.exports import (
 )
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.latex import is_exported
+from bdpbench.pages.series import pack
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +56,9 @@ def shapes(figures: dict[str, Figure]) -> list[Figure]:
     for figure in figures.values():
         content = figure.chart.content
         marks = content.get("spec", {}).get("layer", ())
-        found.setdefault(f"{content['kind']} {[each['mark'] for each in marks]}", figure)
+        found.setdefault(
+            f"{content['kind']} {[each['mark'] for each in marks if 'mark' in each]}", figure
+        )
     return list(found.values())
 
 
@@ -326,3 +333,84 @@ def test_numbers_in_tables_are_those_of_the_scorecard(inputs: Any) -> None:
     assert "scalable-40" in text
     assert "70.7" in text  # deviation in percent, as in the scorecard
     assert "| all | 1 | 1 | 2 | 0 | 1 | 1 | 0 | 0 | 1 |" in files["tables/totals.md"].decode()
+
+
+def _texts(svg: bytes) -> dict[str, float]:
+    """Text → how far down the plot it stands, of texts that are moved on their own."""
+    found = re.findall(r'translate\([\d.]+,([\d.]+)\)"[^>]*>([^<]+)</text>', svg.decode())
+    return {text: float(down) for down, text in found}
+
+
+def test_few_lines_are_named_at_their_ends_and_no_name_lies_on_another() -> None:
+    shown = {"A": 9.0, "B": 9.1, "C": 9.2, "D": 0.0, "E": 0.1}
+    rows = [{"t": t, "v": v, "s": name} for name, v in shown.items() for t in (0.0, 1.0)]
+    svg = draw(_lines(list(shown), rows))[PAGE_PT, "svg"]
+    down = {name: at for name, at in _texts(svg).items() if name in shown}
+    assert sorted(down, key=down.__getitem__) == ["C", "B", "A", "E", "D"]
+    places = sorted(down.values())
+    assert min(lower - upper for upper, lower in itertools.pairwise(places)) >= 12
+    assert max(places) <= 230 + 4  # the height of the plot; a baseline is below the middle
+    # Nine names, or names as wide as half of the figure, are in a legend, in the order of the plan.
+    for names in ([f"{each}" for each in "ABCDEFGHI"], ["A" * 60, "B"]):
+        svg = draw(_lines(names, rows))[PAGE_PT, "svg"]
+        assert b"role-legend" in svg
+
+
+def _lines(labels: list[str], rows: list[dict[str, Any]]) -> Drawing:
+    spec = line_spec("time (s)", "v (1)")
+    spec["layer"] = [each for each in spec["layer"] if each.get("name") != BANDS]
+    spec["params"] = [{"name": "zoom", "value": {}}]
+    spec["layer"][0].pop("params", None)
+    encoding = spec["layer"][0]["encoding"]
+    encoding.pop("opacity")
+    encoding["y"]["scale"]["domain"] = [0, 10]
+    for channel, value in (("color", "#000"), ("strokeDash", [1, 0])):
+        encoding[channel]["scale"] = {"domain": labels, "range": [value for _ in labels]}
+    spec["datasets"] = {"samples": rows, "thresholds": [], "drops": []}
+    return Drawing(spec, labels, "", (PAGE_PT,), ("svg",))
+
+
+def test_many_curves_are_drawn_as_the_median_and_the_band_of_their_group(
+    figures: dict[str, Figure], inputs: Any
+) -> None:
+    shown = figures["single-flow-throughput"].chart
+    labels = [f"{name}, flow {number}" for name in ("A", "B") for number in range(1, 6)]
+    content = shown.content
+    assert "spec" not in content
+    trace = content["traces"][0]
+    content = {
+        **content,
+        "thresholds": [],
+        "traces": [{**trace, "run": each, "label": each} for each in labels],
+    }
+    # In each group, five constant curves of 10, 20, … 50, and of 1, 2, … 5 Mbit/s.
+    values = [step * number for step in (10.0, 1.0) for number in range(1, 6)]
+    series = {
+        label: {"throughput": {trace["subject"]: pack([1.0, 15.0, 30.0], [value] * 3)}}
+        for label, value in zip(labels, values, strict=True)
+    }
+    chart = replace(shown, content=content)
+    assert labels_of(chart) == ["A", "B"]
+    assert printed_caption(chart).endswith(
+        "Lines are medians of 10 curves, bands their 10th to 90th percentiles."
+    )
+    spec = Renderer(series, read_captions()).spec(chart)
+    drawn = vl_convert.vegalite_to_scenegraph(sized(spec, ["A", "B"], PAGE_PT))["scenegraph"]
+    # Percentiles between two of five are interpolated: 10 % of the way from 10 to 50 is 14. The
+    # plot is 230 px high, and its axis ends at 50.
+    assert {round(50 * (1 - each["y"] / 230), 6) for each in _marks(drawn, "lines_marks")} == {
+        30.0,
+        3.0,
+    }
+    bands = {(each["y"], each["y"] + each["height"]) for each in _marks(drawn, "bands_marks")}
+    assert {tuple(round(50 * (1 - end / 230), 6) for end in each) for each in bands} == {
+        (14.0, 46.0),
+        (1.4, 4.6),
+    }
+
+
+def _marks(node: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    if node.get("name") == name:
+        found: list[dict[str, Any]] = node["items"]
+        return found
+    return [mark for each in node.get("items", ()) for mark in _marks(each, name)]

@@ -130,7 +130,7 @@ def test_wide_sweeps_are_logarithmic_and_narrow_ones_linear() -> None:
 
 def test_values_with_intervals_far_above_zero_do_not_begin_there() -> None:
     def begins_at_zero(values: list[float], intervals: pl.DataFrame | None) -> Any:
-        return _sweep(values, "", intervals)["layer"][-1]["encoding"]["y"]["scale"]["zero"]
+        return _sweep(values, "", intervals)["layer"][-2]["encoding"]["y"]["scale"]["zero"]
 
     assert begins_at_zero([16.0, 20.0], None)
     assert not begins_at_zero([16.0, 20.0], _INTERVALS)

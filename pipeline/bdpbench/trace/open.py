@@ -185,8 +185,8 @@ def _forms_of_head(source: Source, lenient: bool, parser: native.LineParser | No
         parsed_in_c = parser.forms_of(lines[:_LOOKED_AT]) if parser else {}
         if parsed_in_c:
             return sorted(parsed_in_c, key=lambda form: -parsed_in_c[form])
-    first = _lines_of_headings(lines)
-    looked_at = lines[first : first + _LOOKED_AT] or lines[-1:]
+    first = min(_lines_of_headings(lines), len(lines) - 1)
+    looked_at = lines[first : first + _LOOKED_AT]
     parsed = parse_text(looked_at, range(first, first + len(looked_at)), ())
     if parsed.bad and (not parsed.forms or (parsed.bad[0][0] == first and not lenient)):
         number, text = parsed.bad[0]

@@ -33,7 +33,6 @@ from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.later import pl
 from bdpbench.metrics.packets import (
-    COLUMNS,
     PACKET_DEFINITIONS,
     Extent,
     PacketMeter,
@@ -510,7 +509,7 @@ def _feed(meter: PacketMeter, trace: Trace) -> None:
     updates: deque[Future[bool]] = deque()
     sink = meter.sink
     with ThreadPoolExecutor(1) as worker:
-        for batch in trace.packed_batches(COLUMNS, sink):
+        for batch in trace.packed_batches(meter.columns, sink):
             if sink is not None and sink.is_open:
                 if update_with(batch):
                     break

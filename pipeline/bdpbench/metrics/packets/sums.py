@@ -13,6 +13,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
 from bdpbench.metrics.packets.meter import Found, Look, Meter, Tap
 from bdpbench.metrics.packets.rows import (
+    COLUMNS,
     FIRST_HIERARCHICAL,
     LATEST_S,
     Extent,
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 MOST_GIVEN_BINS = 1_000_000
 """Most bins of a series of given width."""
+
+_OF_NODES = ("node", "reason", "next_hop", "hops", "energy_j")
 
 # Rows from whose lines flow ids and hosts are learned before they are summed.
 _ROWS_AT_ONCE = 200_000
@@ -109,6 +112,12 @@ class PacketMeter:
         self._waiting: list[pl.DataFrame | PackedRows] = []
         self._looks: list[Look | None] = []
         self._has_flows = False  # whether packed rows have flow ids that were not learned
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns of the batches that are needed."""
+        unused = _OF_NODES if self.extent is Extent.RECEIVED else ()
+        return tuple(name for name in COLUMNS if name not in unused)
 
     @property
     def sink(self) -> Tap | None:

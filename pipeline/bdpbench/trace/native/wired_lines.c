@@ -349,38 +349,9 @@ read_int32(const char *at, int32_t *value)
 	return wide == *value ? at : 0;
 }
 
-/*
- * Reads digits with or without a fraction. The quotient of two numbers that a double holds exactly
- * is rounded correctly, so a mantissa below 2^53 over a power of ten up to 10^22 is the nearest
- * double; anything longer, later than any simulation, or with an exponent, is left to the caller.
- */
-static const char *
-read_long_time(const char *at, double *value)
-{
-	uint64_t mantissa = 0;
-	const char *start = at, *point;
-
-	for (; IS_DIGIT(*at); at++)
-		mantissa = mantissa * 10 + (uint64_t)(*at - '0');
-	if (at == start)
-		return 0;
-	point = at;
-	if (*at == '.') {
-		for (at++; IS_DIGIT(*at); at++)
-			mantissa = mantissa * 10 + (uint64_t)(*at - '0');
-		if (at == point + 1)
-			return 0;
-	}
-	if (at - start > 19 || mantissa >= (uint64_t)1 << 53)
-		return 0;
-	*value = at == point ? (double)mantissa
-			     : (double)mantissa / POWER_OF_TEN[at - point - 1];
-	return *value < LATEST_TIME ? at : 0;
-}
-
-/* Whether the first bytes of eight, one to seven of them, are digits; *value is what they say. */
+/* Whether the first bytes of eight, one to eight of them, are digits; *value is what they say. */
 static inline int
-read_seven(uint64_t text, int count, uint64_t *value)
+read_some(uint64_t text, int count, uint64_t *value)
 {
 	uint64_t digits = (text ^ EACH_BYTE('0')) << (8 * (8 - count));	/* zeros in front */
 	/* the highest bit of each byte above 9: adding 0x76 sets it, or the byte has it already */
@@ -390,6 +361,40 @@ read_seven(uint64_t text, int count, uint64_t *value)
 	digits = (digits * 100 + (digits >> 16)) & 0x0000ffff0000ffffu;
 	*value = (digits * 10000 + (digits >> 32)) & 0xffffffffu;
 	return others == 0;
+}
+
+/*
+ * Reads digits with or without a fraction. The quotient of two numbers that a double holds exactly
+ * is rounded correctly, so a mantissa below 2^53 over a power of ten up to 10^22 is the nearest
+ * double; anything longer, later than any simulation, or with an exponent, is left to the caller.
+ */
+static const char *
+read_long_time(const char *at, double *value)
+{
+	uint64_t mantissa = 0, part;
+	const char *start = at, *point;
+
+	for (; IS_DIGIT(*at); at++)
+		mantissa = mantissa * 10 + (uint64_t)(*at - '0');
+	if (at == start)
+		return 0;
+	point = at;
+	if (*at == '.') {
+		at++;
+		if (read_some(eight(at), 8, &part)) {
+			mantissa = mantissa * 100000000 + part;
+			at += 8;
+		}
+		for (; IS_DIGIT(*at); at++)
+			mantissa = mantissa * 10 + (uint64_t)(*at - '0');
+		if (at == point + 1)
+			return 0;
+	}
+	if (at - start > 19 || mantissa >= (uint64_t)1 << 53)
+		return 0;
+	*value = at == point ? (double)mantissa
+			     : (double)mantissa / POWER_OF_TEN[at - point - 1];
+	return *value < LATEST_TIME ? at : 0;
 }
 
 /* Up to seven digits before the point and after it are a mantissa below 2^53. */
@@ -402,7 +407,7 @@ read_time(const char *at, int length, double *value)
 
 	if (before == 0 || after < 1 || after > 7)
 		return read_long_time(at, value) == at + length;
-	if (!read_seven(eight(at), before, &whole) || !read_seven(eight(at + before + 1), after, &part))
+	if (!read_some(eight(at), before, &whole) || !read_some(eight(at + before + 1), after, &part))
 		return 0;
 	*value = (double)(whole * whole_power[after] + part) / POWER_OF_TEN[after];
 	return 1;
@@ -1309,7 +1314,7 @@ behind(const char *at, const char *text)
 {
 	size_t length = strlen(text);
 
-	return at && strncmp(at, text, length) == 0 ? at + length : 0;
+	return at && memcmp(at, text, length) == 0 ? at + length : 0;	/* padding follows all */
 }
 
 static inline const char *
@@ -1443,14 +1448,24 @@ read_old_mac(const char *at)
 	return behind(at, "]");
 }
 
+/* The place of the next of two bytes, one of which ends the line. */
+static inline const char *
+before_any(const char *at, char one, char other)
+{
+	uint64_t found;
+
+	while (!(found = any_places_of(one, at) | any_places_of(other, at)))
+		at += BLOCK;
+	return at + __builtin_ctzll(found);
+}
+
 /* "[energy 9.5 ...]" of an old line. */
 static const char *
 read_old_energy(const char *at, struct radio_line *line)
 {
 	at = real(behind(at, "[energy "), &line->energy);
 	if (at && *at == ' ')
-		while (*at != ']' && *at != '\n')
-			at++;
+		at = before_any(at, ']', '\n');
 	at = behind(at, "]");
 	line->has |= at ? HAS(R_ENERGY) : 0;
 	return at;

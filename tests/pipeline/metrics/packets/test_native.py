@@ -264,7 +264,7 @@ def test_extended_lines_of_the_real_ns2_come_to_the_same(traces: Traces) -> None
 def _told(trace: Trace, window: Window | None, extent: Extent) -> PacketMeter:
     """The sums of a trace whose wired lines are told one by one as they are parsed."""
     told = PacketMeter(window, extent=extent)
-    for batch in trace.packed_batches(COLUMNS, told.sink):
+    for batch in trace.packed_batches(told.columns, told.sink):
         told.update(batch)
         if told.is_done:
             break

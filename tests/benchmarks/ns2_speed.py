@@ -146,7 +146,7 @@ def measure(cases: Sequence[Case], binaries: Mapping[str, Path], rounds: int) ->
     for i in range(rounds):
         for case in cases:
             for name, ns in binaries.items():
-                arguments = _arguments(case.name, case.seconds)
+                arguments = arguments_of(case.name, case.seconds)
                 table[case.name][name].samples.append(run(ns, arguments))
         print(f"round {i + 1} of {rounds}", file=sys.stderr, flush=True)
     return table
@@ -166,7 +166,8 @@ def run(ns: Path, arguments: Sequence[str]) -> Sample:
         return Sample(used.ru_utime + used.ru_stime, used.ru_maxrss, _checksums(folder))
 
 
-def _arguments(case: str, seconds: float) -> list[str]:
+def arguments_of(case: str, seconds: float) -> list[str]:
+    """What ns gets for a case."""
     return [str(SCRIPT), "-case", case, "-duration_s", str(seconds)]
 
 
@@ -195,7 +196,7 @@ def _instructions(ns: Path, case: str, seconds: int) -> int:
     with tempfile.TemporaryDirectory() as folder:
         command = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", str(ns)]
         done = subprocess.run(
-            [*command, *_arguments(case, seconds)],
+            [*command, *arguments_of(case, seconds)],
             cwd=folder,
             capture_output=True,
             text=True,

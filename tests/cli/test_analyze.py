@@ -256,6 +256,17 @@ def test_throughput_alone_is_that_of_all(
     assert found == [words for words in expected if words[0] != "rtt"]
 
 
+def test_a_fault_in_standard_input_is_named_as_such(folder: Path) -> None:
+    call = [sys.executable, "-m", "bdpbench", "analyze", "-"]
+    for text, told in (
+        (TRACE.replace(" 2 4", " 2", 1), "error: standard input:12: expected the 12 fields"),
+        ("", "error: standard input: it is empty: expected a trace of ns-2"),
+    ):
+        done = subprocess.run(call, input=text, capture_output=True, text=True, cwd=folder)
+        assert done.returncode == 1
+        assert done.stderr.startswith(told)
+
+
 def test_throughput_needs_no_polars(folder: Path) -> None:
     for name in ("wired", "radio"):
         (folder / "my.tr").write_text(ODD[name])

@@ -176,9 +176,9 @@ def _forms_of_head(source: Source, lenient: bool, parser: native.LineParser | No
     """Forms of the source's first lines, the most frequent first."""
     head = source.head()
     if not head:
-        what = "standard input" if source.name == STANDARD_INPUT else "the file"
+        what = "it" if source.path == STANDARD_INPUT else "the file"
         raise BdpbenchError(f"{what} is empty: expected a trace of ns-2", where=source.name)
-    _refuse_archive(source.name, head)
+    _refuse_archive(source, head)
     lines = head.split(b"\n")
     if len(lines) > 1:
         lines = lines[:-1]
@@ -214,8 +214,9 @@ _CAPTURES = (
 _UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 
 
-def _refuse_archive(name: str, head: bytes) -> None:
+def _refuse_archive(source: Source, head: bytes) -> None:
     """Refuse what may contain a trace, but not as its text."""
+    name = source.name
     for place, magic, what in _ARCHIVES:
         if head.startswith(magic, place):
             raise BdpbenchError(
@@ -225,7 +226,7 @@ def _refuse_archive(name: str, head: bytes) -> None:
         raise BdpbenchError(
             "this is a gzip file in a gzip file",
             where=name,
-            hint=f"gzip -dc {name} | ./bdpbench analyze -",
+            hint=f"gzip -dc {source.path} | ./bdpbench analyze -",
         )
     if head.startswith(_CAPTURES):
         raise BdpbenchError(
@@ -237,7 +238,7 @@ def _refuse_archive(name: str, head: bytes) -> None:
         raise BdpbenchError(
             "this is text in UTF-16, in which Windows PowerShell writes what it redirects",
             where=name,
-            hint=f"iconv -f UTF-16 -t UTF-8 {name} | ./bdpbench analyze -",
+            hint=f"iconv -f UTF-16 -t UTF-8 {source.path} | ./bdpbench analyze -",
         )
 
 

@@ -70,12 +70,17 @@ class Chunk:
 class Source:
     """A file, pipe or standard input; what is read to detect the format of a pipe is not lost."""
 
-    name: str
+    path: str
     chunk_bytes: int = CHUNK_BYTES
     """Size of the chunks, bytes; from one chunk to the next it may grow."""
     _head: bytes = b""
     _stream: _Stream | None = field(default=None, repr=False)
     _used: bool = False
+
+    @property
+    def name(self) -> str:
+        """What messages call it."""
+        return "standard input" if self.path == STANDARD_INPUT else self.path
 
     def head(self) -> bytes:
         """The first lines, decompressed: at least one whole line if the source has one.
@@ -128,10 +133,10 @@ class Source:
     @property
     def is_regular(self) -> bool:
         """Whether it is a file, which can be read again."""
-        return self.name != STANDARD_INPUT and Path(self.name).is_file()
+        return self.path != STANDARD_INPUT and Path(self.path).is_file()
 
     def _open(self) -> _Stream:
-        file = 0 if self.name == STANDARD_INPUT else self.name
+        file = 0 if self.path == STANDARD_INPUT else self.path
         try:
             raw = open(file, "rb", buffering=0, closefd=file != 0)  # noqa: SIM115 - the caller closes
             magic = _read_exactly(raw, _MAGIC_BYTES)

@@ -250,6 +250,7 @@ def tradeoff_spec(points: pl.DataFrame, styles: Styles, abscissa: str, ordinate:
     return layered(
         *([line] if joined_up else ()),
         layer("point", "rows", {**base, "tooltip": tooltip}, **look),
+        *([names_at_ends(line)] if joined_up else ()),
         height=_HEIGHT,
         rows={"rows": drawn},
     )

@@ -6,15 +6,20 @@ Imports little: each process that draws imports it anew.
 from __future__ import annotations
 
 import copy
+import functools
+import json
 import os
 import re
 import signal
+import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from multiprocessing import get_context
+from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # which imports polars
@@ -37,6 +42,11 @@ PNG_SCALE = 2
 # vl-convert ships Liberation Sans, so that texts are measured and drawn in the same way on every
 # machine. An SVG names it first; Arial and Helvetica have letters of the same widths.
 FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+
+# Scripts whose letters it does not have, from Arabic to Chinese.
+_OTHER_SCRIPTS = re.compile("[\u0600-\u1dff\u2e80-\ud7ff\uf900-\ufdff\U00010000-\U0010ffff]")
+_FONT_FOLDERS = ("/usr/share/fonts", "/usr/local/share/fonts", "~/.local/share/fonts", "~/.fonts")
+_FONTS_KEY = "FONTCONFIG_FILE"
 
 # Two or more entries of a dictionary of resources, such as "      /gs0 7 0 R".
 _RESOURCES = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
@@ -121,8 +131,7 @@ def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
     The same drawing has the same bytes wherever this version of vl-convert runs: it ships the font,
     and nothing in a figure is bold, because the order of two font faces in a PDF is arbitrary.
     """
-    import vl_convert  # here because it starts a JavaScript engine, which takes a second
-
+    converter = _converter()
     found: dict[tuple[int, str], bytes] = {}
     for width_pt in drawing.widths_pt:
         spec = sized(drawing.spec, drawing.labels, width_pt)
@@ -131,18 +140,49 @@ def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
             described = svg.replace(">", f"><desc>{escape(drawing.description)}</desc>", 1)
             found[width_pt, "svg"] = f"{_in_points(described, 'pt')}\n".encode()
         if "pdf" in drawing.formats:
-            pdf = vl_convert.svg_to_pdf(_in_points(svg, ""))
+            pdf = converter.svg_to_pdf(_in_points(svg, ""))
             found[width_pt, "pdf"] = _in_order(bytes(pdf))
         if "png" in drawing.formats:
-            found[width_pt, "png"] = bytes(vl_convert.svg_to_png(svg, scale=PNG_SCALE, ppi=96))
+            found[width_pt, "png"] = bytes(converter.svg_to_png(svg, scale=PNG_SCALE, ppi=96))
     return found
 
 
 def svg_of(spec: Spec) -> str:
     """A whole specification as SVG."""
-    import vl_convert  # see ``draw``
+    text = json.dumps(spec, ensure_ascii=False)
+    if _OTHER_SCRIPTS.search(text):
+        _add_fonts_of_the_machine()
+    return _renumbered(_converter().vegalite_to_svg(text, show_warnings=False))
 
-    return _renumbered(vl_convert.vegalite_to_svg(spec, show_warnings=False))
+
+@functools.cache
+def _converter() -> ModuleType:
+    """vl-convert with no fonts but its own.
+
+    It opens each of the machine's fonts anew for every text that it measures, which is half of the
+    time of a chart, and would prefer the machine's Liberation Sans, of any version.
+    """
+    import vl_convert  # here because it starts a JavaScript engine, which takes a second
+
+    before = os.environ.get(_FONTS_KEY)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "fonts.conf"
+        path.write_text(f"<fontconfig><dir>{folder}</dir></fontconfig>", encoding="utf-8")
+        os.environ[_FONTS_KEY] = str(path)
+        try:
+            vl_convert.svg_to_png('<svg xmlns="http://www.w3.org/2000/svg" width="1" height="1"/>')
+        finally:
+            del os.environ[_FONTS_KEY]
+            if before is not None:
+                os.environ[_FONTS_KEY] = before
+    return vl_convert
+
+
+@functools.cache
+def _add_fonts_of_the_machine() -> None:
+    for folder in map(Path.expanduser, map(Path, _FONT_FOLDERS)):
+        if folder.is_dir():
+            _converter().register_font_directory(str(folder))
 
 
 def drawn(

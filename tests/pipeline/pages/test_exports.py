@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
 import subprocess
+import sys
 import xml.etree.ElementTree as ET
 from dataclasses import replace
 from pathlib import Path
@@ -414,3 +416,32 @@ def _marks(node: dict[str, Any], name: str) -> list[dict[str, Any]]:
         found: list[dict[str, Any]] = node["items"]
         return found
     return [mark for each in node.get("items", ()) for mark in _marks(each, name)]
+
+
+def test_a_figure_has_the_same_bytes_with_any_fonts_of_the_machine(tmp_path: Path) -> None:
+    """With and without them; and the setting that hides them is as before for other programs."""
+    drawn_text = (
+        "import hashlib, os\n"
+        "from bdpbench.pages.drawing import Drawing, draw\n"
+        "spec = {'data': {'values': [{'a': 'gHSTCP'}]},"
+        " 'config': {'legend': {}}}\n"
+        "spec['layer'] = [{'mark': 'text', 'encoding': {'text': {'field': 'a'}}}]\n"
+        "files = draw(Drawing(spec, [], '', (252,), ('svg', 'pdf')))\n"
+        "print(hashlib.sha256(b''.join(files.values())).hexdigest(),"
+        " os.environ.get('FONTCONFIG_FILE'))\n"
+    )
+    none = tmp_path / "fonts.conf"
+    none.write_text(f"<fontconfig><dir>{tmp_path}</dir></fontconfig>")
+    own = {key: value for key, value in os.environ.items() if key != "FONTCONFIG_FILE"}
+    found = []
+    for more in ({}, {"FONTCONFIG_FILE": str(none)}):
+        run = subprocess.run(
+            [sys.executable, "-c", drawn_text],
+            env=own | more,
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(run.stdout.split())
+    assert found[0][0] == found[1][0]
+    assert [each[1] for each in found] == ["None", str(none)]

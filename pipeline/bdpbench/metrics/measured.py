@@ -100,7 +100,7 @@ def _has_two_flows(run: RunView) -> bool:
 
 @run_metric(
     "1",
-    "Throughput of the first flow over that of the second",
+    "Throughput, first to second",
     f"{_SUITE} 6.2.3",
     tables=("facts",),
     parameters=_FROM,

@@ -80,7 +80,9 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
             matrices = [Matrix.model_validate(usual)]
         if matrices:
             grids = [Grid(each, planned, data) for each in matrices]
-            found.append(_group(scenario, grids, names))
+            group = _group(scenario, grids, names)
+            if group.charts or group.finished < group.planned:
+                found.append(group)
     return found
 
 

@@ -125,7 +125,9 @@ def valued_matrix(
         reach = max(high - reference, reference - low)
         domain = [reference + share * reach for share in (-1, -0.5, 0, 0.5, 1)]
         domain = [int(each) if each == int(each) else each for each in domain]
-        scale = {"domain": domain, "interpolate": "rgb", "range": list(_DIVERGING)}
+        scale = {
+            "domain": domain, "interpolate": "rgb", "range": list(_DIVERGING), "clamp": True,
+        }  # fmt: skip
         dark = f"abs(datum.value - {reference:g}) > {_DARK_FROM * reach:g}"
     elif reference is not None and reference >= high:
         scale["range"].reverse()
@@ -142,7 +144,7 @@ def valued_matrix(
 def _rising(low: float, high: float) -> dict[str, Any]:
     steps = len(_RISING) - 1
     domain = [low + (high - low) * place / steps for place in range(steps + 1)]
-    return {"domain": domain, "interpolate": "rgb", "range": list(_RISING)}
+    return {"domain": domain, "interpolate": "rgb", "range": list(_RISING), "clamp": True}
 
 
 def level_matrix(cells: pl.DataFrame, axes: Axes, levels: int) -> Spec:

@@ -10,7 +10,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import (
@@ -201,7 +201,8 @@ def test_a_percentile_has_the_name_of_its_rank(rank: int, nth: str) -> None:
 def test_published_ids_are_what_they_were() -> None:
     """Each definition that a published study was measured by is one of today's, or is gone."""
     folders = list(repository_root().glob("reports/published/*"))
-    studies = [*map(find_study, study_keys()), repository_root() / "config" / "evaluation"]
+    beside = [path.parent for path in config_dir().glob("*/evaluate.yaml")]
+    studies = [*map(find_study, study_keys()), *beside]
     assert {each.name for each in folders} == {each.name for each in studies}
     known = {
         metric: each.id for study in studies for metric, each in definitions_for(study).items()

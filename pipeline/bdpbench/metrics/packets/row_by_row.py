@@ -34,7 +34,7 @@ from bdpbench.metrics.packets.rows import (
 )
 
 MOST_OPEN = 2_000_000
-"""Packets under way, and packets in queues."""
+"""Packets under way (in C without those of its lanes), and packets in queues."""
 
 MOST_ARRIVED = 1_000_000
 """Packets that are known to have arrived."""

@@ -55,7 +55,7 @@ def mean_queue_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
 )
 def time_between_cuts(flow: FlowView) -> float | None:
     """Mean time between the peaks of two cuts, over {HALF}. {CUT} Here cuts between which cwnd does
-    not rise are one, too, because rate reduction (RFC 6937) takes a round trip with a full queue.
+    not rise are one, too, because Linux's modules in ns-2 take cwnd down packet by packet.
     """
     start_s, end_s = second_half(flow)
     apart = pl.col("peak_s") > pl.col("cut_s").shift(1).fill_null(-1.0)

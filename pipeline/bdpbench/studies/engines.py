@@ -251,10 +251,11 @@ class _Translation:
 
     def _class_defaults(self) -> dict[str, str]:
         """Defaults of ns-3's classes."""
-        if not any(link.kind.ns2_class == "FqCoDel" for link in self._links):
-            return _DEFAULTS
-        whole = self._variable("packetSize_") + HEADER_BYTES  # the lines of FqCoDel are made later
-        return {**_DEFAULTS, "CoDelQueueDisc.MinBytes": format_value(whole + 1)}
+        found = dict(_DEFAULTS)
+        if any(link.kind.ns2_class == "FqCoDel" for link in self._links):
+            whole = self._variable("packetSize_") + HEADER_BYTES
+            found["CoDelQueueDisc.MinBytes"] = format_value(whole + 1)  # its lines are made later
+        return found
 
     def _variable(self, name: str) -> float:
         """A variable that all flows of a run have to share."""

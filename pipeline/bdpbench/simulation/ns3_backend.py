@@ -132,7 +132,7 @@ def require_ns3() -> None:
     Raises:
         BdpbenchError: in one sentence with the packages, if it is not.
     """
-    if shutil.which("g++") is None or not _HEADERS.is_dir():
+    if shutil.which("g++") is None or not (_HEADERS / "core-module.h").is_file():
         raise BdpbenchError(
             f"ns-{NS3_VERSION} is not installed; on Debian 12, `{NS3_PACKAGES}` installs it",
             where="engine: ns3",

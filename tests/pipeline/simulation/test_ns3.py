@@ -217,11 +217,13 @@ def test_a_wrong_argument_ends_it_with_a_sentence(
     assert says in done.stderr
 
 
-def test_without_ns3_one_sentence_names_the_packages(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(ns3_backend, "_HEADERS", Path("/nowhere"))
+def test_without_ns3_one_sentence_names_the_packages(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(ns3_backend, "_HEADERS", tmp_path)
     with pytest.raises(BdpbenchError, match="is not installed; on Debian 12, `apt-get install"):
         require_ns3()
-    monkeypatch.setattr(ns3_backend, "_HEADERS", Path("/usr"))
+    (tmp_path / "core-module.h").touch()
     monkeypatch.setattr(ns3_backend, "installed_ns3", lambda: "3.41")
     with pytest.raises(BdpbenchError, match=r"this machine has ns-3\.41, and runs of this engine"):
         require_ns3()

@@ -491,6 +491,7 @@ def _thresholds() -> list[Layer]:
     # At the left, where curves begin low; with a white outline in case they do not.
     words = {**height, "x": {"value": 0}, "text": text("label")}
     look = {"align": "left", "baseline": "bottom", "dx": 4, "dy": -2, "fontSize": 10.5}
+    look["clip"] = False  # a rule may lie at the top of the plot
     halo = {"stroke": "white", "strokeWidth": 5, "opacity": 0.95}
     return [
         rule,

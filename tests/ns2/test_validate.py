@@ -63,6 +63,7 @@ def test_the_suite_is_unpacked_once_for_calls_that_find_none(
         unpack(*arguments)
 
     monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(validation, "_require_programs", lambda: None)  # nothing is run here
     monkeypatch.setattr(validation, "_archive", found)
     monkeypatch.setattr(validation, "_unpack", counted)
     with ThreadPoolExecutor(calls) as pool:

@@ -248,10 +248,14 @@ GRID: dict[str, Any] = {
 
 def _charts(inputs: Any, runs: list[dict[str, Any]], given: Any, **matrix: Any) -> Any:
     """Charts of a matrix; ``given`` maps the parameters of a run to its value."""
-    values = {(run["run_id"], "total_throughput"): given(run["parameters"]) for run in runs}
-    declared = Matrix.model_validate({**GRID, **matrix})
-    (group,) = _groups(inputs, runs, values, declared)
+    (group,) = _declared(inputs, runs, given, **matrix)
     return group.charts
+
+
+def _declared(inputs: Any, runs: list[dict[str, Any]], given: Any, **matrix: Any) -> list[Any]:
+    """The group of a matrix, if it has a chart."""
+    values = {(run["run_id"], "total_throughput"): given(run["parameters"]) for run in runs}
+    return _groups(inputs, runs, values, Matrix.model_validate({**GRID, **matrix}))
 
 
 def _rows(chart: Any) -> list[dict[str, Any]]:
@@ -400,7 +404,7 @@ def test_the_map_of_winners_tells_who_is_ahead_by_how_much(inputs: Any) -> None:
 
 def test_who_is_alone_in_a_cell_wins_nothing(inputs: Any) -> None:
     runs = _grid(rtt_ms=[10], buffer_pkts=[5], protocol=["A"])
-    assert _charts(inputs, runs, lambda own: 1.0, winner={"among": "protocol"}) == ()
+    assert _declared(inputs, runs, lambda own: 1.0, winner={"among": "protocol"}) == []
 
 
 def test_a_metric_of_several_flows_has_a_matrix_each_or_that_of_one(inputs: Any) -> None:

@@ -129,6 +129,21 @@ def test_a_study_that_expects_what_it_runs_is_planned(
         ),
         (
             "study.yaml",
+            STUDY.replace("[utilization]", "[]\n    tradeoffs: [[goodput, goodput]]"),
+            20,
+            "goodput cannot be drawn against itself",
+        ),
+        (
+            "study.yaml",
+            STUDY.replace(
+                "[utilization]",
+                "[]\n    tradeoffs: [[goodput, utilization], [goodput, utilization]]",
+            ),
+            20,
+            "utilization against goodput is given twice",
+        ),
+        (
+            "study.yaml",
             STUDY.replace("[utilization]", "[]\n    tradeoffs: [[mean_max_p, measured_delay]]"),
             20,
             "no run of buffers has m",

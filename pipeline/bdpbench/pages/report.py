@@ -220,7 +220,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "citation": study.citation,
         "notes": Notes(study.notes),
         "provenance": _provenance(inputs.plan, inputs.run_info),
-        "reproduces": bool(numbers or claims or study.citation),
+        "reproduces": bool(numbers or claims),
         "summary": summarize(numbers, claims, sections.experiments),
         "overview": overview(numbers),
         "kinds": kind_rows(scorecard),

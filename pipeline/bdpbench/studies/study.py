@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, WithJsonSchema, model_validator
+from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import (
@@ -261,6 +261,16 @@ class Scenario(Strict):
         description="Whether reports show its runs over time; false keeps a large report small",
     )
     tiers: dict[TierName, list[TierEntry]] = Field(description="Tier → the runs that it holds")
+
+    @field_validator("tradeoffs")
+    @classmethod
+    def _different(cls, pairs: list[list[str]]) -> list[list[str]]:
+        for index, pair in enumerate(pairs):
+            if len(set(pair)) == 1:
+                raise ValueError(f"{pair[0]} cannot be drawn against itself")
+            if pair in pairs[:index]:
+                raise ValueError(f"{pair[1]} against {pair[0]} is given twice")
+        return pairs
 
     def swept_values(self, entry: TierEntry) -> list[list[Scalar]]:
         """Values of each swept parameter in a tier, without those that no run has."""

@@ -582,13 +582,19 @@ wait_for_lock() {
     flock 9
 }
 
-# make_work_folder: sets WORK, and removes that of a build that was killed.
+# remove_left: removes the work folder of a build that was killed, whose path is in PREFIX/.work.
+remove_left() {
+    local left=
+    [[ ! -f $PREFIX/.work ]] || left=$(<"$PREFIX/.work")
+    [[ $left != */bdpbench-ns2.?????? ]] || rm -rf -- "$left"
+    rm -f -- "$PREFIX/.work"
+}
+
+# make_work_folder: makes WORK. Its path is written first, so that no kill leaves a folder unknown.
 make_work_folder() {
-    local told=$PREFIX/.work killed=
-    [[ ! -f $told ]] || killed=$(<"$told")
-    [[ $killed != */bdpbench-ns2.?????? ]] || rm -rf -- "$killed"
-    WORK=$(mktemp -d "${TMPDIR:-/tmp}/bdpbench-ns2.XXXXXX")
-    printf '%s' "$WORK" >"$told"
+    WORK=$(mktemp -u "${TMPDIR:-/tmp}/bdpbench-ns2.XXXXXX")
+    printf '%s' "$WORK" >"$PREFIX/.work"
+    mkdir -m 700 -- "$WORK"
 }
 
 # ---------------------------------------------------------------- main
@@ -630,9 +636,12 @@ parse_options() {
     [[ $JOBS =~ ^[1-9][0-9]*$ ]] || die $EXIT_USAGE "--jobs is $JOBS, not a whole number above 0"
 }
 
+# clean_up: ends what still runs and removes WORK. A second signal does not interrupt it, not even
+# one to the whole process group, since `rm` inherits that signals are ignored.
 clean_up() {
     local status=$?
-    [[ -z ${MAKE_PID:-} ]] || kill "$MAKE_PID" 2>/dev/null || true
+    trap '' INT TERM HUP
+    [[ -z ${MAKE_PID:-} ]] || { kill "$MAKE_PID" && wait "$MAKE_PID"; } 2>/dev/null || true
     [[ -z $CHILD ]] || kill "$CHILD" 2>/dev/null || true
     [[ -z ${WORK:-} ]] || rm -rf -- "$WORK"
     exit "$status"
@@ -658,6 +667,7 @@ main() {
     PREFIX=$(cd "$PREFIX" && pwd)
     TARGET=$PREFIX/$ID
     wait_for_lock
+    remove_left
     if is_up_to_date; then
         say "build $ID is up to date: $TARGET/ns"
         return 0
@@ -665,9 +675,9 @@ main() {
     LOG=$TARGET/build.log
     : >"$LOG"
     rm -f "$TARGET"/ns.[0-9]* "$TARGET"/ns-bdpbench.json.[0-9]*
-    make_work_folder
     trap clean_up EXIT
     trap 'exit 130' INT TERM HUP
+    make_work_folder
     require_packages
     [[ $VARIANT != fast-pgo ]] || is_gcc ||
         die $EXIT_PACKAGES "the variant fast-pgo needs GCC, and g++ is another compiler"

@@ -7,7 +7,9 @@ import hashlib
 import os
 import re
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -219,6 +221,26 @@ def test_no_temporary_folder_stays_behind(build: Build, tiny_source: Path, tmp_p
     assert not list(temporary.iterdir())
 
 
+def test_a_build_that_is_ended_while_it_cleans_up_leaves_no_folder(
+    scratch: Path, tiny_source: Path, tmp_path: Path
+) -> None:
+    programs, temporary, removing = (tmp_path / each for each in ("programs", "tmp", "removing"))
+    programs.mkdir()
+    temporary.mkdir()
+    slow = f'#!/bin/sh\ncase "$*" in "-rf -- "*bdpbench-ns2*) touch {removing}; sleep 0.5 ;; esac\n'
+    (programs / "rm").write_text(f'{slow}exec {shutil.which("rm")} "$@"\n')
+    (programs / "rm").chmod(0o755)
+    command = ["bash", str(scratch / "build.sh"), "--prefix", str(tmp_path / "out")]
+    command += ["--source", str(tiny_source)]
+    path = {"PATH": f"{programs}:{os.environ['PATH']}", "TMPDIR": str(temporary)}
+    with subprocess.Popen(command, env=os.environ | path, start_new_session=True) as ended:
+        while not removing.exists() and ended.poll() is None:
+            time.sleep(0.01)
+        os.killpg(ended.pid, signal.SIGTERM)
+    assert removing.exists()
+    assert not list(temporary.iterdir())
+
+
 def test_missing_packages_are_named_with_the_command(build: Build, tmp_path: Path) -> None:
     lacking = tmp_path / "lacking"
     lacking.mkdir()
@@ -263,6 +285,16 @@ def test_a_finished_build_is_left_alone(build: Build, finished_build: Path, tmp_
     done = build("--prefix", tmp_path / "out", "--source", tmp_path / "absent.tar.xz")
     assert done.returncode == 0
     assert f"is up to date: {finished_build}/ns" in done.stderr
+
+
+def test_the_folder_of_a_build_that_was_killed_when_it_had_finished_is_removed(
+    build: Build, finished_build: Path, tmp_path: Path
+) -> None:
+    left = tmp_path / "bdpbench-ns2.abcdef"
+    left.mkdir()
+    (tmp_path / "out" / ".work").write_text(str(left))
+    assert build("--prefix", finished_build.parent).returncode == 0
+    assert not left.exists()
 
 
 @pytest.mark.parametrize("damage", ["ns", "ns-bdpbench.json"])

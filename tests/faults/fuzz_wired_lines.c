@@ -15,7 +15,6 @@
 #define MOST_SAMPLES 20000
 #define MOST_LINES 64		/* of a chunk */
 #define LONGEST 2048		/* bytes of a mutated line */
-#define MOST_CHOSEN 40		/* kinds of rows */
 
 static char *samples[MOST_SAMPLES];
 static int sample_count;
@@ -74,37 +73,17 @@ mutate(char *line, size_t length)
 	return length;
 }
 
-/* Kinds of rows that are wanted or not; members that do not matter are 0. */
-static void
-choose(struct kind *kinds, int64_t count, uint32_t deciding)
-{
-	memset(kinds, 0, sizeof(*kinds) * MOST_CHOSEN);
-	for (int64_t i = 0; i < count; i++) {
-		int32_t values[3 + ENDS];
-
-		for (int j = 0; j < 3 + ENDS; j++)
-			values[j] = deciding >> j & 1 ? (int32_t)draw(4) : 0;
-		memcpy(&kinds[i], values, sizeof values);
-		kinds[i].is_wanted = (int32_t)draw(2);
-	}
-}
-
 static void
 check(const char *text, int64_t length, int64_t lines, uint32_t wanted)
 {
 	static struct wired_chunk chunk;
-	struct kind kinds[MOST_CHOSEN];
-	int64_t at = -1, line = -1, count = draw(MOST_CHOSEN);
-	uint32_t deciding = draw(1u << (3 + ENDS));
+	int64_t at = -1, line = -1;
 
-	choose(kinds, count, deciding);
-	if (!bdpbench_parse_wired(text, length, wanted, draw(2) ? kinds : 0, count, deciding,
-				  &chunk)) {
+	if (!bdpbench_parse_wired(text, length, wanted, &chunk)) {
 		fprintf(stderr, "no memory for %lld bytes\n", (long long)length);
 		exit(1);
 	}
-	if (chunk.stored > chunk.rows || chunk.undecided > chunk.stored ||
-	    chunk.extended > chunk.stored || chunk.rows + chunk.others != lines) {
+	if (chunk.extended > chunk.rows || chunk.rows + chunk.others != lines) {
 		fprintf(stderr, "%lld lines became %lld rows and %lld others\n", (long long)lines,
 			(long long)chunk.rows, (long long)chunk.others);
 		exit(1);

@@ -12,7 +12,6 @@ from bdpbench.compiled import LineSink, PackedRows
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
 from bdpbench.trace import native
-from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import CHUNK_BYTES, TOLD_BYTES, Chunk, Source
 from bdpbench.trace.text_lines import (
@@ -139,8 +138,6 @@ class _Batch:
     bad: list[tuple[int, str]] = field(default_factory=list)
     times: native.Times | None = None
     cut: str | None = None
-    is_filtered: bool = False
-    """Whether the parser has already dropped all unwanted rows."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +150,6 @@ class Reading:
         lenient: whether unrecognised lines are skipped and times may run backwards.
         is_packed: whether rows that C has parsed are left as it leaves them, where all lines are.
         parser: the parsers in C, or None to read all lines by their patterns.
-        row_filter: which rows are wanted; None for all.
         chunk_bytes: size of the chunks that become batches, bytes.
         sink: what wired lines are told to, or None.
     """
@@ -162,7 +158,6 @@ class Reading:
     columns: Sequence[str]
     lenient: bool
     parser: native.LineParser | None
-    row_filter: RowFilter | None = None
     chunk_bytes: int = CHUNK_BYTES
     is_packed: bool = False
     sink: LineSink | None = None
@@ -338,9 +333,6 @@ def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
             length, cut = whole, last.decode("utf-8", "replace")
     batch = _parse_lines(chunk, length, reading, hint)
     chunk.done()
-    if reading.row_filter is not None and not batch.is_filtered:
-        assert isinstance(batch.rows, pl.DataFrame)  # noqa: S101 - filtered rows are not packed
-        batch.rows = reading.row_filter.rows(batch.rows)
     if cut is not None:
         batch.cut = cut
         batch.lines += 1
@@ -356,35 +348,25 @@ def _parse_lines(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str
         found = reading.parser.parse_wireless(chunk.buffer, length, wanted)
         if found.rows > _MANY * found.others:  # else some may be wired
             return _wireless_batch(chunk, found, reading, hint)
-    kinds = reading.row_filter.kinds if reading.row_filter and reading.table == "packets" else None
-    wired = reading.parser.parse(chunk.buffer, length, wanted, kinds)
+    wired = reading.parser.parse(chunk.buffer, length, wanted)
     if wired.rows == 0:
         found = reading.parser.parse_wireless(chunk.buffer, length, wanted) if radio else wired
         if not found.rows:
             return _text_batch(chunk, length, reading, hint)
         return _wireless_batch(chunk, found, reading, hint)
     if wired.others:
-        if kinds is not None:  # all rows are needed to restore the order of lines
-            wired = reading.parser.parse(chunk.buffer, length, wanted)
         return _mixed_batch(chunk, wired, reading, hint)
-    return _whole_batch(chunk, wired, reading, is_decided=kinds is not None)
+    return _whole_batch(chunk, wired, reading)
 
 
-def _whole_batch(
-    chunk: Chunk, found: native.Lines, reading: Reading, *, is_decided: bool
-) -> _Batch:
+def _whole_batch(chunk: Chunk, found: native.Lines, reading: Reading) -> _Batch:
     """The parser has read all lines."""
-    is_filtered = is_decided and found.undecided == 0
     rows: pl.DataFrame | PackedRows | None = _packed(found, reading)
     if reading.table != "packets":
         rows = _empty(reading)
     elif rows is None:
         rows = _full(found.frame(), reading)
-    learning = None if is_filtered or "wired" not in found.forms else reading.row_filter
-    if learning and isinstance(rows, pl.DataFrame) and reading.table == "packets":
-        learning.learn(rows)
-    forms = dict(found.forms)
-    return _Batch(chunk.source, found.rows, rows, forms, times=found.times, is_filtered=is_filtered)
+    return _Batch(chunk.source, found.rows, rows, dict(found.forms), times=found.times)
 
 
 def _packed(found: native.Lines, reading: Reading) -> PackedRows | None:
@@ -422,7 +404,7 @@ def _wireless_batch(
 ) -> _Batch:
     """The same of wireless lines."""
     if not found.others:
-        return _whole_batch(chunk, found, reading, is_decided=False)
+        return _whole_batch(chunk, found, reading)
     assert reading.parser is not None  # noqa: S101 - it has found them
     parsed = _others(chunk, found, hint)
     times = reading.parser.times_among(found, parsed.times)

@@ -12,7 +12,6 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
 from bdpbench.trace import native
 from bdpbench.trace.batches import LineAccount, Reading, Skipped, read_batches
-from bdpbench.trace.native import RowFilter
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import CHUNK_BYTES, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
 from bdpbench.trace.text_lines import TABLE_OF_FORM, fault_of, is_heading, is_nam_line, parse_text
@@ -93,12 +92,13 @@ class Trace:
         if unknown:
             raise BdpbenchError(f"table {self.table} has no column {unknown[0]!r}")
         self.account = LineAccount()
-        row_filter = None if predicate is None else RowFilter(predicate)
-        reading = replace(
-            self._reading, columns=names, row_filter=row_filter, chunk_bytes=chunk_bytes
-        )
+        reading = replace(self._reading, columns=names, chunk_bytes=chunk_bytes)
         batches = read_batches(self._sources, reading, self.account)
-        return (batch for batch in batches if isinstance(batch, pl.DataFrame))  # none is packed
+        frames = (batch for batch in batches if isinstance(batch, pl.DataFrame))  # none is packed
+        if predicate is None:
+            return frames
+        wanted = (frame.filter(predicate) for frame in frames)
+        return (frame for frame in wanted if not frame.is_empty())
 
     @property
     def frame(self) -> pl.LazyFrame:

@@ -18,7 +18,6 @@ from polars.testing import assert_frame_equal
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import COLUMNS
 from bdpbench.trace import LineAccount, native, open_trace
-from bdpbench.trace.native import MOST_KINDS
 from bdpbench.trace.schema import PACKETS
 from bdpbench.trace.text_lines import LATEST_S
 
@@ -206,52 +205,33 @@ def test_no_damaged_archive_leads_to_anything_but_an_error_of_ours(
             list(open_trace(path, lenient=True).batches())
 
 
-EVENT, FROM, TO, FLOW = (pl.col(name) for name in ("event", "from_node", "to_node", "flow"))
+EVENT, FROM, TO = (pl.col(name) for name in ("event", "from_node", "to_node"))
 PREDICATES = (
     (EVENT == "r") & (FROM == 0) & (TO == 1),
-    EVENT.is_in(["+", "d"]) | (FLOW == 1),
     ~(pl.col("dst_node") == TO),
-    (pl.col("src_node") != 2) & (pl.col("dst_port") < 3),
     (TO == 1) & (pl.col("bytes") > 500),
-    pl.col("bytes") == 40,
     pl.lit(value=False),
 )
-OTHERS = (
-    "e 2 1 0 tcp 1000 ------- 1 0.0 1.0 1 1 20 0x10 40 0",
-    "f 2 _1_ RTR --- 3 tcp 40 [0 0 0 0]",
-)
+SMALL = "{} 1.5 {} {} tcp {} ------- 1 {}.{} {}.{} 7 20\n"
+"""A line of a network so small that predicates often match."""
 
 
-@st.composite
-def small_rows(draw: st.DrawFn) -> str:
-    """A line of a network so small that predicates often match."""
-    values = [draw(st.integers(0, 3)) for _ in range(7)]
-    event, size = draw(st.sampled_from("+-rdehc")), draw(st.sampled_from([40, 1000]))
-    a, b, flow, *ends = values
-    return "{} 1.5 {} {} tcp {} ------- {} {}.{} {}.{} 7 20".format(event, a, b, size, flow, *ends)
-
-
-@FEW
-@given(
-    st.lists(small_rows(), min_size=1, max_size=30),
-    st.lists(st.sampled_from(OTHERS), max_size=1),
-    st.sampled_from(PREDICATES),
-)
-def test_the_rows_that_a_predicate_wants(
-    lines: list[str], others: list[str], predicate: pl.Expr
-) -> None:
-    """polars decides on all rows of the first chunk, and then only on new kinds of rows."""
-    texts = [*(f"{line}\n" for line in lines), *(f"{line}\n" for line in others)]
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [Path(folder) / str(number) for number in range(3)]
-        for number, path in enumerate(paths):
-            path.write_text("".join(texts[number::2] or texts))
-        trace = open_trace(paths, lenient=True, kind="packets")
-        every = pl.concat([*trace.batches(), pl.DataFrame(schema=dict(PACKETS))])
-        account = trace.account
-        got = pl.concat([*trace.batches(predicate=predicate), pl.DataFrame(schema=dict(PACKETS))])
-        assert_frame_equal(got, every.filter(predicate), categorical_as_str=True)
-        assert trace.account == account
+@pytest.mark.parametrize("predicate", PREDICATES, ids=str)
+@pytest.mark.parametrize("other", ["", "e 2 1 0 tcp 1000 ------- 1 0.0 1.0 1 1 20 0x10 40 0\n"])
+def test_the_rows_that_a_predicate_wants(predicate: pl.Expr, other: str, tmp_path: Path) -> None:
+    chance, path = random.Random(1), tmp_path / "trace"
+    rows = [
+        SMALL.format(chance.choice("+-rd"), *ends, chance.choice([40, 1000]), *ends[::-1], *ends)
+        for ends in ([chance.randrange(3), chance.randrange(3)] for _ in range(60))
+    ]
+    path.write_text("".join([*rows, other, *rows]))
+    trace = open_trace([path, path], lenient=True, kind="packets")
+    every, account = pl.concat(list(trace.batches())), trace.account
+    none = pl.DataFrame(schema=dict(PACKETS))
+    got = pl.concat([none, *trace.batches(predicate=predicate)])
+    assert_frame_equal(got, every.filter(predicate), categorical_as_str=True)
+    assert_frame_equal(trace.frame.filter(predicate).collect(), got, categorical_as_str=True)
+    assert trace.account == account
 
 
 def test_rows_of_more_links_than_the_parser_remembers(tmp_path: Path) -> None:
@@ -288,27 +268,6 @@ def test_lines_like_ones_before_but_for_a_fault_or_a_digit_are_read_alike() -> N
         for event in "+-r"
     ]
     _assert_alike("".join([f"{GOOD}\n", *lines, *lines[::-7]]).encode())
-
-
-def test_more_kinds_of_rows_than_the_parser_is_told_of(tmp_path: Path) -> None:
-    lines = [GOOD.replace(" 1 0.0", f" {flow} 0.0") for flow in range(MOST_KINDS + 10)]
-    paths = [tmp_path / "a", tmp_path / "b"]
-    for path in paths:
-        path.write_text("\n".join(lines) + "\n")
-    batches = open_trace(paths).batches(["flow"], pl.col("flow") % 1000 == 7)
-    expected = [flow for flow in range(MOST_KINDS + 10) if flow % 1000 == 7]
-    assert pl.concat(list(batches))["flow"].to_list() == 2 * expected
-
-
-def test_the_parser_is_told_of_kinds_if_they_decide(tmp_path: Path) -> None:
-    path = tmp_path / "trace"
-    path.write_text(f"{GOOD}\n")
-    (frame,) = open_trace(path).batches()
-    every = pl.all_horizontal(pl.col(name).is_not_null() for name in native.KIND_COLUMNS)
-    for predicate, decides in ((every, True), (pl.col("bytes") > 0, False)):
-        wanted = native.RowFilter(predicate)
-        wanted.learn(frame)
-        assert (wanted.kinds is not None) == decides
 
 
 def test_many_types_leave_their_lines_to_the_patterns(tmp_path: Path) -> None:

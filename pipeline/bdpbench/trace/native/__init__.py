@@ -23,15 +23,6 @@ from bdpbench.trace.text_lines import LINE_FORMS
 COLUMNS = tuple(PACKETS)[:18]
 """Columns that wired lines have, in the parser's order; the last four may be null."""
 
-KIND_COLUMNS = (
-    *("event", "from_node", "to_node"),
-    *("flow", "src_node", "src_port", "dst_node", "dst_port"),
-)
-"""Columns that may decide which rows the parser drops."""
-
-MOST_KINDS = 4096
-"""Most kinds of rows that can be passed to the parser."""
-
 _EXTENDED = ("ack", "tcp_flags", "header_bytes", "sack_bytes")
 _WORD_COLUMNS = {"type": "types", "flags": "flags"}
 _MAX_WORDS, _MAX_WORD = 256, 16
@@ -80,8 +71,7 @@ class _Words(ctypes.Structure):
 
 class _WiredChunk(ctypes.Structure):
     _fields_ = (
-        *((name, ctypes.c_int64) for name in ("rows", "stored", "undecided")),
-        *((name, ctypes.c_int64) for name in ("extended", "others")),
+        *((name, ctypes.c_int64) for name in ("rows", "taken", "extended", "others")),
         ("other_line", ctypes.POINTER(ctypes.c_int64)),
         ("other_start", ctypes.POINTER(ctypes.c_int64)),
         *((name, ctypes.c_int64) for name in ("backwards", "backwards_line")),
@@ -117,37 +107,6 @@ class _Timed(ctypes.Structure):
         ("count", ctypes.c_int64),
         *((name, ctypes.c_void_p) for name in ("lines", "times", "units")),
     )
-
-
-class _Kind(ctypes.Structure):
-    _fields_ = (
-        *((name, ctypes.c_int32) for name in KIND_COLUMNS),
-        ("is_wanted", ctypes.c_int32),
-    )
-
-
-class Kinds:
-    """Kinds of rows and whether they are wanted, in the form that the parser needs.
-
-    Args:
-        columns: names among KIND_COLUMNS: rows with the same values in these columns are of one
-            kind.
-        wanted: values of these columns (for an event, its index in EVENTS) → whether such rows are
-            wanted; at most MOST_KINDS.
-    """
-
-    def __init__(
-        self, columns: Sequence[str], wanted: Mapping[tuple[int, ...], bool] | None = None
-    ) -> None:
-        wanted = wanted or {}
-        self.count = len(wanted)
-        self.deciding = sum(1 << KIND_COLUMNS.index(name) for name in columns)
-        self.array = (_Kind * self.count)(
-            *(
-                _Kind(is_wanted=is_wanted, **dict(zip(columns, values, strict=True)))
-                for values, is_wanted in wanted.items()
-            )
-        )
 
 
 @dataclass(frozen=True)
@@ -188,12 +147,10 @@ class Lines:
     """The result of parsing a chunk.
 
     Attributes:
-        frame: makes a frame of the wanted columns of the parsed lines, in order, without the rows
-            of unwanted kinds; of wireless lines also ``form`` (u8), the number in
-            ``WIRELESS_FORMS``. To be called once.
+        frame: makes a frame of the wanted columns of the parsed lines, in order; of wireless lines
+            also ``form`` (u8), the number in ``WIRELESS_FORMS``. To be called once.
         packed: the same rows of wireless lines as they are, or None.
         rows: number of parsed lines.
-        undecided: stored rows whose kind is not yet known to be wanted or not.
         forms: name of a form → number of its lines.
         others: number of the lines that it did not parse.
         times: the times of these lines.
@@ -202,7 +159,6 @@ class Lines:
     frame: Callable[[], pl.DataFrame]
     packed: PackedRows | None
     rows: int
-    undecided: int
     forms: Mapping[str, int]
     others: int
     times: Times
@@ -242,23 +198,20 @@ class LineParser:
     def __init__(self, library: ctypes.CDLL) -> None:
         self._library = library
         text = (_ADDRESS, _COUNT, _MASK)
-        self._parse = _function(library, "parse_wired", *text, _ADDRESS, _COUNT, _MASK, _ADDRESS)
+        self._parse = _function(library, "parse_wired", *text, _ADDRESS)
         self._release = _function(library, "release", _ADDRESS, gives=None)
         self._parse_wireless = _function(library, "parse_wireless", *text, _ADDRESS)
         self._release_wireless = _function(library, "release_wireless", _ADDRESS, gives=None)
         self._find_times = _function(library, "wireless_times", *[_ADDRESS] * 3, gives=None)
         self._own_wireless = _function(library, "own_wireless", _ADDRESS)
 
-    def parse(
-        self, buffer: bytearray, length: int, wanted: Collection[str], kinds: Kinds | None = None
-    ) -> Lines:
+    def parse(self, buffer: bytearray, length: int, wanted: Collection[str]) -> Lines:
         """Parse the lines in the first ``length`` bytes, the last of which is a newline.
 
         Args:
             buffer: the text, followed by 64 bytes of any content.
             length: length of the text, bytes.
             wanted: names among COLUMNS.
-            kinds: which rows are wanted, as far as known; None for all.
 
         Raises:
             MemoryError: when the columns cannot be allocated.
@@ -266,17 +219,13 @@ class LineParser:
         chunk = _WiredChunk()
         mask = sum(1 << index for index, name in enumerate(COLUMNS) if name in wanted)
         text = chars(len(buffer)).from_buffer(buffer)
-        told = (
-            (ctypes.addressof(kinds.array), kinds.count, kinds.deciding) if kinds else (None, 0, 0)
-        )
-        if not self._parse(ctypes.addressof(text), length, mask, *told, ctypes.addressof(chunk)):
+        if not self._parse(ctypes.addressof(text), length, mask, ctypes.addressof(chunk)):
             raise MemoryError("no memory for the columns of a chunk")
         names = [name for name in COLUMNS if name in wanted]
         found = Lines(
             lambda: pl.DataFrame([_series(chunk, COLUMNS.index(name), name) for name in names]),
             None,
             chunk.rows,
-            chunk.undecided,
             {"wired": chunk.rows} if chunk.rows else {},
             chunk.others,
             _wired_times(chunk),
@@ -340,7 +289,6 @@ class LineParser:
             packed.frame,
             packed,
             chunk.rows,
-            0,
             {name: count for name, count in forms if count},
             chunk.others,
             self._times_of(chunk, (), (), ()),
@@ -428,7 +376,7 @@ class Telling:
         """
         text = ctypes.addressof(chars(len(buffer)).from_buffer(buffer)) + start
         end = start + int(self._tell(self._state, text, length - start))
-        if self._chunk.stored < 0:
+        if self._chunk.taken < 0:
             raise MemoryError("no memory for the sums of a trace")
         return end
 
@@ -449,7 +397,7 @@ class Telling:
 
     def may_go_on(self) -> bool:
         """Whether the sink takes the line that it has left, now that it knows the word in it."""
-        return self._chunk.stored == 0 and self._sink.learn(self._chunk.types.words())
+        return self._chunk.taken == 0 and self._sink.learn(self._chunk.types.words())
 
 
 @functools.cache
@@ -469,7 +417,7 @@ def _code_of(dtype: pl.DataType) -> pl.DataType:
 def _series(chunk: _WiredChunk, index: int, name: str) -> pl.Series:
     dtype = PACKETS[name]
     if name in _EXTENDED and chunk.extended == 0:
-        return nulls(name, dtype, chunk.stored)
+        return nulls(name, dtype, chunk.rows)
     series = series_of(name, _code_of(dtype), chunk.columns[index])
     # Indexing is immediate; gather() builds a query, which takes longer than the parser.
     if name == "event":
@@ -488,45 +436,3 @@ def nulls(name: str, dtype: pl.DataType, rows: int) -> pl.Series:
 @functools.cache
 def _events() -> pl.Series:
     return pl.Series(EVENTS, dtype=event_type())
-
-
-class RowFilter:
-    """A predicate over the values of a row, which only polars evaluates.
-
-    Rows with the same values in the columns of the predicate are of one kind. The result for a kind
-    is remembered, so that the parser can drop unwanted rows of later chunks: there are few links,
-    flows and events, but many rows.
-
-    Args:
-        predicate: an expression over the values of a row; true for the rows that are wanted.
-    """
-
-    def __init__(self, predicate: pl.Expr) -> None:
-        self._predicate = predicate
-        names = set(predicate.meta.root_names())
-        self._columns = [name for name in KIND_COLUMNS if name in names]
-        self._learns = bool(names) and names <= set(KIND_COLUMNS)
-        self._known: dict[tuple[int, ...], bool] = {}
-        self.kinds: Kinds | None = None
-        """What is passed to the parser; None if the predicate needs other columns."""
-
-    def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The wanted rows of a frame."""
-        return frame.filter(self._predicate)
-
-    def learn(self, frame: pl.DataFrame) -> None:
-        """Find out which kinds of rows of wired lines are wanted."""
-        if not self._learns or frame.is_empty():
-            return
-        found = frame.select(self._columns).unique().with_columns(_wanted=self._predicate)
-        codes = found.select(
-            pl.col("event").to_physical().cast(pl.Int32) if name == "event" else name
-            for name in self._columns
-        )
-        wanted = found["_wanted"].fill_null(value=False)
-        known = self._known | dict(zip(codes.iter_rows(), wanted, strict=True))
-        if len(known) > MOST_KINDS:
-            self._learns = False
-            return
-        # Threads may learn at the same time: a result that is lost is found again.
-        self._known, self.kinds = known, Kinds(self._columns, known)

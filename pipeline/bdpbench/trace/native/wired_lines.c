@@ -9,9 +9,6 @@
  * with one blank between fields and none elsewhere. Every other line, good or bad, is left to the
  * caller, by its place: this file never decides that a line is wrong. Buffers belong to the caller
  * once it has them, as arrays of the Arrow C data interface.
- *
- * A caller that wants some rows only says so of kinds of rows: such as it does not want are parsed
- * and counted as all others are, and not stored.
  */
 
 #include <math.h>
@@ -28,7 +25,6 @@
 #define HEAD_BITS 7		/* of the number of packets' heads that are */
 #define LINK_BITS 10		/* of the number of links that are */
 #define UNKNOWN (-(1 << 30) - 1)	/* a node, port or flow id; metrics/packets/rows.py */
-#define MOST_KINDS 4096		/* of rows that a caller may have decided on */
 #define SHORTEST_LINE 28	/* bytes of "+ 0 0 1 a 0 - 0 0.0 0.0 0 0\n" */
 
 /* The Arrow C data interface, as its specification lays it out. */
@@ -68,9 +64,8 @@ struct words {
 /* What a chunk became. */
 struct wired_chunk {
 	int64_t rows;			/* lines parsed here */
-	int64_t stored;			/* of them, rows of the columns */
-	int64_t undecided;		/* of these, rows of kinds that are not known */
-	int64_t extended;		/* stored rows with the extended TCP columns */
+	int64_t taken;			/* what a sink has said of the last line */
+	int64_t extended;		/* rows with the extended TCP columns */
 	int64_t others;			/* lines left to the caller */
 	int64_t *other_line;		/* their indices among the chunk's lines, from 0 */
 	int64_t *other_start;		/* offsets of their first bytes */
@@ -82,8 +77,6 @@ struct wired_chunk {
 	struct ArrowArray columns[COLUMNS];	/* released ones were not asked for */
 };
 
-enum ends { OF_FLOW, OF_SRC_NODE, OF_SRC_PORT, OF_DST_NODE, OF_DST_PORT, ENDS };
-
 /*
  * What a line says of its packet. Up to note it is what a sink is told (packet_sums.c), which may leave
  * a number there for the next line of this packet; -1 where it has not.
@@ -94,7 +87,6 @@ struct packet {
 	int32_t tcp_flags, sack_bytes;
 	int64_t ack;
 	int flags, extended;
-	uint32_t ends;		/* the first kind that has those of it that decide */
 };
 
 /* The first fields of packets, up to the sequence number, which most packets of a flow share. */
@@ -103,12 +95,10 @@ struct head {
 	struct packet packet;
 };
 
-/* A link, with a note as of a packet, and which rows of it are wanted, as far as that has been asked. */
+/* A link, with a note as of a packet. */
 struct link {
 	int32_t from, to, note;
 	uint64_t text;		/* both nodes, each with the blank behind it; 0 where nothing is known */
-#define NOT_ASKED (-2)
-	int8_t is_wanted[8];	/* of each event: as is_wanted() says, or NOT_ASKED */
 };
 
 /*
@@ -124,30 +114,6 @@ struct fields {
 	int event;
 };
 
-/* Rows that are alike in what decides whether they are wanted; what does not decide is 0. */
-struct kind {
-	int32_t event, from, to, ends[ENDS];
-	int32_t is_wanted;
-};
-
-/* Where a kind is found: by its link, and by its event and the place of its ends. */
-struct place {
-	uint64_t link;
-	uint32_t event_and_ends;
-	int32_t is_wanted;	/* -1 where there is no kind */
-};
-
-/* Kinds that the caller has decided on. */
-struct kinds {
-	const struct kind *each;
-	int64_t count;
-	uint32_t deciding;
-	uint64_t link_mask;	/* of what decides */
-	uint32_t event_mask, place_mask;
-	struct place places[2 * MOST_KINDS];
-	int16_t ends[2 * MOST_KINDS];	/* the first kind that has them; -1 where there is none */
-};
-
 /*
  * A chunk while it is parsed: where it ends, and what was parsed not long ago with the texts that said
  * it. The text of a packet begins with a newline where nothing is known; its second block lies apart,
@@ -156,7 +122,6 @@ struct kinds {
 struct reading {
 	const char *end;
 	struct wired_chunk *chunk;
-	struct kinds kinds;
 	struct link links[1 << LINK_BITS], long_link;
 	struct head heads[1 << HEAD_BITS];
 	char said[1 << PACKET_BITS][BLOCK], said_further[1 << PACKET_BITS][BLOCK];
@@ -563,134 +528,6 @@ read_numbers(const char *at, struct packet *line)
 	return *at == '\n' ? at + 1 : 0;
 }
 
-static uint64_t
-first_place(uint64_t one, uint64_t other)
-{
-	uint64_t mixed = (one + other * 0xbf58476d1ce4e5b9u) * 0x9e3779b97f4a7c15u;
-
-	return mixed >> 32;
-}
-
-/* The first kind with such ends, or a number that no kind has; those that do not decide are 0. */
-static uint32_t
-place_of_ends(const struct kinds *kinds, const int32_t *ends)
-{
-	uint64_t at = 0;
-
-	for (int i = 0; i < ENDS; i++)
-		at = first_place(at, (uint32_t)ends[i]);
-	for (;; at++) {
-		int kind = kinds->ends[at %= 2 * MOST_KINDS];
-
-		if (kind < 0)
-			return MOST_KINDS;
-		if (memcmp(kinds->each[kind].ends, ends, sizeof(kinds->each->ends)) == 0)
-			return (uint32_t)kind;
-	}
-}
-
-static void
-note_ends(struct packet *packet, const struct kinds *kinds)
-{
-	int32_t ends[ENDS] = {
-		packet->flow, packet->src_node, packet->src_port, packet->dst_node, packet->dst_port
-	};
-
-	for (int i = 0; i < ENDS; i++)
-		ends[i] &= -(int32_t)(kinds->deciding >> (3 + i) & 1);
-	packet->ends = kinds->deciding >> 3 ? place_of_ends(kinds, ends) : 0;
-}
-
-/* ---- which rows are wanted ---- */
-
-static inline uint64_t
-link_of(int32_t from, int32_t to)
-{
-	return (uint64_t)(uint32_t)from << 32 | (uint32_t)to;
-}
-
-/* Finds a kind of rows: whether it is wanted, 1 or 0, or -1 where that has not been decided. */
-static int
-find_kind(const struct kinds *kinds, const struct fields *line)
-{
-	uint64_t link = link_of(line->link->from, line->link->to) & kinds->link_mask;
-	uint32_t rest = ((uint32_t)line->event & kinds->event_mask) | line->packet->ends << 8;
-	uint64_t at = first_place(link, rest) & kinds->place_mask;
-	const struct place *place;
-
-	for (;; at = (at + 1) & kinds->place_mask) {
-		place = &kinds->places[at];
-		if (place->is_wanted < 0 || (place->link == link && place->event_and_ends == rest))
-			return place->is_wanted;
-	}
-}
-
-/* Whether a row is wanted: 1 or 0, or -1 where that has not been decided of its kind. */
-static inline int
-is_wanted(const struct kinds *kinds, const struct fields *line)
-{
-	int8_t *known = &line->link->is_wanted[line->event];
-
-	if (*known != NOT_ASKED)
-		return *known;
-	if (kinds->deciding >> 3)	/* the ends of packets decide as well */
-		return find_kind(kinds, line);
-	return *known = (int8_t)(kinds->each ? find_kind(kinds, line) : 1);
-}
-
-static void
-place_ends(struct kinds *kinds, int64_t number)
-{
-	const int32_t *ends = kinds->each[number].ends;
-	uint64_t at = 0;
-
-	if (place_of_ends(kinds, ends) < MOST_KINDS)
-		return;
-	for (int i = 0; i < ENDS; i++)
-		at = first_place(at, (uint32_t)ends[i]);
-	while (kinds->ends[at %= 2 * MOST_KINDS] >= 0)
-		at++;
-	kinds->ends[at] = (int16_t)number;
-}
-
-static void
-place_kind(struct kinds *kinds, int64_t number)
-{
-	const struct kind *kind = &kinds->each[number];
-	uint64_t link = link_of(kind->from, kind->to);
-	uint32_t rest = (uint32_t)kind->event, ends = 0;
-	uint64_t at;
-
-	if (kinds->deciding >> 3) {
-		place_ends(kinds, number);
-		ends = place_of_ends(kinds, kind->ends);
-	}
-	rest |= ends << 8;
-	at = first_place(link, rest) & kinds->place_mask;
-	while (kinds->places[at].is_wanted >= 0)
-		at = (at + 1) & kinds->place_mask;
-	kinds->places[at] = (struct place){ link, rest, kind->is_wanted };
-}
-
-/* Notes where kinds are found; member i of a kind decides where bit i of deciding is set. */
-static void
-place_kinds(struct kinds *kinds, const struct kind *each, int64_t count, uint32_t deciding)
-{
-	kinds->each = each;
-	kinds->count = !each ? 0 : count < MOST_KINDS ? count : MOST_KINDS;
-	kinds->deciding = each ? deciding : 0;
-	kinds->event_mask = deciding & 1 ? 0xff : 0;
-	kinds->link_mask = link_of(-(int32_t)(deciding >> 1 & 1), -(int32_t)(deciding >> 2 & 1));
-	kinds->place_mask = 15;
-	while (kinds->place_mask < 16 * kinds->count && kinds->place_mask < 2 * MOST_KINDS - 1)
-		kinds->place_mask = 2 * kinds->place_mask + 1;
-	for (uint32_t i = 0; i <= kinds->place_mask; i++)
-		kinds->places[i].is_wanted = -1;
-	memset(kinds->ends, 0xff, sizeof(kinds->ends));
-	for (int64_t i = 0; i < kinds->count; i++)
-		place_kind(kinds, i);
-}
-
 /* ---- lines ---- */
 
 static inline uint64_t
@@ -720,7 +557,6 @@ find_head(const char *at, struct reading *reading, struct packet *packet, int av
 		if (read_head(at, reading->chunk, &head->packet) != at + length)
 			return 0;
 		head->packet.note = -1;
-		note_ends(&head->packet, &reading->kinds);
 		memcpy(head->text, at, BLOCK);
 	}
 	*packet = head->packet;
@@ -800,7 +636,6 @@ find_link(const char *from, const char *to, const char *rest, struct reading *re
 	link->text = 0;
 	if (!read_node(from, to - 1, &link->from) || !read_node(to, rest - 1, &link->to))
 		return 0;
-	memset(link->is_wanted, NOT_ASKED, sizeof(link->is_wanted));
 	link->note = -1;
 	link->text = text;
 	return link;
@@ -1000,7 +835,7 @@ copied(const void *bytes, size_t size)
 static int
 own_columns(struct wired_chunk *chunk, struct columns *columns)
 {
-	int64_t nulls = chunk->stored - chunk->extended;
+	int64_t nulls = chunk->rows - chunk->extended;
 
 	for (int i = 0; i < COLUMNS; i++) {
 		void *bitmap = 0;
@@ -1008,9 +843,9 @@ own_columns(struct wired_chunk *chunk, struct columns *columns)
 		if (!columns->data[i] || (i >= ACK && !chunk->extended))
 			continue;	/* extended columns that no line has are not handed over */
 		if (i >= ACK && nulls &&
-		    !(bitmap = copied(columns->validity, (size_t)(chunk->stored + 7) / 8)))
+		    !(bitmap = copied(columns->validity, (size_t)(chunk->rows + 7) / 8)))
 			return 0;
-		if (!own_column(&chunk->columns[i], columns->data[i], bitmap, chunk->stored,
+		if (!own_column(&chunk->columns[i], columns->data[i], bitmap, chunk->rows,
 				i >= ACK ? nulls : 0)) {
 			free(bitmap);
 			return 0;
@@ -1036,23 +871,14 @@ allocate(struct columns *columns, uint32_t wanted, int64_t capacity)
 	return !(wanted >> ACK) || columns->validity;
 }
 
-/* Counts a line, and stores it unless it is known not to be wanted. */
 static inline void
-take_line(struct wired_chunk *chunk, struct columns *columns, const struct kinds *kinds,
-	  const struct fields *line)
+take_line(struct wired_chunk *chunk, struct columns *columns, const struct fields *line)
 {
-	int wanted = is_wanted(kinds, line);
-
 	if (line->time < chunk->last_time || chunk->rows == 0)
 		note_time(chunk, line->time);
 	chunk->last_time = line->time;
+	store_line(columns, chunk->rows, chunk->extended, line);
 	chunk->rows++;
-	if (wanted == 0)
-		return;
-	store_line(columns, chunk->stored, chunk->extended, line);
-	chunk->stored++;
-	if (wanted < 0)
-		chunk->undecided++;
 	if (line->packet->extended)
 		chunk->extended++;
 }
@@ -1067,7 +893,7 @@ read_lines(const char *text, struct reading *reading, struct columns *columns, i
 	while (at < reading->end) {
 		next = read_line(at, reading, &line, avx2);
 		if (next)
-			take_line(chunk, columns, &reading->kinds, &line);
+			take_line(chunk, columns, &line);
 		else if (!(next = leave_line(chunk, text, at, reading->end)))
 			return 0;
 		at = next;
@@ -1126,13 +952,9 @@ forget_all(struct reading *reading)
 /*
  * Parses a chunk of whole lines: its last byte is a newline, and PADDING bytes behind it may be
  * read. Bit i of wanted asks for column i. Returns 1, or 0 when memory is short.
- *
- * Rows of kinds that are not wanted are not stored; each may be 0, for all rows are wanted then. Of
- * a kind, member i decides where bit i of deciding is set, and is 0 where it is not.
  */
 int
-bdpbench_parse_wired(const char *text, int64_t length, uint32_t wanted, const struct kind *each,
-		     int64_t count, uint32_t deciding, struct wired_chunk *chunk)
+bdpbench_parse_wired(const char *text, int64_t length, uint32_t wanted, struct wired_chunk *chunk)
 {
 	struct reading *reading = malloc(sizeof(*reading));
 	struct columns columns;
@@ -1145,7 +967,6 @@ bdpbench_parse_wired(const char *text, int64_t length, uint32_t wanted, const st
 		reading->end = text + length;
 		reading->chunk = chunk;
 		forget_all(reading);
-		place_kinds(&reading->kinds, each, count, deciding);
 		done = read_all_lines(text, reading, &columns) && own_columns(chunk, &columns);
 	}
 	free(reading);
@@ -1195,8 +1016,8 @@ tell_lines(const char *at, struct telling *telling, int avx2)
 		if (!next)
 			break;
 		prefetch_packet(next, &telling->reading, avx2);
-		chunk->stored = telling->take(telling->sink, line.time, line.event, line.link, line.packet);
-		if (chunk->stored <= 0)
+		chunk->taken = telling->take(telling->sink, line.time, line.event, line.link, line.packet);
+		if (chunk->taken <= 0)
 			break;
 		if (line.time < chunk->last_time || chunk->rows == 0)
 			note_time(chunk, line.time);
@@ -1232,7 +1053,6 @@ bdpbench_new_telling(take_line_of *take, void *sink)
 	telling->sink = sink;
 	telling->reading.chunk = &telling->chunk;
 	forget_all(&telling->reading);
-	place_kinds(&telling->reading.kinds, 0, 0, 0);
 	return telling;
 }
 
@@ -1254,7 +1074,7 @@ bdpbench_tell_wired(struct telling *telling, const char *text, int64_t length)
 	struct wired_chunk *chunk = &telling->chunk;
 
 	chunk->backwards = chunk->rows ? chunk->backwards : 0;
-	chunk->stored = 1;
+	chunk->taken = 1;
 	telling->reading.end = text + length;
 #ifdef HAS_AVX2
 	if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi2"))

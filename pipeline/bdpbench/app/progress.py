@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, events_in
 from bdpbench.contracts.scorecard import NUMBER_VERDICTS, NumberVerdict, ScoredNumber
+from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.ns2_process import PROGRESS_NAME, simulated_time
 
 if TYPE_CHECKING:
@@ -197,7 +198,13 @@ class Watch:
 
 
 def make_view(*, quiet: bool = False, as_json: bool = False) -> View:
-    """The requested view; by default a live one on a terminal, and plain lines elsewhere."""
+    """The requested view; by default a live one on a terminal, and plain lines elsewhere.
+
+    Raises:
+        BdpbenchError: when both are asked for.
+    """
+    if quiet and as_json:
+        raise BdpbenchError("--quiet and --json contradict each other", hint="give one of them")
     if quiet:
         return View()
     if as_json:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -108,17 +109,7 @@ def build_id(variant: str | None) -> None:
 )
 @click.option("-o", "--output", type=PATH, help="Write the table: .json or .csv.")
 @source_option
-def validate(
-    variant: str | None,
-    compare: str | None,
-    subsets: tuple[str, ...],
-    quick: bool,
-    jobs: int | None,
-    time_limit_s: float,
-    again: bool,
-    output: Path | None,
-    source: Path | None,
-) -> None:
+def validate(variant: str | None, **asked: Any) -> None:
     """Run ns-2's own validation suite on the build.
 
     Fails if a test differs from its reference and is not listed in ns2/known_differences.yaml, if
@@ -127,15 +118,5 @@ def validate(
     from bdpbench.app.validate import ValidationRequest, validate
     from bdpbench.simulation.build import variant_of_runs
 
-    request = ValidationRequest(
-        variant=variant or variant_of_runs(),
-        compare=compare,
-        subsets=subsets,
-        quick=quick,
-        jobs=jobs,
-        time_limit_s=time_limit_s,
-        again=again,
-        output=output,
-        source=source,
-    )
+    request = ValidationRequest(variant=variant or variant_of_runs(), **asked)
     raise SystemExit(0 if validate(request) else 1)

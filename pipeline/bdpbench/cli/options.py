@@ -1,4 +1,8 @@
-"""Options that several commands share."""
+"""Options that several commands share.
+
+The parameters of a function that a command calls, or fields of its request, have the names of the
+options: ``asked`` hands over all that the command itself does not look at.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +13,9 @@ from typing import Any, TypeVar
 import click
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+
+Words = tuple[str, ...]
+"""What an option got that may be given several times."""
 
 PATH = click.Path(path_type=Path)
 FOLDER = click.Path(path_type=Path, file_okay=False)

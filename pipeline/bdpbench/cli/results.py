@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -115,13 +116,7 @@ def _stage(
 @click.option(
     "--allow-partial", is_flag=True, help="Archive even if runs are missing; the report says so."
 )
-def archive_command(
-    study: str | None,
-    tier: str | None,
-    output: Path | None,
-    with_runs: bool,
-    allow_partial: bool,
-) -> None:
+def archive_command(**asked: Any) -> None:
     """Write STUDY into one zip: report, figures, tables, metrics, verdicts, sources, environment.
 
     Equal results and sources give equal bytes. Every file has its SHA-256 in manifest-sha256.txt,
@@ -132,7 +127,7 @@ def archive_command(
     """
     from bdpbench.app.keep.archive import archive_study
 
-    archive_study(study, tier, output, allow_partial=allow_partial, with_runs=with_runs)
+    archive_study(**asked)
 
 
 @click.command("verify")
@@ -191,15 +186,7 @@ def verify_command(file: Path, most_gb: float) -> None:
     help="With --from-kept: if scripts or laws have changed, simulate N runs of each kind again, "
     "and keep what is published if their bytes are equal.",
 )
-def publish_command(
-    study: str | None,
-    tier: str | None,
-    allow_partial: bool,
-    output: Path | None,
-    from_kept: bool,
-    add: bool,
-    prove: int | None,
-) -> None:
+def publish_command(**asked: Any) -> None:
     """Copy the report of STUDY with its metrics and scorecard to reports/published/STUDY/.
 
     With --from-kept no runs are needed: verdicts are computed from the published values, and
@@ -209,15 +196,7 @@ def publish_command(
     """
     from bdpbench.app.keep.publish import publish_study
 
-    publish_study(
-        study,
-        tier,
-        allow_partial=allow_partial,
-        output=output,
-        from_kept=from_kept,
-        add=add,
-        prove=prove,
-    )
+    publish_study(**asked)
 
 
 @click.command("compare")

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
 from bdpbench.cli.options import (
     FOLDER,
     PATH,
+    Words,
     backend_option,
     engine_option,
     scripts_option,
@@ -35,48 +37,16 @@ from bdpbench.cli.options import (
     "--json", "as_json", is_flag=True, help="Print everything as JSON, one object per line."
 )
 @click.option("--profile", type=PATH, help="Snakemake profile to run with.")
-def run_command(
-    study: str | None,
-    tier: str | None,
-    scenarios: tuple[str, ...],
-    protocols: tuple[str, ...],
-    backend: str | None,
-    scripts: Path | None,
-    engine: str | None,
-    jobs: int | None,
-    keep_going: bool,
-    dry_run: bool,
-    quiet: bool,
-    as_json: bool,
-    profile: Path | None,
-) -> None:
+def run_command(scenarios: Words, protocols: Words, **asked: Any) -> None:
     """Simulate the missing runs of STUDY and write its report.
 
     Finished runs are kept and never simulated again. After an interruption, call the same command
     to resume.
     """
     from bdpbench.app.run import RunRequest, run_study
-    from bdpbench.errors import BdpbenchError
     from bdpbench.studies.plan import Selection
 
-    if quiet and as_json:
-        raise BdpbenchError("--quiet and --json contradict each other", hint="give one of them")
-    run_study(
-        RunRequest(
-            study=study,
-            tier=tier,
-            selection=Selection(scenarios, protocols),
-            backend=backend,
-            jobs=jobs,
-            keep_going=keep_going,
-            dry_run=dry_run,
-            profile=profile,
-            scripts=scripts,
-            engine=engine,
-            quiet=quiet,
-            as_json=as_json,
-        )
-    )
+    run_study(RunRequest(selection=Selection(scenarios, protocols), **asked))
 
 
 @click.command("evaluate")
@@ -99,22 +69,14 @@ def run_command(
 @click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, a line each.")
 @click.option("--profile", type=PATH, help="Snakemake profile to run with.")
 def evaluate_command(
-    protocols: tuple[str, ...],
-    quick: bool,
-    studies: tuple[str, ...],
-    name: str | None,
+    protocols: Words,
     against: Path | None,
     export: Path | None,
     formats: str,
     pdf: bool,
     archive: Path | None,
     gallery: bool,
-    backend: str | None,
-    jobs: int | None,
-    dry_run: bool,
-    quiet: bool,
-    as_json: bool,
-    profile: Path | None,
+    **asked: Any,
 ) -> None:
     """Put protocols into the scenarios of all studies, and compare them with all others.
 
@@ -125,25 +87,9 @@ def evaluate_command(
     """
     from bdpbench.app.evaluate.evaluating import EvaluateRequest, evaluate
     from bdpbench.app.evaluate.report import WantedFiles
-    from bdpbench.errors import BdpbenchError
 
-    if quiet and as_json:
-        raise BdpbenchError("--quiet and --json contradict each other", hint="give one of them")
-    evaluate(
-        EvaluateRequest(
-            protocols,
-            quick=quick,
-            name=name,
-            studies=studies,
-            backend=backend,
-            jobs=jobs,
-            dry_run=dry_run,
-            profile=profile,
-            quiet=quiet,
-            as_json=as_json,
-            files=WantedFiles(against, export, formats, pdf=pdf, archive=archive, gallery=gallery),
-        )
-    )
+    files = WantedFiles(against, export, formats, pdf=pdf, archive=archive, gallery=gallery)
+    evaluate(EvaluateRequest(protocols, files=files, **asked))
 
 
 @click.command("list")
@@ -154,8 +100,8 @@ def evaluate_command(
 def list_command(
     study: str | None,
     tier: str | None,
-    scenarios: tuple[str, ...],
-    protocols: tuple[str, ...],
+    scenarios: Words,
+    protocols: Words,
     show_runs: bool,
 ) -> None:
     """List studies, their scenarios and runs, and their expected CPU time."""

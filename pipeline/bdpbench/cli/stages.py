@@ -9,6 +9,7 @@ import click
 from bdpbench.cli.options import (
     FOLDER,
     PATH,
+    Words,
     scripts_option,
     selection_options,
     study_argument,
@@ -26,8 +27,8 @@ from bdpbench.cli.options import (
 def plan_command(
     study: str | None,
     tier: str | None,
-    scenarios: tuple[str, ...],
-    protocols: tuple[str, ...],
+    scenarios: Words,
+    protocols: Words,
     scripts: Path | None,
     jobs: int | None,
     where: bool,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import click
 
-from bdpbench.cli.options import PATH
+from bdpbench.cli.options import PATH, Words
 
 
 @click.command("analyze")
@@ -45,22 +46,7 @@ from bdpbench.cli.options import PATH
 )
 @click.option("--lenient", is_flag=True, help="Skip and count unrecognised lines.")
 @click.option("--list-metrics", is_flag=True, help="Show every metric and its definition.")
-def analyze_command(
-    traces: tuple[str, ...],
-    output: Path | None,
-    window: str | None,
-    flows: tuple[str, ...],
-    links: tuple[str, ...],
-    nodes: tuple[int, ...],
-    metrics: tuple[str, ...],
-    bin_s: float | None,
-    capacities: tuple[str, ...],
-    parts: bool,
-    labels: tuple[str, ...],
-    kind: str | None,
-    lenient: bool,
-    list_metrics: bool,
-) -> None:
+def analyze_command(traces: Words, list_metrics: bool, **asked: Any) -> None:
     """Measure the ns-2 trace in TRACE..., files or - for standard input.
 
     Several files, and those of a folder, are compared; --parts joins them to one trace.
@@ -75,22 +61,7 @@ def analyze_command(
         return
     if not traces:
         raise click.UsageError("Missing argument 'TRACE...'.")
-    request = AnalysisRequest(
-        traces,
-        labels=labels,
-        parts=parts,
-        output=output,
-        window=window,
-        flows=flows,
-        links=links,
-        nodes=nodes,
-        metrics=metrics,
-        bin_s=bin_s,
-        capacities=capacities,
-        lenient=lenient,
-        kind=kind,
-    )
-    for line in analyze(request):
+    for line in analyze(AnalysisRequest(traces, **asked)):
         click.echo(line)
 
 

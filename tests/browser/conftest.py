@@ -6,7 +6,7 @@ import importlib.util
 import os
 import shutil
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
@@ -79,9 +79,9 @@ def _synthetic_report(folder: Path) -> Path:
 
 
 @pytest.fixture(scope="session")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def report(made_once: Callable[..., Path]) -> Path:
     """The report of the synthetic study, in its place in a results folder."""
-    return _synthetic_report(tmp_path_factory.mktemp("results"))
+    return made_once("synthetic", _synthetic_report) / "synthetic" / "quick" / "report.html"
 
 
 @pytest.fixture

@@ -10,6 +10,7 @@ import base64
 import csv
 import re
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -38,9 +39,9 @@ def _unfolded(page: Any) -> Any:
     return page
 
 
-@pytest.fixture(scope="module")
-def reading(browser: Any, report: Path) -> Iterator[Visit]:
-    """A visit of the report with everything unfolded, for tests that restore what they change."""
+@contextmanager
+def _visited(browser: Any, report: Path) -> Iterator[Visit]:
+    """A visit of the report with everything unfolded."""
     context = browser.new_context(viewport={"width": 1280, "height": 900})
     visit = Visit(context.new_page())
     _unfolded(visit.open(report))
@@ -49,6 +50,13 @@ def reading(browser: Any, report: Path) -> Iterator[Visit]:
     assert [url for url in visit.requests if not url.startswith(("data:", "blob:"))] == [
         report.as_uri()
     ]
+
+
+@pytest.fixture(scope="module")
+def reading(browser: Any, report: Path) -> Iterator[Visit]:
+    """A visit for tests that restore what they change."""
+    with _visited(browser, report) as visit:
+        yield visit
 
 
 @pytest.fixture
@@ -66,15 +74,9 @@ def page(reading: Visit) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def changing(browser: Any, report: Path) -> Iterator[Visit]:
-    """An unfolded report, for tests that change parts that no other one looks at."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
-    visit = Visit(context.new_page())
-    _unfolded(visit.open(report))
-    yield visit
-    context.close()
-    assert [url for url in visit.requests if not url.startswith(("data:", "blob:"))] == [
-        report.as_uri()
-    ]
+    """A visit for tests that change parts that no other one looks at."""
+    with _visited(browser, report) as visit:
+        yield visit
 
 
 @pytest.fixture

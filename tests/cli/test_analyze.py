@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import polars as pl
@@ -108,26 +108,29 @@ def test_every_kind_of_line_is_measured_or_counted(folder: Path, analyze: Analyz
     assert "moving.tr: the trace has no packet event" in analyze("moving.tr").err
 
 
-def test_a_pipe_of_several_kinds_is_refused_unless_one_is_named(
-    folder: Path, analyze: Analyze
-) -> None:
-    (folder / "mixed.tr").write_text("0.5 0 0 1 0 cwnd_ 1\n" * 300 + TRACE)
-    command = f"{sys.executable} -P -m bdpbench analyze -"
-    env = {**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")}
-    for options, words in (
-        ("", "several kinds: 14 of packets, 300 of variables"),
-        (" --kind packets", "standard input: variable, wired trace, 314 lines"),
-    ):
-        done = subprocess.run(
-            f"cat mixed.tr | {command}{options}",
-            shell=True,
-            cwd=folder,
-            env=env,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert words in done.stdout + done.stderr
+@pytest.fixture
+def piped(analyze: Analyze) -> Iterator[Callable[..., Done]]:
+    """Call `bdpbench analyze -` with a text in a pipe as its standard input."""
+    kept = os.dup(0)
+
+    def call(text: str, *options: str) -> Done:
+        read, write = os.pipe()
+        os.write(write, text.encode())
+        os.close(write)
+        os.dup2(read, 0)
+        os.close(read)
+        return analyze("-", *options)
+
+    yield call
+    os.dup2(kept, 0)
+    os.close(kept)
+
+
+def test_a_pipe_of_several_kinds_is_refused_unless_one_is_named(piped: Callable[..., Done]) -> None:
+    text = "0.5 0 0 1 0 cwnd_ 1\n" * 300 + TRACE
+    assert "several kinds: 14 of packets, 300 of variables" in piped(text).err
+    named = piped(text, "--kind", "packets")
+    assert named.lines[0] == "standard input: variable, wired trace, 314 lines"
 
 
 def test_parts_of_a_trace(folder: Path, analyze: Analyze) -> None:
@@ -256,15 +259,14 @@ def test_throughput_alone_is_that_of_all(
     assert found == [words for words in expected if words[0] != "rtt"]
 
 
-def test_a_fault_in_standard_input_is_named_as_such(folder: Path) -> None:
-    call = [sys.executable, "-m", "bdpbench", "analyze", "-"]
+def test_a_fault_in_standard_input_is_named_as_such(piped: Callable[..., Done]) -> None:
     for text, told in (
         (TRACE.replace(" 2 4", " 2", 1), "error: standard input:12: expected the 12 fields"),
         ("", "error: standard input: it is empty: expected a trace of ns-2"),
     ):
-        done = subprocess.run(call, input=text, capture_output=True, text=True, cwd=folder)
-        assert done.returncode == 1
-        assert done.stderr.startswith(told)
+        done = piped(text)
+        assert done.code == 1
+        assert done.err.startswith(told)
 
 
 def test_throughput_needs_no_polars(folder: Path) -> None:

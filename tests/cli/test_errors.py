@@ -176,11 +176,9 @@ def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) ->
             "error: standard output: cannot be written: No space left on device",
         ),
         (MODULE, "2>/dev/full", 0, ""),
-        (WRAPPER, ">&-", 0, ""),
-        (MODULE, "2>&-", 0, ""),
+        (MODULE, ">&-", 0, ""),
         (WRAPPER, "2>&-", 0, ""),
         (WRAPPER, "<&- >&- 2>&-", 0, ""),
-        (MODULE, "<&- >&- 2>&-", 0, ""),
     ],
 )
 def test_a_stream_that_takes_nothing_is_named_and_a_closed_one_is_no_error(

@@ -23,7 +23,6 @@ from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs, RunRecords
 from bdpbench.pages.names import Names
 from bdpbench.pages.packing import pack
-from bdpbench.pages.readings import reading_rows
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import bins_for, embed_json
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
@@ -35,6 +34,7 @@ from bdpbench.pages.summary import (
     in_doubt,
     kind_rows,
     overview,
+    reading_rows,
     summarize,
     taken_over_sentence,
 )
@@ -221,25 +221,25 @@ def _content(sections: Sections) -> dict[str, object]:
         "notes": Notes(study.notes),
         "provenance": _provenance(inputs.plan, inputs.run_info),
         "reproduces": bool(numbers or claims),
+        "scorecard": scorecard,
         "summary": summarize(numbers, claims, sections.experiments),
         "overview": overview(numbers),
         "kinds": kind_rows(scorecard),
         "readings": reading_rows(scorecard),
-        "narrow_half_widths": f"{NARROW_HALF_WIDTHS:g}",
-        "verdict_label": {key: each.label for key, each in VERDICTS.items()},
-        "narrow_percent": f"{100 * NARROW_SHARE:g}",
-        "scorecard": scorecard,
-        "numbers": in_doubt(numbers),
-        "places": {row.number["id"]: place for place, row in enumerate(numbers)},
-        "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
-        "number_origins": offered_origins(row.origins for row in numbers),
-        "number_protocols": _distinct(row.protocols for row in numbers),
-        "claims": claims_in_doubt(claims),
-        "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
-        "claim_origins": offered_origins(row.origins for row in claims),
-        "claim_protocols": _distinct(row.protocols for row in claims),
         "changes": change_rows(scorecard),
         "found": definition_origins(numbers),
+        "numbers": in_doubt(numbers),
+        "claims": claims_in_doubt(claims),
+        "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
+        "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
+        "number_origins": offered_origins(row.origins for row in numbers),
+        "claim_origins": offered_origins(row.origins for row in claims),
+        "number_protocols": _distinct(row.protocols for row in numbers),
+        "claim_protocols": _distinct(row.protocols for row in claims),
+        "places": {row.number["id"]: place for place, row in enumerate(numbers)},
+        "narrow_half_widths": f"{NARROW_HALF_WIDTHS:g}",
+        "narrow_percent": f"{100 * NARROW_SHARE:g}",
+        "verdict_label": {key: each.label for key, each in VERDICTS.items()},
         "definitions": shown_definitions(inputs),
         "metric_name": names.metric,
         "parameters": _parameters(inputs.plan, names),

@@ -4,15 +4,23 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from bdpbench.contracts.reports import KeptRun, TakenOverCounts
 from bdpbench.contracts.runs import RunRecord
-from bdpbench.contracts.scorecard import KINDS, Change, Kind, Scorecard
+from bdpbench.contracts.scorecard import (
+    CLAIM_VERDICTS,
+    KINDS,
+    NUMBER_VERDICTS,
+    Change,
+    Kind,
+    Scorecard,
+)
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.statements import ClaimRow
+from bdpbench.pages.text import Total, totals
 from bdpbench.units import MINUS
 
 MEANING: dict[Kind, str] = {
@@ -350,3 +358,73 @@ def _free(column: int, stacks: Counter[int]) -> int:
 
 def _across(widths: float) -> float:
     return (widths + REACH) / (2 * REACH) * (PLOT_WIDTH - 2 * DOT) + DOT
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Verdicts of the ``of`` entries that a reading judges, and those on the judged runs."""
+
+    noun: str
+    of: int
+    read: tuple[Total, ...]
+    judged: tuple[Total, ...]
+
+
+@dataclass(frozen=True)
+class ReadingRow:
+    """A reading in the summary.
+
+    Attributes:
+        name: what it changes.
+        runs: how many runs it has.
+        counts: of numbers and of statements; empty if no run is finished.
+        changed: those that it decides otherwise, each with its anchor and id.
+    """
+
+    name: str
+    runs: int
+    counts: tuple[Counts, ...]
+    changed: tuple[tuple[str, str], ...]
+
+
+def reading_rows(scorecard: Scorecard) -> list[ReadingRow]:
+    """The other readings, in the order of the scorecard."""
+    return [
+        _reading(each["varied"], each["runs"], scorecard) for each in scorecard.get("readings", [])
+    ]
+
+
+def _reading(name: str, runs: int, scorecard: Scorecard) -> ReadingRow:
+    numbers, claims = (
+        {
+            each["id"]: (read["verdict"], each.get("alone", each["verdict"]), each["verdict"])
+            for each in entries
+            for read in each.get("readings", [])
+            if read["varied"] == name and read["verdict"] != "not_run"
+        }
+        for entries in (scorecard["numbers"], scorecard["claims"])
+    )
+    counts = (
+        _counts("numbers", numbers.values(), NUMBER_VERDICTS),
+        _counts("statements", claims.values(), CLAIM_VERDICTS),
+    )
+    return ReadingRow(
+        name,
+        runs,
+        tuple(each for each in counts if each.of),
+        (*_changed("number", numbers), *_changed("claim", claims)),
+    )
+
+
+_Verdicts = tuple[str, str, str]
+"""Verdicts by the reading, on the judged runs alone, and on them with their repetitions."""
+
+
+def _counts(noun: str, found: Iterable[_Verdicts], verdicts: tuple[str, ...]) -> Counts:
+    known = list(found)
+    read, judged = Counter(each[0] for each in known), Counter(each[2] for each in known)
+    return Counts(noun, len(known), tuple(totals(read, verdicts)), tuple(totals(judged, verdicts)))
+
+
+def _changed(kind: str, found: Mapping[str, _Verdicts]) -> Iterable[tuple[str, str]]:
+    return ((f"{kind}-{key}", key) for key, (read, alone, _) in found.items() if read != alone)

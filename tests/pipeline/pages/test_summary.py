@@ -11,9 +11,8 @@ from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.names import Names
 from bdpbench.pages.numbers import NumberRow, gauge, number_rows
-from bdpbench.pages.readings import reading_rows
 from bdpbench.pages.statements import claim_rows
-from bdpbench.pages.summary import DOT, Overview, overview, summarize
+from bdpbench.pages.summary import DOT, Overview, overview, reading_rows, summarize
 from bdpbench.pages.text import VERDICTS
 
 

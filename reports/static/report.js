@@ -1102,7 +1102,8 @@
   // ---- One protocol on the whole page ------------------------------------------------------------
 
   // Every name that a text begins with or lists: "HS-TCP, RTT 16 ms", "BIC-TCP and H-TCP with RED".
-  const namesIn = (text, known) => text.split(/, | and | with /).filter((part) => known.has(part));
+  const namesIn = (text, known) => (known.has(text) ? [text]
+    : text.split(/, | and | with /).filter((part) => known.has(part)));
 
   let onlyProtocol = "";
   const pageFilter = document.getElementById("page-filter");
@@ -1171,6 +1172,20 @@
       pageFilter.elements.protocol.value = link.dataset.choose;
       filterPage();
     }));
+  }
+
+  // A link may choose a protocol: report.html?protocol=CUBIC
+  const asked = new URLSearchParams(location.search).get("protocol");
+  if (protocols.has(asked)) {
+    pageFilter.elements.protocol.value = asked;
+    filterPage();
+  }
+
+  // Reports that are published together link each other; in one that stands alone these are words.
+  const shelf = location.pathname.match(/\/(published\/[^/]+|evaluations)\/[^/]+\.html$/);
+  if (shelf) {
+    const up = shelf[1] === "evaluations" ? "../published/" : "../";
+    all("a[data-published]").forEach((link) => { link.href = up + link.dataset.published; });
   }
 
   // ---- Scorecard -----------------------------------------------------------------------------

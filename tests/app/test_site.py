@@ -37,6 +37,23 @@ def test_a_link_that_leads_nowhere_is_found(tmp_path: Path, element: str, is_dea
     assert len(list(dead_links(site))) == is_dead
 
 
+@pytest.mark.parametrize(
+    ("place", "is_dead"),
+    [
+        ("one/report.html?protocol=A#comparison", False),
+        ("one/report.html#elsewhere", True),
+        ("two/report.html#comparison", True),
+    ],
+)
+def test_a_published_report_that_a_script_links_has_the_section(
+    tmp_path: Path, place: str, is_dead: bool
+) -> None:
+    (tmp_path / "published" / "one").mkdir(parents=True)
+    (tmp_path / "published" / "one" / "report.html").write_text('<section id="comparison">')
+    (tmp_path / "a.html").write_text(f'<a data-published="{place}">')
+    assert list(dead_links(tmp_path)) == [f"a.html: {place}"] * is_dead
+
+
 def test_a_folder_with_other_files_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
     with pytest.raises(BdpbenchError, match="would be replaced"):

@@ -9,6 +9,7 @@ from __future__ import annotations
 import base64
 import csv
 import re
+import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -203,6 +204,36 @@ def test_a_link_to_what_is_folded_opens_it(visit: Any, report: Path) -> None:
     expect(page.locator("#protocol-HS math").first).to_be_visible()
     page.evaluate("location.hash = 'chart-buffer_size-sweep-time_to_90pct_cwnd'")
     expect(page.locator("#chart-buffer_size-sweep-time_to_90pct_cwnd")).to_be_in_viewport()
+
+
+@pytest.mark.parametrize(
+    ("folder", "link"),
+    [
+        ("alone", None),
+        ("published/synthetic", "../two/report.html?protocol=HS-TCP#comparison"),
+        ("evaluations", "../published/two/report.html?protocol=HS-TCP#comparison"),
+    ],
+)
+def test_reports_that_are_published_together_link_each_other(
+    visit: Any, report: Path, tmp_path: Path, folder: str, link: str | None
+) -> None:
+    place = tmp_path / folder
+    shutil.copytree(report.parent, place)
+    page = visit.open(place / report.name, "#protocol-HS")
+    other = page.get_by_text("Two of it", exact=True)
+    expect(other).to_be_visible()
+    assert other.get_attribute("href") == link
+
+
+def test_a_link_chooses_the_protocol_of_the_page(visit: Any, report: Path) -> None:
+    page = visit.open(report, "?protocol=HS-TCP#protocols")
+    expect(page.get_by_label("Show on the whole page")).to_have_value("HS-TCP")
+    expect(page.locator(".by-protocol tbody tr:visible")).to_have_count(1)
+
+
+def test_a_link_to_an_unknown_protocol_chooses_none(visit: Any, report: Path) -> None:
+    page = visit.open(report, "?protocol=Tahoe")
+    expect(page.get_by_label("Show on the whole page")).to_have_value("")
 
 
 def test_the_page_shows_one_protocol_by_keyboard(visit: Any, report: Path) -> None:

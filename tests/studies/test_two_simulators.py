@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
 
+from bdpbench.app.stages import elsewhere_of
 from bdpbench.contracts.paths import config_dir
+from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
 from bdpbench.metrics.groups import Group
 from bdpbench.score import check_expectations
 from bdpbench.simulation import ns3_backend
+from bdpbench.studies import atlas
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import tiers_of
@@ -79,3 +83,24 @@ def test_there_is_no_value_where_one_of_the_runs_has_none() -> None:
     assert _values("goodput_ratio", "goodput", {"ns2": [8.0, None], "ns3": [9.0, 9.0]}) == []
     assert _values("goodput_ratio", "goodput", {"ns2": [8.0]}) == []
     assert _values("mean_queue_ratio", "mean_queue", {"ns2": [0.0], "ns3": [1.0]}) == [None]
+
+
+def test_reports_of_other_studies_name_it_where_it_has_the_same_law() -> None:
+    found = elsewhere_of(load_study("sharma2006").protocols)
+    assert found.keys() >= {"HS", "HTCP"}
+    assert "FAST" not in found
+    assert found["HTCP"][0].place == "two_simulators/report.html?protocol=H-TCP#comparison"
+    assert elsewhere_of(load_study(FOLDER).protocols, "two_simulators") == {}
+
+
+def test_a_comparison_without_a_study_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(atlas, "config_dir", lambda: tmp_path)
+    assert elsewhere_of({}) == {}  # an archive has no config/atlas.yaml
+    (tmp_path / "atlas.yaml").write_text(
+        "schema_version: 1\ncomparisons:\n  - {study: gone, section: a, says: b}\n"
+    )
+    with pytest.raises(BdpbenchError, match="no study in gone") as raised:
+        elsewhere_of({})
+    assert raised.value.where == f"{tmp_path / 'atlas.yaml'}:3"

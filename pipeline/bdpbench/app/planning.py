@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,6 +37,8 @@ from bdpbench.contracts.plan import (
     Plan,
     PlannedRun,
     batch_path,
+    read_plan,
+    with_engine,
     write_plan_document,
 )
 from bdpbench.contracts.runs import RUN_NAME
@@ -46,13 +48,14 @@ from bdpbench.simulation.build import current_build_id, find_build, unknown_to_n
 from bdpbench.simulation.hand_tests import check_tests
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.simulation.simulate import write_specs
+from bdpbench.studies.atlas import ATLAS_NAME
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
 from bdpbench.studies.folders import ComponentFolder, folder_of_the_name
 from bdpbench.studies.load import declared_by, find_study, folders_of, load_study, why_not_replaced
 from bdpbench.studies.ns3_program import simulators
-from bdpbench.studies.plan import Selection, make_plan, tiers_of
+from bdpbench.studies.plan import Selection, group_of, groups_of, make_plan, tiers_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
 
@@ -92,7 +95,7 @@ class Paths:
 
         With ``--engine`` it is another, because the report has other runs.
         """
-        return self.results / self.study / "-".join(filter(None, (self.tier, self.engine)))
+        return self.results / self.study / with_engine(self.tier, self.engine)
 
     @property
     def plan(self) -> Path:
@@ -178,6 +181,26 @@ class Wanted:
         return Paths(results, name, self.tier or config.tier, self.engine)
 
 
+def wanted_as_run(study: str | None, tier: str | None, engine: str | None) -> Wanted:
+    """A tier as it was run: whole, or with ``--engine`` what was ever selected of it.
+
+    Raises:
+        BdpbenchError: when no call of `run` had this engine.
+    """
+    wanted = Wanted(study, tier, engine=engine)
+    paths = wanted.paths()
+    if engine is None:
+        return wanted
+    if not paths.plan.is_file():
+        raise BdpbenchError(
+            f"nothing of the tier was run with --engine {engine}",
+            where=str(paths.folder),
+            hint=f"`./bdpbench run {study or paths.study} --tier {paths.tier} --engine {engine}`"
+            " simulates it",
+        )
+    return replace(wanted, selection=Selection(groups=groups_of(read_plan(paths.plan))))
+
+
 def prepare(wanted: Wanted) -> Prepared:
     """Plan a tier; nothing is written.
 
@@ -210,11 +233,12 @@ def prepare(wanted: Wanted) -> Prepared:
             where="selection",
             hint=f"`./bdpbench list {name} --tier {tier} --runs` lists the runs",
         )
-    begun = {_group(run) for run in tier_runs if is_finished(paths, run)}
-    begun |= {_group(run) for run in selected}
-    runs = [run for run in tier_runs if _group(run) in begun]
+    begun = {group_of(run) for run in tier_runs if is_finished(paths, run)}
+    begun |= {group_of(run) for run in selected}
+    runs = [run for run in tier_runs if group_of(run) in begun]
     plan = make_plan(study, tier, build_id, runs, evaluation_checksum(study.folder))
     if wanted.engine is not None:
+        plan["engine"] = wanted.engine
         for scenario in plan["scenarios"].values():
             scenario["title"] += f" ({' and '.join(simulators(runs))})"  # all captions have it
     missing = [run for run in selected if not is_finished(paths, run)]
@@ -232,11 +256,6 @@ def make_folder(folder: ComponentFolder) -> None:
         print(f"{folder.path}: {said}", file=sys.stderr, flush=True)
     compile_folder(folder)
     check_tests(folder)
-
-
-def _group(run: PlannedRun) -> tuple[str, ...]:
-    """Scenario and protocols of a run: what a selection selects by."""
-    return (run["scenario"], *sorted(run["protocols"]))
 
 
 def _own_scripts(study: Study, runs: Sequence[PlannedRun], scripts: Path | None) -> dict[str, str]:
@@ -358,6 +377,9 @@ def evaluation_checksum(folder: Path) -> str:
             if published in path.parents:
                 continue
             digest.update(f"{path.relative_to(each)}\0{known_sha256_of(path)}\n".encode())
+    atlas = config_dir() / ATLAS_NAME  # which reports name others; archives leave it out
+    if atlas.is_file():
+        digest.update(known_sha256_of(atlas).encode())
     return digest.hexdigest()
 
 

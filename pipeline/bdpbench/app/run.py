@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -15,7 +16,7 @@ from bdpbench.app.progress import View, make_view
 from bdpbench.app.scheduling import Execution, Workflow, failed_runs, failure, find_profile
 from bdpbench.app.stages import downstream
 from bdpbench.app.totals import totals_lines
-from bdpbench.contracts.plan import write_plan_document
+from bdpbench.contracts.plan import PlannedRun, write_plan_document
 from bdpbench.contracts.reports import is_reported, read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
@@ -80,9 +81,7 @@ def run_study(request: RunRequest) -> None:
                 planned = prepare(wanted)
             if mend_at_a_glance(view, planned):
                 planned = prepare(wanted)
-            execution = replace(execution, backend=built(execution.backend).name)
-            if any(is_ns3(run["script"]) for run in planned.missing):
-                Ns3Backend().build()
+            execution = ready(execution, planned.missing)
             for remark in engine_remarks(planned.missing):
                 view.tell("remark", f"  {remark}", remark=remark)
             try:
@@ -109,6 +108,13 @@ def execution_of(request: RunRequest, config: Config) -> Execution:
         profile=profile,
         slurm=slurm,
     )
+
+
+def ready(execution: Execution, runs: Iterable[PlannedRun]) -> Execution:
+    """The same with the programs built that simulate the runs."""
+    if any(is_ns3(run["script"]) for run in runs):
+        Ns3Backend().build()
+    return replace(execution, backend=built(execution.backend).name)
 
 
 def built(backend: str) -> Backend:

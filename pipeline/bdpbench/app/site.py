@@ -149,16 +149,17 @@ def _build(config: Path, packages: Path) -> None:
 
 
 class _Links(HTMLParser):
-    """The links of a page, and what it loads."""
+    """The links of a page, what it loads, and the published reports that its script links."""
 
     def __init__(self) -> None:
         super().__init__()
         self.found: list[tuple[str, str]] = []
+        self.published: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        self.found += [
-            (tag, value) for name, value in attrs if name in ("href", "src") and value is not None
-        ]
+        given = [(name, value) for name, value in attrs if value is not None]
+        self.found += [(tag, value) for name, value in given if name in ("href", "src")]
+        self.published += [value for name, value in given if name == "data-published"]
 
 
 def dead_links(folder: Path) -> Iterator[str]:
@@ -181,4 +182,11 @@ def dead_links(folder: Path) -> Iterator[str]:
                 is_dead = bool(parts.scheme or parts.netloc or parts.path.startswith("/"))
                 is_dead |= not (target.is_file() and target.is_relative_to(folder.resolve()))
             if is_dead:
+                yield f"{page.relative_to(folder)}: {link}"
+        for link in dict.fromkeys(links.published):
+            parts = urlsplit(link)
+            target = folder / PUBLISHED_FOLDER / unquote(parts.path)
+            if f'id="{parts.fragment}"' not in (
+                target.read_text(encoding="utf-8") if target.is_file() else ""
+            ):
                 yield f"{page.relative_to(folder)}: {link}"

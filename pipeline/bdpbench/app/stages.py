@@ -12,14 +12,22 @@ import functools
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from bdpbench.contracts.documents import csv_of_frame, keep, read_kept
 from bdpbench.contracts.files import read_text, write_atomically, write_bytes_atomically
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, study_folder
-from bdpbench.contracts.reports import check_reported, forget_report, record_report, write_scorecard
+from bdpbench.contracts.reports import (
+    REPORT_NAME,
+    check_reported,
+    forget_report,
+    record_report,
+    write_scorecard,
+)
 from bdpbench.contracts.runs import (
     MANIFEST_NAME,
     METRICS_CSV_NAME,
@@ -40,7 +48,9 @@ if TYPE_CHECKING:
 
     from bdpbench.metrics import Definition
     from bdpbench.pages.inputs import ReportInputs, StudyTexts
+    from bdpbench.pages.texts import Elsewhere
     from bdpbench.score import PublishedNumber
+    from bdpbench.studies.parts import Protocol
     from bdpbench.studies.study import Study
 
 # -------------------------------------------------------------------------------- the data of runs
@@ -495,6 +505,43 @@ def study_texts(study: Study) -> StudyTexts:
     )
 
 
+def shown_texts(study: Study) -> StudyTexts:
+    """The same for a report, which also names those of other studies.
+
+    Raises:
+        BdpbenchError: as ``study_texts`` and ``elsewhere_of``.
+    """
+    return replace(study_texts(study), elsewhere=elsewhere_of(study.protocols, study.key))
+
+
+def elsewhere_of(protocols: Mapping[str, Protocol], study: str = "") -> dict[str, list[Elsewhere]]:
+    """Protocol → what the reports of comparisons say about one of the same description.
+
+    Args:
+        protocols: key → protocol.
+        study: key of the study of the report, which does not name itself.
+
+    Raises:
+        BdpbenchError: as ``load_comparisons``.
+    """
+    from bdpbench.pages.texts import Elsewhere, data_of, read_protocols
+    from bdpbench.studies.atlas import load_comparisons
+
+    known, found = read_protocols(), dict[str, list[Elsewhere]]()
+    for comparison, other in load_comparisons():
+        if other.key == study:
+            continue
+        described = [(data_of(each, known), each.label) for each in other.protocols.values()]
+        for key, protocol in protocols.items():
+            data = data_of(protocol, known)
+            label = next((label for each, label in described if data and each == data), None)
+            if label is not None:
+                at = f"{other.key}/{REPORT_NAME}?protocol={quote(label)}#{comparison.section}"
+                shown = Elsewhere(comparison.says, other.title, other.key, label, at)
+                found.setdefault(key, []).append(shown)
+    return found
+
+
 def report_inputs(
     plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
 ) -> ReportInputs:
@@ -528,7 +575,7 @@ def report_inputs(
             if not is_light(folder)
         },
         run_info=read_runs(folders.values()),
-        study=study_texts(load_study(study_folder(plan))),
+        study=shown_texts(load_study(study_folder(plan))),
         repetitions=over_repetitions(metrics, plan["runs"]),
     )
 

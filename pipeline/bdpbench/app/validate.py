@@ -14,7 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from bdpbench.app.planning import Wanted
+from bdpbench.app.planning import wanted_as_run
 from bdpbench.app.totals import totals_lines
 from bdpbench.contracts.documents import csv_of, write_json_atomically
 from bdpbench.contracts.files import write_text_atomically
@@ -44,14 +44,14 @@ TESTED_VARIANT = "fast"
 """The variant that is tested, whichever runs use; tests compare others with it."""
 
 
-def check_scorecard(study: str | None, tier: str | None) -> None:
-    """Print the totals of a tier's scorecard.
+def check_scorecard(study: str | None, tier: str | None, engine: str | None = None) -> None:
+    """Print the totals of a tier's scorecard, or of what was run of it with an engine.
 
     Raises:
         BdpbenchError: naming each number that is not reproduced and not a known miss, each known
             miss that was reproduced after all, and each claim that fails; or when nothing was run.
     """
-    paths = Wanted(study, tier).paths()
+    paths = wanted_as_run(study, tier, engine).paths()
     scorecard = read_scorecard(paths.folder / SCORECARD_NAME)
     print("\n".join(totals_lines(scorecard)))
     problems = [

@@ -43,6 +43,12 @@ engine_option = click.option(
     help="Simulate with ns-3 instead of ns-2 what both can (docs/ns3.md); the report is apart.",
 )
 
+kept_engine_option = click.option(
+    "--engine",
+    type=click.Choice(["ns3"]),
+    help="What `run --engine` simulated of the tier, as far as it was selected.",
+)
+
 scripts_option = click.option(
     "--scripts",
     type=PATH,

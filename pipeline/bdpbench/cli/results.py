@@ -9,7 +9,14 @@ from typing import Any
 
 import click
 
-from bdpbench.cli.options import EXISTING, FOLDER, PATH, study_argument, tier_option
+from bdpbench.cli.options import (
+    EXISTING,
+    FOLDER,
+    PATH,
+    kept_engine_option,
+    study_argument,
+    tier_option,
+)
 
 FORMATS = "svg,pdf"
 """Formats of figures, if none are named."""
@@ -18,6 +25,7 @@ FORMATS = "svg,pdf"
 @click.command("report")
 @click.argument("study", required=False, metavar="[STUDY | PLAN_FILE]")
 @tier_option
+@kept_engine_option
 @click.option(
     "--export",
     "folder",
@@ -37,6 +45,7 @@ FORMATS = "svg,pdf"
 def report_command(
     study: str | None,
     tier: str | None,
+    engine: str | None,
     folder: Path | None,
     formats: str | None,
     only: tuple[str, ...],
@@ -67,16 +76,16 @@ def report_command(
     if folder is None and (only or formats is not None):
         raise click.UsageError("--format and --only go with --export")
     if runs_dir is not None:
-        if folder is not None or pdf:
-            raise click.UsageError("--export and --pdf go with STUDY, not with --runs")
+        if folder is not None or pdf or engine is not None:
+            raise click.UsageError("--engine, --export and --pdf go with STUDY, not with --runs")
         _stage(study, runs_dir, metrics_file, scorecard_file, output)
         return
     from bdpbench.app.keep.export import export_study, report_study
 
     if folder is None:
-        report_study(study, tier, output, one_file=one_file, pdf=pdf)
+        report_study(study, tier, output, engine=engine, one_file=one_file, pdf=pdf)
     else:
-        export_study(study, tier, folder, formats or FORMATS, only, pdf=pdf)
+        export_study(study, tier, folder, formats or FORMATS, only, engine=engine, pdf=pdf)
 
 
 def _stage(
@@ -104,6 +113,7 @@ def _stage(
 @click.command("archive")
 @study_argument
 @tier_option
+@kept_engine_option
 @click.option(
     "-o",
     "--output",
@@ -160,6 +170,7 @@ def verify_command(file: Path, most_gb: float) -> None:
 @click.command("publish")
 @study_argument
 @tier_option
+@kept_engine_option
 @click.option(
     "--allow-partial", is_flag=True, help="Publish even if runs are missing; the report says so."
 )
@@ -188,6 +199,8 @@ def verify_command(file: Path, most_gb: float) -> None:
 )
 def publish_command(**asked: Any) -> None:
     """Copy the report of STUDY with its metrics and scorecard to reports/published/STUDY/.
+
+    With --engine it goes to STUDY-ns3, beside that of ns-2.
 
     With --from-kept no runs are needed: verdicts are computed from the published values, and
     charts from the series in the published report. With --add as well, scenarios that are

@@ -13,6 +13,7 @@ from bdpbench.cli.options import (
     Words,
     backend_option,
     engine_option,
+    kept_engine_option,
     scripts_option,
     selection_options,
     study_argument,
@@ -193,8 +194,9 @@ def merge_command(into: Path, others: tuple[Path, ...], without_outputs: bool) -
 @click.command("check")
 @study_argument
 @tier_option
-def check_command(study: str | None, tier: str | None) -> None:
+@kept_engine_option
+def check_command(study: str | None, tier: str | None, engine: str | None) -> None:
     """Fail unless everything of STUDY that was run is reproduced, except known misses."""
     from bdpbench.app.validate import check_scorecard
 
-    check_scorecard(study, tier)
+    check_scorecard(study, tier, engine)

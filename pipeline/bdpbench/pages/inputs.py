@@ -18,7 +18,7 @@ from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import Captions, Names, grouped
 from bdpbench.pages.series import LoadTable, PageSeries, embed_json, series_text
 from bdpbench.pages.text import assets_dir, read_asset
-from bdpbench.pages.texts import StudyPage
+from bdpbench.pages.texts import Elsewhere, StudyPage
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Citation, ClassDefaults, QueueDeclaration
 from bdpbench.studies.vocabulary import ParameterDeclaration
@@ -43,6 +43,7 @@ class StudyTexts:
         page: content of ``page.yaml``.
         matrices: content of ``matrices.yaml``.
         notes: Markdown of ``NOTES.md``.
+        elsewhere: key of a protocol → what reports of other studies say about it.
     """
 
     title: str
@@ -55,6 +56,7 @@ class StudyTexts:
     page: StudyPage = field(default_factory=StudyPage)
     matrices: Sequence[Matrix] = ()
     notes: str = ""
+    elsewhere: Mapping[str, Sequence[Elsewhere]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ from bdpbench.pages.statements import ClaimRow
 from bdpbench.pages.sweep_charts import MOST_POINTS
 from bdpbench.pages.text import Total, totals
 from bdpbench.pages.texts import (
+    Elsewhere,
     ProtocolData,
     Statement,
     data_of,
@@ -67,6 +68,7 @@ class ProtocolPage:
             text.
         finished, planned: numbers of runs in which it has a flow.
         number_totals, claim_totals: verdicts of the scorecard's rows that concern it.
+        elsewhere: what reports of other studies say about it.
     """
 
     key: str
@@ -78,6 +80,7 @@ class ProtocolPage:
     planned: int
     number_totals: tuple[Total, ...]
     claim_totals: tuple[Total, ...]
+    elsewhere: tuple[Elsewhere, ...]
 
 
 def protocol_pages(
@@ -125,6 +128,7 @@ def _page(
         claim_totals=_tally(
             [row for row in claims if key in row.claim["protocols"]], CLAIM_VERDICTS
         ),
+        elsewhere=tuple(study.elsewhere.get(key, ())),
     )
 
 

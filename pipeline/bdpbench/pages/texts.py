@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated
@@ -67,6 +68,24 @@ class StudyPage(Strict):
     def of(self, protocol: str) -> ProtocolText:
         """The text about a protocol."""
         return self.protocols.get(protocol, ProtocolText())
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """What the published report of another study says about a protocol.
+
+    Attributes:
+        says: what it is, in a few words.
+        title, study: title and key of the other study.
+        label: the protocol's name there.
+        place: the other report and its section, from the folder of all published reports.
+    """
+
+    says: str
+    title: str
+    study: str
+    label: str
+    place: str
 
 
 def load_page(path: Path, study: Study) -> StudyPage:

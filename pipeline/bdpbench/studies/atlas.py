@@ -117,10 +117,22 @@ class Names(Strict):
     relations: list[Relation] = Field(default_factory=list, description="Relations between studies")
 
 
+class Comparison(Strict):
+    """A study whose report compares protocols in a way that concerns the reports of all others."""
+
+    study: Text = Field(description="Its folder, beside atlas.yaml")
+    section: Text = Field(description="The section of its report, as in report.html#section")
+    says: Text = Field(description="What is compared there, in a few words: what ns-3 gives for it")
+
+
 class Catalogue(Names):
     """``config/atlas.yaml``."""
 
     schema_version: Literal[1]
+    comparisons: list[Comparison] = Field(
+        default_factory=list,
+        description="Studies that the page of each of their protocols names in all other reports",
+    )
     shares: dict[str, ShareMeasure] = Field(
         default_factory=dict,
         description="Metric of all studies → how it expresses the shares of two flows",
@@ -145,6 +157,25 @@ class Membership(Names):
     shares: dict[str, ShareMeasure] = Field(
         default_factory=dict, description="The same, for the study's own metrics"
     )
+
+
+def load_comparisons() -> list[tuple[Comparison, Study]]:
+    """The comparisons that ``config/atlas.yaml`` names; none where an archive leaves it out.
+
+    Raises:
+        BdpbenchError: naming file, line and key, for an invalid file, or a folder without a study.
+    """
+    path = config_dir() / ATLAS_NAME
+    if not path.is_file():
+        return []
+    source, found = YamlFile(path), []
+    for index, each in enumerate(source.validate(Catalogue).comparisons):
+        folder = path.parent / each.study
+        if not (folder / STUDY_NAME).is_file():
+            said = f"there is no study in {each.study}"
+            raise source.error(("comparisons", index, "study"), said, hint="name its folder")
+        found.append((each, read_study(folder / STUDY_NAME)))
+    return found
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,12 @@ def simulators(runs: Iterable[PlannedRun]) -> list[str]:
     return sorted({f"ns-{NS3_VERSION}" if is_ns3(run["script"]) else "ns-2.35" for run in runs})
 
 
+def builds_of(runs: Iterable[PlannedRun], ns2_build_id: str) -> dict[str, str]:
+    """Simulator of some runs → id of its build; ns-2 if there are none."""
+    ids = {"ns-2.35": ns2_build_id, f"ns-{NS3_VERSION}": ns3_build_id()}
+    return {name: ids[name] for name in simulators(runs) or ["ns-2.35"]}
+
+
 def ns3_program() -> Path:
     """The file with the main function of the program."""
     return package_dir() / "simulation" / "ns3" / "network.cc"

@@ -113,9 +113,13 @@ def expand_tier(
 def _with_engine(
     study: Study, points: Iterable[tuple[str, Parameters]], engine: str, selection: Selection
 ) -> Iterator[tuple[str, Parameters]]:
-    """The points of the wanted scenarios, with the simulator that is given on the command line."""
+    """The points with the simulator that is given on the command line.
+
+    Of scenarios that are not wanted, those are left out that it cannot simulate.
+    """
     for key, parameters in points:
-        if selection.scenarios and key not in selection.scenarios:
+        is_own = study.scenarios[key].script == NETWORK_SCRIPT
+        if ("engine" in parameters or not is_own) and not selection.wants_scenario(key):
             continue
         if "engine" in parameters:
             values = Values(study, key, parameters)
@@ -124,7 +128,7 @@ def _with_engine(
                 f"{key} names its engine itself, so that --engine {engine} would have no effect",
                 hint="leave out --engine; --scenario selects other scenarios",
             )
-        if study.scenarios[key].script != NETWORK_SCRIPT:
+        if not is_own:
             raise study.error(
                 ("scenarios", key, "script"),
                 f"--engine {engine} would have no effect: {study.scenarios[key].script} is a "
@@ -142,7 +146,7 @@ def expand_points(
 ) -> list[PlannedRun]:
     """The same for given scenarios and parameters, see ``plan_run``.
 
-    A run that its engine cannot simulate is left out if ``selection`` has other protocols.
+    A run that its engine cannot simulate is left out if ``selection`` does not want it.
 
     Raises:
         BdpbenchError: naming file and line, see ``expand_tier``.
@@ -152,8 +156,7 @@ def expand_points(
         try:
             run = plan_run(study, key, parameters, identities)
         except UnsupportedError as error:
-            chosen = set(selection.protocols) if selection else set()
-            if not chosen or chosen & error.protocols:
+            if selection is None or selection.wants_group((key, *sorted(error.protocols))):
                 raise
             continue
         known = runs.setdefault((key, run["run_id"]), run)

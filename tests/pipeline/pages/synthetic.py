@@ -27,11 +27,12 @@ from bdpbench.pages.inputs import ReportInputs, StudyTexts
 from bdpbench.pages.report import build_report
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import series_text
-from bdpbench.pages.texts import ProtocolText, Statement, StudyPage
+from bdpbench.pages.texts import Elsewhere, ProtocolText, Statement, StudyPage
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Citation
 
 SPIKE_PACKETS = 9876.0
+BESIDE = "two/report.html?protocol=HS-TCP#comparison"
 BUILD_ID = "0123456789abcdef"
 PROTOCOLS: dict[str, PlannedProtocol] = {
     "HS": {"label": "HS-TCP", "colour": "#0b66c3"},
@@ -159,6 +160,7 @@ def synthetic_inputs() -> Inputs:
                 },
             ),
             notes="# Notes\n\nRead off by *nobody*.\n",
+            elsewhere={"HS": [Elsewhere("What another says", "Two of it", "two", "HS", BESIDE)]},
         ),
     )
 

@@ -19,7 +19,7 @@ def _section(html: str, key: str) -> str:
 
 
 def test_each_protocol_has_an_anchor_and_an_entry_in_the_contents(page: Any) -> None:
-    links = {each["href"] for each in page.all("a")}
+    links = {each.get("href") for each in page.all("a")}
     for key in ("HS", "Scalable"):
         assert f"protocol-{key}" in page.ids
         assert f"#protocol-{key}" in links
@@ -29,6 +29,13 @@ def test_equations_are_mathml_with_text_beside_them(page: Any, html: str) -> Non
     assert len(page.all("math")) >= 10
     assert "w ← (1 − b(w)) w" in page.text
     assert not re.search(r"https?://(?!www\.rfc-editor|example)", _section(html, "HS"))
+
+
+def test_the_report_of_another_study_is_named_without_a_link_that_could_be_dead(html: str) -> None:
+    beside = "two/report.html?protocol=HS-TCP#comparison"
+    assert f'data-published="{beside}"' in _section(html, "HS")
+    assert f'href="{beside}' not in html
+    assert "data-published" not in _section(html, "Scalable")
 
 
 def test_values_are_the_study_s_where_it_sets_them_and_the_defaults_elsewhere(html: str) -> None:

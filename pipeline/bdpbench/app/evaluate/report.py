@@ -5,11 +5,13 @@ from __future__ import annotations
 import tempfile
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from bdpbench.app.evaluate.mirrored import find_newcomers
 from bdpbench.app.keep.archive import (
     SOURCE_FOLDER,
     WORKFLOW,
@@ -22,7 +24,7 @@ from bdpbench.app.keep.archive import (
 from bdpbench.app.keep.bundle import Portable, json_bytes, origin
 from bdpbench.app.keep.export import check_folder, check_paper, parse_formats, write_exported
 from bdpbench.app.programs import found_browser, print_page
-from bdpbench.app.stages import PlanData
+from bdpbench.app.stages import PlanData, elsewhere_of
 from bdpbench.archive.container import CHECKSUMS_NAME, Entry, sealed, write_archive
 from bdpbench.archive.crate import Crate
 from bdpbench.contracts.documents import write_json_atomically
@@ -64,6 +66,8 @@ from bdpbench.pages.shards import series_of_report
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from bdpbench.studies.parts import Protocol
 
 PAGE_NAME = "evaluation.html"
 PDF_NAME = "evaluation.pdf"
@@ -170,7 +174,17 @@ def report_of(
 ) -> EvaluationReport:
     """What page and files show of an evaluation whose runs and plans are beside a folder."""
     series, prints = StoredSeries(folder, evaluation), published_prints(evaluation)
-    return EvaluationReport(EvaluationInputs(evaluation, cells, prints, series.of, earlier))
+    found = elsewhere_of(dict(_evaluated(evaluation)))
+    return EvaluationReport(EvaluationInputs(evaluation, cells, prints, series.of, earlier, found))
+
+
+def _evaluated(evaluation: Evaluation) -> Iterator[tuple[str, Protocol]]:
+    """The evaluated protocols that are still where they were."""
+    for each in evaluation["protocols"]:
+        if each["evaluated"]:
+            named = str(resolved(each["folder"])) if each["folder"] else each["source"]
+            with suppress(BdpbenchError):
+                yield each["key"], find_newcomers([named])[0].protocol
 
 
 def read_earlier(path: Path) -> Earlier:

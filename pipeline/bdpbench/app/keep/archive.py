@@ -16,10 +16,11 @@ from bdpbench.app.keep.bundle import (
     commit_of,
     json_bytes,
     origin,
+    run_words,
     study_place,
 )
 from bdpbench.app.mending import damaged_tables
-from bdpbench.app.planning import Wanted, prepare
+from bdpbench.app.planning import prepare, wanted_as_run
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.container import CHECKSUMS_NAME, Entry, sealed, write_archive
 from bdpbench.archive.crate import Author, Crate, Software
@@ -33,7 +34,7 @@ from bdpbench.contracts.paths import (
     run_folder,
     run_place,
 )
-from bdpbench.contracts.plan import PLAN_NAME, Plan
+from bdpbench.contracts.plan import PLAN_NAME, Plan, PlannedRun
 from bdpbench.contracts.reports import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME, SUMMARY_NAME
 from bdpbench.contracts.runs import METRICS_NAME, RUN_NAME, TABLES_FOLDER
 from bdpbench.contracts.scorecard import SCORECARD_NAME
@@ -42,6 +43,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import ExportRequest, export_files
 from bdpbench.studies.config import load_config
 from bdpbench.studies.folders import ProtocolFolder, QueueFolder
+from bdpbench.studies.ns3_program import builds_of, simulators
 
 _SOURCES = (
     *RESULT_SOURCES,
@@ -62,6 +64,7 @@ _LEFT_OUT = re.compile(
 SOURCE_FOLDER = "source"
 """Folder of what results were made from."""
 _ARCHIVE = ".zip"
+_HOMES = {"ns-2": "https://www.isi.edu/nsnam/ns/", "ns-3": "https://www.nsnam.org/"}
 WORKFLOW = f"{SOURCE_FOLDER}/Snakefile"
 """Its rules simulate and measure."""
 
@@ -83,6 +86,7 @@ def archive_study(
     tier: str | None,
     output: Path | None,
     *,
+    engine: str | None = None,
     allow_partial: bool,
     with_runs: bool,
 ) -> None:
@@ -96,15 +100,16 @@ def archive_study(
         study: key or folder; None selects that of ``config.yaml``.
         tier: None selects that of ``config.yaml``.
         output: the zip; by default ``<study>-<tier>.zip`` in the folder of the tier.
+        engine: that of `run`, if it was given one.
         allow_partial: archive even if runs are missing.
         with_runs: add the tables and the record of every run.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, or ``output`` cannot be written.
     """
-    wanted = Wanted(study, tier)
+    wanted = wanted_as_run(study, tier, engine)
     paths = wanted.paths()
-    path = output or paths.folder / f"{paths.study}-{paths.tier}{_ARCHIVE}"
+    path = output or paths.folder / f"{paths.study}-{paths.folder.name}{_ARCHIVE}"
     check_output(path)
     bundle = Bundle(collect(prepare(wanted), allow_partial=allow_partial))
     entries = dict(_entries(bundle, with_runs=with_runs))
@@ -139,7 +144,8 @@ def _entries(bundle: Bundle, *, with_runs: bool) -> Iterator[tuple[str, Entry]]:
     yield SUMMARY_NAME, kept[SUMMARY_NAME] + _readme(bundle, with_runs=with_runs).encode()
     yield PLAN_NAME, json_bytes(bundle.plan)
     # The report draws the figures of single runs.
-    request = ExportRequest(("svg",), origin(bundle.plan["ns2_build_id"]), archived=True)
+    said = origin(bundle.plan["ns2_build_id"], bundle.plan["runs"])
+    request = ExportRequest(("svg",), said, archived=True)
     for name, content in export_files(bundle.inputs, request):
         yield f"exports/{name}", content
     yield from _sources(bundle)
@@ -222,13 +228,13 @@ def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
 
 def _readme(bundle: Bundle, *, with_runs: bool) -> str:
     """What an archive's README says beyond that of a published folder."""
-    study, tier = bundle.plan["study"], bundle.plan["tier"]
+    again = run_words(bundle.plan)
     runs = "- `runs/`: tables and record of every run\n" if with_runs else ""
     return f"""
 ## This archive
 
 - `exports/`: figures (SVG) and tables (LaTeX, Markdown, CSV) with their captions
-- `plan.json`: the runs of the tier; `environment/`: how ns-2 was built
+- `plan.json`: the runs of the tier; `environment/`: how the simulator was built
 - `source/`: bdpbench, the study with its published values and claims, Tcl scripts, ns-2 patches
 {runs}- `ro-crate-metadata.json`: all of it for programs (RO-Crate)
 - `datacite.json`: what a repository asks for that gives it a DOI
@@ -238,7 +244,7 @@ The output files of ns-2 are not in it; `runs.parquet` has their checksums. To c
 
 ```sh
 sha256sum -c {CHECKSUMS_NAME}              # or: ./bdpbench verify FILE.zip
-source/bdpbench run {study} --tier {tier}     # simulates everything anew
+source/bdpbench {again}     # simulates everything anew
 ```
 """
 
@@ -260,8 +266,9 @@ def _crate(bundle: Bundle, entries: Mapping[str, Entry]) -> Crate:
         f"{SOURCE_FOLDER}/{place}{run['script']}" for run in plan["runs"] for place in ("tcl/", "")
     }
     totals = totals_sentence(bundle.results.scorecard).replace("**", "")
+    used = " and ".join(simulators(plan["runs"]))
     return Crate(
-        name=f"Reproduction of {plan['study']} with ns-2.35, {plan['tier']} tier",
+        name=f"Reproduction of {plan['study']} with {used}, {plan['tier']} tier",
         description=f"{plan['title']}. {totals}",
         started=started,
         ended=ended,
@@ -270,7 +277,7 @@ def _crate(bundle: Bundle, entries: Mapping[str, Entry]) -> Crate:
         title=plan["title"],
         citation=bundle.inputs.study.citation,
         workflow=WORKFLOW,
-        software=software_of(plan["ns2_build_id"]),
+        software=software_of(plan["ns2_build_id"], plan["runs"]),
         inputs=sorted(name for name in entries if name.startswith(study_files) or name in scripts),
         outputs=sorted(name for name in entries if "/" not in name and name in _DESCRIPTIONS),
         descriptions={name: text for name, text in _DESCRIPTIONS.items() if name in entries},
@@ -283,16 +290,18 @@ def authors_and_licence() -> tuple[list[Author], str]:
     return [_author(each) for each in citation["authors"]], citation["license"]
 
 
-def software_of(ns2_build_id: str) -> list[Software]:
-    """The programs that results come from, with their versions."""
+def software_of(ns2_build_id: str, runs: Sequence[PlannedRun] = ()) -> list[Software]:
+    """The programs that the results of runs come from, with their versions."""
     citation: _Citation = YamlFile(repository_root() / "CITATION.cff").data
     home = citation.get("repository-code") or citation.get("url") or ""
     commit = commit_of(repository_root())
     version = f"{__version__}+{commit}" if commit else __version__
-    build = f"2.35, build {ns2_build_id}"
     return [
         Software("bdpbench", version, home),
-        Software("ns-2", build, "https://www.isi.edu/nsnam/ns/"),
+        *(
+            Software(name[:4], f"{name[5:]}, build {build}", _HOMES[name[:4]])
+            for name, build in builds_of(runs, ns2_build_id).items()
+        ),
     ]
 
 

@@ -50,6 +50,8 @@ from bdpbench.contracts.scorecard import (
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.report import build_report
 from bdpbench.pages.summary import count_taken_over, taken_over_sentence
+from bdpbench.studies.ns3_program import builds_of, simulators
+from bdpbench.studies.plan import groups_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -125,8 +127,7 @@ def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
         return
     labels = [f"{run['scenario']}: {run['label']}" for run in missing[:_SHOWN_MISSING]]
     shown = "; ".join(labels) + ("; …" if len(missing) > _SHOWN_MISSING else "")
-    name = f"{prepared.plan['study']} --tier {prepared.plan['tier']}"
-    hint = f"`./bdpbench run {name}` simulates them"
+    hint = f"`./bdpbench {run_words(prepared.plan)}` simulates them"
     if len(missing) < len(planned):
         hint += "; --allow-partial continues without them, and the result says so"
     raise BdpbenchError(
@@ -165,10 +166,24 @@ def this_version() -> Version:
     return {"version": __version__, "commit": commit_of(repository_root())}
 
 
-def origin(build_id: str) -> str:
-    """The origin of numbers, in a sentence: ns-2 build, version and commit of bdpbench."""
+def origin(ns2_build_id: str, runs: Sequence[PlannedRun] = ()) -> str:
+    """The origin of runs' numbers, in a sentence: builds of simulators, version and commit."""
     commit = commit_of(repository_root()) or "unknown"
-    return f"ns-2.35 build {build_id}; bdpbench {__version__}, commit {commit}."
+    builds = builds_of(runs, ns2_build_id).items()
+    told = " and ".join(f"{name} build {build}" for name, build in builds)
+    return f"{told}; bdpbench {__version__}, commit {commit}."
+
+
+def run_words(plan: Plan) -> str:
+    """The call of `run` that simulates the runs of a plan."""
+    words = ["run", plan["study"], "--tier", plan["tier"]]
+    if "engine" in plan:
+        names = dict.fromkeys(run["scenario"] for run in plan["runs"])
+        protocols = dict.fromkeys(each for run in plan["runs"] for each in run["protocols"])
+        words += ["--engine", plan["engine"]]
+        words += [word for each in names for word in ("--scenario", each)]
+        words += [word for each in protocols for word in ("--protocol", each)]
+    return " ".join(words)
 
 
 def commit_of(root: Path) -> str:
@@ -358,6 +373,9 @@ class Bundle:
             provenance["measured_by"] = self.results.measured_by
         if self.results.added:
             provenance["added"] = list(self.results.added)
+        if "engine" in self.plan:
+            provenance["engine"] = self.plan["engine"]
+            provenance["groups"] = [list(each) for each in groups_of(self.plan)]
         return provenance
 
     def _counts(self) -> RunCounts:
@@ -404,7 +422,7 @@ class Bundle:
             else "one file that opens offline (save it, then open it)"
         )
         parts = [
-            f"# {plan['study']}, {plan['tier']} tier",
+            f"# {plan['study']}, {plan['tier']} tier{self._with_engine()}",
             f"{plan['title']}. {totals_sentence(scorecard)}",
             f"- `{REPORT_NAME}`: the report, {opens}\n"
             f"- `{METRICS_NAME}`: every metric of every run"
@@ -418,6 +436,11 @@ class Bundle:
             *_misses(scorecard),
         ]
         return "\n\n".join(part for part in parts if part) + "\n"
+
+    def _with_engine(self) -> str:
+        """What says of a title that `run` was given another simulator."""
+        used = " and ".join(simulators(self.plan["runs"]))
+        return f", simulated with {used}" if "engine" in self.plan else ""
 
     def _notes(self) -> Iterator[str]:
         """What a reader has to know of how the results came about; some may be ""."""

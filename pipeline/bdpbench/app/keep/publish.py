@@ -17,7 +17,7 @@ import polars as pl
 
 from bdpbench.app.keep.bundle import Bundle, Results, collect, this_version
 from bdpbench.app.keep.proof import prove as prove_bytes
-from bdpbench.app.planning import Prepared, Wanted, is_finished, prepare
+from bdpbench.app.planning import Prepared, Wanted, is_finished, prepare, wanted_as_run
 from bdpbench.app.stages import (
     definitions_of,
     measure_plan,
@@ -25,13 +25,13 @@ from bdpbench.app.stages import (
     read_metrics,
     report_inputs,
     score_plan,
-    study_texts,
+    shown_texts,
 )
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.paths import checkout_root
-from bdpbench.contracts.plan import Plan, study_folder
+from bdpbench.contracts.plan import Plan, read_plan, result_name, study_folder, with_engine
 from bdpbench.contracts.reports import (
     KEPT_RUNS_NAME,
     PROVENANCE_NAME,
@@ -49,6 +49,7 @@ from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.shards import drop_others, series_of_report
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import find_study, load_study, studies_dir
+from bdpbench.studies.plan import Selection, groups_of
 
 _SHOWN = 3
 
@@ -59,6 +60,7 @@ def publish_study(
     *,
     allow_partial: bool,
     output: Path | None,
+    engine: str | None = None,
     from_kept: bool = False,
     add: bool = False,
     prove: int | None = None,
@@ -75,6 +77,7 @@ def publish_study(
         allow_partial: publish even if runs are missing; with ``add``, leave out scenarios that are
             not finished.
         output: folder of all published studies; None selects that of the checkout.
+        engine: that of `run`, if it was given one; the folder is then ``STUDY-ns3``.
         from_kept: use the values and series that are already published instead of the runs.
         add: with ``from_kept``, also add scenarios that were never published as a whole, from their
             runs.
@@ -90,12 +93,13 @@ def publish_study(
     published = output or checkout_root() / "reports" / "published"
     if from_kept:
         key = study or load_config().study
-        folder = published / find_study(key).name
+        folder = published / with_engine(find_study(key).name, engine)
         results = collect_kept(key, folder, add=add, prove=prove, allow_partial=allow_partial)
         check_kept(results, tier, allow_partial=allow_partial)
     else:
-        results = collect(prepare(Wanted(study, tier)), allow_partial=allow_partial)
-    _write(published / results.plan["study"], Bundle(results).kept_files())
+        wanted = wanted_as_run(study, tier, engine)
+        results = collect(prepare(wanted), allow_partial=allow_partial)
+    _write(published / result_name(results.plan), Bundle(results).kept_files())
     print(totals_sentence(results.scorecard))
 
 
@@ -174,7 +178,7 @@ def collect_kept(
             when there is nothing to add or it has not been simulated.
     """
     files, published, provenance = _published(folder)
-    prepared = prepare(Wanted(study, provenance["tier"]))
+    prepared = prepare(_wanted(study, provenance, add=add))
     kept = _as_planned(published, prepared, folder, prove)
     ids = {old["run_id"]: run["run_id"] for old, run in zip(published, kept, strict=True)}
     plan: Plan = {**prepared.plan, "ns2_build_id": provenance["ns2_build_id"]}
@@ -208,6 +212,23 @@ def collect_kept(
         measured_by=provenance.get("measured_by", provenance["bdpbench"]),
         added=added,
     )
+
+
+def published_study(folder: Path) -> str:
+    """Key of the study of a folder that `publish` wrote."""
+    return _published(folder)[2]["study"]
+
+
+def _wanted(study: str, provenance: Provenance, *, add: bool) -> Wanted:
+    """What was published; with ``add``, also what was run since then with the same engine."""
+    wanted = Wanted(study, provenance["tier"], engine=provenance.get("engine"))
+    if wanted.engine is None:
+        return wanted
+    groups = [tuple(each) for each in provenance.get("groups", ())]
+    stored = wanted.paths().plan
+    if add and stored.is_file():
+        groups += groups_of(read_plan(stored))
+    return replace(wanted, selection=Selection(groups=tuple(dict.fromkeys(groups))))
 
 
 def _published(folder: Path) -> tuple[KeptResults, list[KeptRun], Provenance]:
@@ -367,7 +388,7 @@ def _kept_inputs(
         load_table=lambda *_: None,
         load_series=lambda run_id, _: series[run_id],
         run_info=dict(sorted(records.items())),
-        study=study_texts(load_study(study_folder(plan))),
+        study=shown_texts(load_study(study_folder(plan))),
         repetitions=over_repetitions(metrics, plan["runs"]),
     )
 

@@ -5,8 +5,8 @@ It measures and judges nothing: values, ranks and answers are those of the docum
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import polars as pl
@@ -47,6 +47,7 @@ from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.series import embed_json
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.text import Verdict, format_number
+from bdpbench.pages.texts import Elsewhere
 from bdpbench.units import with_unit
 
 MEETS = Verdict("holds", "meets it", "✓", 2)
@@ -82,6 +83,7 @@ class EvaluationInputs:
         prints: numbers that the studies print.
         load_series: series of runs over time.
         earlier: what it is compared with, if anything.
+        elsewhere: key of an evaluated protocol → what reports of other studies say about it.
     """
 
     evaluation: Evaluation
@@ -89,6 +91,7 @@ class EvaluationInputs:
     prints: Prints
     load_series: LoadSeries
     earlier: Earlier | None = None
+    elsewhere: Mapping[str, Sequence[Elsewhere]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -42,6 +42,5 @@ def test_law(program: Path, objects: list[Path], tmp_path: Path) -> None:
     assert done.returncode == 0, done.stdout
 
 
-@pytest.mark.parametrize("law", sorted(LAWS.glob("*.cc")), ids=lambda path: path.stem)
-def test_every_law_has_a_test_program(law: Path) -> None:
-    assert HERE / f"{law.stem}_test.cc" in PROGRAMS
+def test_every_law_has_a_test_program() -> None:
+    assert {f"{law.stem}_test" for law in LAWS.glob("*.cc")} <= {each.stem for each in PROGRAMS}

@@ -13,7 +13,7 @@ import re
 import signal
 import tempfile
 from collections import deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from html import escape
@@ -133,9 +133,8 @@ def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
     """
     converter = _converter()
     found: dict[tuple[int, str], bytes] = {}
-    for width_pt in drawing.widths_pt:
-        spec = sized(drawing.spec, drawing.labels, width_pt)
-        svg = svg_of(spec)
+    specs = [sized(drawing.spec, drawing.labels, width_pt) for width_pt in drawing.widths_pt]
+    for width_pt, svg in zip(drawing.widths_pt, _svgs(specs), strict=True):
         if "svg" in drawing.formats:
             described = svg.replace(">", f"><desc>{escape(drawing.description)}</desc>", 1)
             found[width_pt, "svg"] = f"{_in_points(described, 'pt')}\n".encode()
@@ -149,10 +148,61 @@ def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
 
 def svg_of(spec: Spec) -> str:
     """A whole specification as SVG."""
-    text = json.dumps(spec, ensure_ascii=False)
+    return next(_svgs([spec]))
+
+
+def _svgs(specs: Iterable[Spec]) -> Iterator[str]:
+    """SVGs of what shows the same rows, and differs in what ``sized`` changes with the width.
+
+    Vega-Lite copies rows several times, so it gets none and compiles what is alike once. Vega draws
+    twice to fit a plot into a width. In another width, what surrounds the plot is as wide: it is
+    drawn once, if the figure is then as wide as it should be.
+    """
+    compiled: Spec = {}
+    shape: Spec | None = None
+    around = 0.0
+    for spec in specs:
+        rows = spec.get("datasets", {})
+        if shape == (shape := _shape(spec)):
+            compiled["config"]["legend"] |= spec["config"]["legend"]
+            single = {"autosize": "pad", "width": spec["width"] - around}
+            svg = _drawn_vega(compiled | single, rows)
+            if _widths(svg)[0] == spec["width"]:
+                yield _renumbered(svg)
+                continue
+        bare = spec | {"datasets": {name: [] for name in rows}}
+        compiled = _converter().vegalite_to_vega(bare, show_warnings=False)
+        svg = _drawn_vega(compiled, rows)
+        whole, plot = _widths(svg)
+        around = whole - plot
+        yield _renumbered(svg)
+
+
+def _shape(spec: Spec) -> Spec:
+    """What is compiled alike in any width, and for any rows."""
+    config = spec.get("config", {})
+    legend = config.get("legend", {})
+    same = {key: legend[key] for key in legend if key not in ("columns", "labelLimit")}
+    return spec | {"width": None, "datasets": None, "config": config | {"legend": same}}
+
+
+def _drawn_vega(vega: Spec, rows: Mapping[str, object]) -> str:
+    """A specification of Vega as SVG, with the rows of its data."""
+    data = [
+        each | {"values": rows[each["name"]]} if each["name"] in rows else each
+        for each in vega["data"]
+    ]
+    text = json.dumps(vega | {"data": data}, ensure_ascii=False)
     if _OTHER_SCRIPTS.search(text):
         _add_fonts_of_the_machine()
-    return _renumbered(_converter().vegalite_to_svg(text, show_warnings=False))
+    svg: str = _converter().vega_to_svg(text)
+    return svg
+
+
+def _widths(svg: str) -> list[float]:
+    """Widths of an SVG of Vega and of the plot in it."""
+    found = re.search(r' width="([0-9.]+)".*?class="background"[^>]* d="M[^h]*h([0-9.]+)', svg)
+    return [float(each) for each in found.groups()] if found else [0, 0]
 
 
 @functools.cache

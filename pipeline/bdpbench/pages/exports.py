@@ -26,7 +26,7 @@ import polars as pl
 from bdpbench.contracts.documents import csv_of, csv_of_frame
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.curves import BAND_TIMES, crowd_of, time_specs
-from bdpbench.pages.drawing import COLUMN_PT, PAGE_PT, Drawing, drawn, sized
+from bdpbench.pages.drawing import COLUMN_PT, ENDS, PAGE_PT, Drawing, drawn, sized
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.latex import PAPER_NAME, latex_paper, latex_text
 from bdpbench.pages.names import Captions
@@ -481,6 +481,7 @@ class Renderer:
                     each["transform"] = bands["transform"] + each.get("transform", [])
         else:
             spec["layer"] = layers
+            layers[-1]["data"] = {"name": ENDS}  # Vega need not look for them among all samples
         for index, channel in enumerate(("color", "strokeDash")):
             values = [each[index] for each in styles.values()]
             encoding[channel]["scale"] = {"domain": list(styles), "range": values}
@@ -495,6 +496,9 @@ class Renderer:
             for time, _ in self._points(each["run"], DROPS, each["subject"])
         ]
         spec["datasets"] = {"samples": samples, "thresholds": thresholds, "drops": drops}
+        if not groups:
+            lasts = {each["s"]: each["t"] for each in samples}
+            spec["datasets"][ENDS] = [each for each in samples if each["t"] == lasts[each["s"]]]
         return spec
 
     def _samples(self, trace: CurveContent, table: str) -> list[dict[str, Any]]:

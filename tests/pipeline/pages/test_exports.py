@@ -19,7 +19,16 @@ from tests.needs import needs
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.curves import line_spec
-from bdpbench.pages.drawing import BANDS, FIGURE_FORMATS, PAGE_PT, Drawing, draw, drawn, sized
+from bdpbench.pages.drawing import (
+    BANDS,
+    COLUMN_PT,
+    FIGURE_FORMATS,
+    PAGE_PT,
+    Drawing,
+    draw,
+    drawn,
+    sized,
+)
 from bdpbench.pages.exports import (
     ExportRequest,
     Figure,
@@ -356,6 +365,17 @@ def test_few_lines_are_named_at_their_ends_and_no_name_lies_on_another() -> None
     for names in ([f"{each}" for each in "ABCDEFGHI"], ["A" * 60, "B"]):
         svg = draw(_lines(names, rows))[PAGE_PT, "svg"]
         assert b"role-legend" in svg
+
+
+@pytest.mark.parametrize("names", [["A", "B"], [f"a long name {each}" for each in "ABCDEFGHI"]])
+def test_a_figure_in_two_widths_has_the_bytes_of_each_alone(names: list[str]) -> None:
+    """Where the second is drawn with what the first one has shown, at the ends or in a legend."""
+    rows = [{"t": t, "v": 9.5, "s": name} for name in names for t in (0.0, 1.0)]
+    drawing = _lines(names, rows)
+    both = draw(replace(drawing, widths_pt=(PAGE_PT, COLUMN_PT)))
+    apart = [draw(replace(drawing, widths_pt=(each,))) for each in (PAGE_PT, COLUMN_PT)]
+    assert both == apart[0] | apart[1]
+    assert f'width="{COLUMN_PT}pt"'.encode() in both[COLUMN_PT, "svg"]
 
 
 def _lines(labels: list[str], rows: list[dict[str, Any]]) -> Drawing:

@@ -21,6 +21,7 @@ from bdpbench.app.evaluate.report import (
     published_folder,
     published_prints,
     read_earlier,
+    report_of,
 )
 from bdpbench.archive.container import verify_archive
 from bdpbench.contracts import evaluation as contracts
@@ -30,10 +31,11 @@ from bdpbench.contracts.evaluation import (
     read_evaluation,
     write_evaluation,
 )
-from bdpbench.contracts.paths import relative
+from bdpbench.contracts.paths import config_dir, relative
 from bdpbench.contracts.reports import read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
+from bdpbench.pages.evaluation.page import evaluation_page
 
 
 @pytest.fixture
@@ -214,3 +216,15 @@ def test_published_runs_have_their_series_and_their_printed_numbers(tmp_path: Pa
     prints = published_prints(evaluation)
     # Table 1 of the thesis: BIC-TCP reaches 90 % of the BDP after 9.53 s.
     assert prints["sharma2006", run_id, "time_to_90pct_cwnd", "flow:0"] == 9.53
+
+
+def test_the_report_of_another_study_about_the_same_law_is_named(folder: Path) -> None:
+    evaluation, cells = read_evaluation(folder)
+    mine = evaluation["protocols"][0]
+    assert 'data-published="' not in evaluation_page(report_of(folder, evaluation, cells))
+    cubic = relative(config_dir() / "protocols" / "cubic")
+    for found in ({"folder": cubic}, {"source": "sharma2006:HTCP", "folder": ""}):
+        protocols = [{**mine, **found}, *evaluation["protocols"][1:]]
+        changed: Any = {**evaluation, "protocols": protocols}
+        page = evaluation_page(report_of(folder, changed, cells))
+        assert len(re.findall('data-published="two_simulators/report.html', page)) == 1

@@ -156,7 +156,8 @@ def _svgs(specs: Iterable[Spec]) -> Iterator[str]:
 
     Vega-Lite copies rows several times, so it gets none and compiles what is alike once. Vega draws
     twice to fit a plot into a width. In another width, what surrounds the plot is as wide: it is
-    drawn once, if the figure is then as wide as it should be.
+    drawn once, if the figure is then as wide as it should be. It shows the same as one that is
+    fitted; if fitting changes the number of ticks, they are in another order in the file.
     """
     compiled: Spec = {}
     shape: Spec | None = None

@@ -150,7 +150,6 @@ class Reading:
         lenient: whether unrecognised lines are skipped and times may run backwards.
         is_packed: whether rows that C has parsed are left as it leaves them, where all lines are.
         parser: the parsers in C, or None to read all lines by their patterns.
-        chunk_bytes: size of the chunks that become batches, bytes.
         sink: what wired lines are told to, or None.
     """
 
@@ -158,7 +157,6 @@ class Reading:
     columns: Sequence[str]
     lenient: bool
     parser: native.LineParser | None
-    chunk_bytes: int = CHUNK_BYTES
     is_packed: bool = False
     sink: LineSink | None = None
 
@@ -180,7 +178,7 @@ def read_batches(
     telling = reading.parser.tell(reading.sink) if reading.parser and reading.sink else None
     for source in sources:
         accountant.begin()
-        source.chunk_bytes = reading.chunk_bytes
+        source.chunk_bytes = CHUNK_BYTES
         chunks = source.chunks()
         if telling is not None and telling.is_open:
             source.chunk_bytes = TOLD_BYTES
@@ -188,7 +186,7 @@ def read_batches(
                 accountant.add(batch)
                 if not _is_empty(batch.rows):
                     yield batch.rows
-            source.chunk_bytes = reading.chunk_bytes
+            source.chunk_bytes = CHUNK_BYTES
         for batch in _parsed_in_order(chunks, reading, account):
             accountant.add(batch)
             if not _is_empty(batch.rows):

@@ -13,7 +13,7 @@ from bdpbench.later import pl
 from bdpbench.trace import native
 from bdpbench.trace.batches import LineAccount, Reading, Skipped, read_batches
 from bdpbench.trace.schema import TABLES
-from bdpbench.trace.sources import CHUNK_BYTES, QUERY_CHUNK_BYTES, STANDARD_INPUT, Source
+from bdpbench.trace.sources import STANDARD_INPUT, Source
 from bdpbench.trace.text_lines import TABLE_OF_FORM, fault_of, is_heading, is_nam_line, parse_text
 
 _LOOKED_AT = 200
@@ -67,7 +67,18 @@ class Trace:
         Raises:
             BdpbenchError: as for ``open_trace``, naming the place of the fault.
         """
-        return self._batches(columns, predicate, CHUNK_BYTES)
+        names = list(TABLES[self.table]) if columns is None else list(columns)
+        unknown = [name for name in names if name not in TABLES[self.table]]
+        if unknown:
+            raise BdpbenchError(f"table {self.table} has no column {unknown[0]!r}")
+        self.account = LineAccount()
+        reading = replace(self._reading, columns=names)
+        batches = read_batches(self._sources, reading, self.account)
+        frames = (batch for batch in batches if isinstance(batch, pl.DataFrame))  # none is packed
+        if predicate is None:
+            return frames
+        wanted = (frame.filter(predicate) for frame in frames)
+        return (frame for frame in wanted if not frame.is_empty())
 
     def packed_batches(
         self, columns: Sequence[str], sink: LineSink | None = None
@@ -83,22 +94,6 @@ class Trace:
         self.account = LineAccount()
         reading = replace(self._reading, columns=list(columns), is_packed=True, sink=sink)
         return read_batches(self._sources, reading, self.account)
-
-    def _batches(
-        self, columns: Sequence[str] | None, predicate: pl.Expr | None, chunk_bytes: int
-    ) -> Iterator[pl.DataFrame]:
-        names = list(TABLES[self.table]) if columns is None else list(columns)
-        unknown = [name for name in names if name not in TABLES[self.table]]
-        if unknown:
-            raise BdpbenchError(f"table {self.table} has no column {unknown[0]!r}")
-        self.account = LineAccount()
-        reading = replace(self._reading, columns=names, chunk_bytes=chunk_bytes)
-        batches = read_batches(self._sources, reading, self.account)
-        frames = (batch for batch in batches if isinstance(batch, pl.DataFrame))  # none is packed
-        if predicate is None:
-            return frames
-        wanted = (frame.filter(predicate) for frame in frames)
-        return (frame for frame in wanted if not frame.is_empty())
 
     @property
     def frame(self) -> pl.LazyFrame:
@@ -119,7 +114,7 @@ class Trace:
     ) -> Iterator[pl.DataFrame]:
         """The source of ``frame``: batches with these columns, filtered, of ``row_limit`` rows."""
         if row_limit is None:
-            yield from self._batches(columns, predicate, QUERY_CHUNK_BYTES)
+            yield from self.batches(columns, predicate)
             return
         left = row_limit
         for batch in self.batches(columns):

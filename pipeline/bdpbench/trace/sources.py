@@ -23,9 +23,6 @@ CHUNK_BYTES = 4 << 20
 TOLD_BYTES = 192 << 10
 """The same for lines that are summed as they are parsed, whose text stays in the cache."""
 
-QUERY_CHUNK_BYTES = 8 << 20
-"""The same for queries, whose batches have few columns: they take less memory and cost more."""
-
 PADDING = 64
 """Bytes after a chunk's text that the parser in C may read."""
 

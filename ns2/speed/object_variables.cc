@@ -79,6 +79,8 @@ TakenMethod simulator_at("Simulator", "at");
 TakenMethod red_set("Queue/RED", "set");
 TakenMethod drop_tail_set("Queue/DropTail", "set");
 TakenMethod object_init_instvar("SplitObject", "init-instvar");
+TakenMethod object_unknown("SplitObject", "unknown");
+TakenMethod object_register("SplitObject", "register");
 
 // A word of a command, of which Tcl remembers what it found it to mean.
 class Word {
@@ -257,6 +259,81 @@ int take_object_sampled(ClientData, Tcl_Interp* in, int argc, const char* argv[]
 {
 	const int code = argc == first_argument + 1 ? get_or_set(in, argc, argv) : left_to_tcl;
 	return code != left_to_tcl ? code : object_sampled.in_tcl(in, argc, argv);
+}
+
+// What failed of a command that `SplitObject unknown` passes on. The procedure in Tcl tells of it: its
+// `self` is a command that fails as `cmd` did, and is the object otherwise.
+Tcl_InterpState failed = 0;
+std::string failed_name;
+const char failed_object[] = "::otcl::failed";
+
+int be_failed(ClientData, Tcl_Interp* in, int, const char*[])
+{
+	if (failed == 0) {
+		static const Word &info = lasting("info"), &class_word = lasting("class");
+		const Word object(failed_name.c_str());
+		Tcl_Obj* words[] = {object.object(), info.object(), class_word.object()};
+		return Tcl_EvalObjv(in, 3, words, TCL_EVAL_NOERR);	// the procedure logs its words
+	}
+	const Tcl_InterpState state = failed;
+	failed = 0;
+	return Tcl_RestoreInterpState(in, state);
+}
+
+// What calls the methods of all objects.
+Tcl_CmdInfo dispatch;
+
+// What a failure of `cmd` leaves in ::errorInfo.
+void log_call(Tcl_Interp* in, const char* object, int argc, const char** arguments)
+{
+	char* list = Tcl_Merge(argc, arguments);
+	const std::string call = std::string(object) + " cmd " + list;
+	Tcl_Free(list);
+	Tcl_LogCommandInfo(in, call.c_str(), call.c_str(), -1);
+	reinterpret_cast<Interp*>(in)->flags |= ERR_ALREADY_LOGGED;
+}
+
+// SplitObject unknown args: a command of the object's C++.
+int take_unknown(ClientData object, Tcl_Interp* in, int argc, const char* argv[])
+{
+	// Tcl tells of endless recursion.
+	Interp* const interpreter = reinterpret_cast<Interp*>(in);
+	const int most_levels = 10;	// of the procedure
+	if (interpreter->numLevels + most_levels > interpreter->maxNestingDepth)
+		return object_unknown.in_tcl(in, argc, argv);
+	// The object, `cmd` and the arguments.
+	const int before = first_argument - 2, words = argc - before;
+	const char* few[16];
+	std::vector<const char*> many;
+	const char** call = few;
+	if (words > int(sizeof(few) / sizeof(*few))) {
+		many.resize(words);
+		call = &many[0];
+	}
+	call[0] = argv[0];
+	call[1] = "cmd";
+	for (int i = 2; i < words; i++)
+		call[i] = argv[before + i];
+	int code;
+	{
+		MethodFrame frame(in);
+		Tcl_ResetResult(in);
+		Tcl_SetErrorLine(in, 1);
+		interpreter->numLevels++;
+		code = (*dispatch.proc)(object, in, words, call);
+		interpreter->numLevels--;
+		if (code == TCL_OK) {
+			Tcl_GetObjResult(in);	// while what it may point to is there
+			return TCL_OK;
+		}
+		if (code == TCL_ERROR)
+			log_call(in, argv[0], words - 2, call + 2);
+		failed = Tcl_SaveInterpState(in, code);
+	}
+	failed_name = argv[0];
+	std::vector<const char*> again(argv, argv + argc);
+	again[1] = failed_object;
+	return object_unknown.in_tcl(in, argc, &again[0]);
 }
 
 // Whether a script gives the result; it is lost.
@@ -533,7 +610,67 @@ int take_object_init(ClientData, Tcl_Interp* in, int argc, const char* argv[])
 	return code;
 }
 
+// Whether there is a class below SplitObject, as `SplitObject is-class` says.
+bool is_split_class(Tcl_Interp* in, const char* name)
+{
+	static const Word &top = lasting("SplitObject"), &info = lasting("info"),
+		&subclass = lasting("subclass");
+	return OTclGetClass(in, name) != 0 && evaluate(in, top, info, subclass, Word(name)) == TCL_OK &&
+		strcmp(Tcl_GetStringResult(in), "1") == 0;
+}
+
+// Make a class, and those above it by its name, or left_to_tcl.
+int make_classes(Tcl_Interp* in, const std::string& name)
+{
+	static const Word &make = lasting("Class"), &create = lasting("create"),
+		&superclass = lasting("-superclass");
+	if (!is_word(name.c_str()) || ("/" + name + "/").find("//") != std::string::npos)
+		return left_to_tcl;
+	std::string above = "SplitObject";
+	for (size_t end = 0; end != std::string::npos;) {
+		end = name.find('/', end + 1);
+		const std::string path = name.substr(0, end);
+		if (!is_split_class(in, path.c_str())) {
+			const Word own(path.c_str()), parent(above.c_str());
+			Tcl_Obj* words[] = {make.object(), create.object(), own.object(),
+				superclass.object(), parent.object()};
+			if (Tcl_EvalObjv(in, 5, words, 0) != TCL_OK)
+				return left_to_tcl;
+		}
+		above = path;
+	}
+	Tcl_ResetResult(in);
+	return TCL_OK;
+}
+
+// SplitObject register className
+int take_register(ClientData, Tcl_Interp* in, int argc, const char* argv[])
+{
+	int code = left_to_tcl;
+	if (argc == first_argument + 1)
+		code = make_classes(in, argv[first_argument]);
+	return code != left_to_tcl ? code : object_register.in_tcl(in, argc, argv);
+}
+
+// No class: what is bound first to Tcl, when `SplitObject` has just been made.
+class Registration : public TclClass {
+public:
+	Registration() : TclClass("SplitObject") {}
+protected:
+	TclObject* create(int, const char*const*) { return 0; }
+	void bind()
+	{
+		object_register.install_own(Tcl::instance().interp(),
+			reinterpret_cast<Tcl_CmdProc*>(take_register), "className");
+	}
+};
+
 }  // namespace
+
+void take_registration()
+{
+	static Registration first;
+}
 
 void install_object_variables(Tcl_Interp* in)
 {
@@ -542,6 +679,9 @@ void install_object_variables(Tcl_Interp* in)
 		agent_set.install(in, reinterpret_cast<Tcl_CmdProc*>(take_agent_set));
 		object_init_instvar.install(in, reinterpret_cast<Tcl_CmdProc*>(take_init_instvar));
 		object_init.install(in, reinterpret_cast<Tcl_CmdProc*>(take_object_init));
+		Tcl_CreateCommand(in, failed_object, reinterpret_cast<Tcl_CmdProc*>(be_failed), 0, 0);
+		if (Tcl_GetCommandInfo(in, "SplitObject", &dispatch))
+			object_unknown.install(in, reinterpret_cast<Tcl_CmdProc*>(take_unknown));
 		simulator_now.install(in, reinterpret_cast<Tcl_CmdProc*>(take_simulator_now));
 		simulator_at.install(in, reinterpret_cast<Tcl_CmdProc*>(take_simulator_at));
 		OTclAddIMethod(OTclGetClass(in, "Object"), "set", plain_set, 0, 0);

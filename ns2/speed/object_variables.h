@@ -3,11 +3,15 @@
 
 struct Tcl_Interp;
 
-// Takes over `SplitObject set`, `Agent set`, `SplitObject init-instvar`, `Simulator now` and
-// `Simulator at` from their Tcl procedures, which get each call that is out of the ordinary.
+// Takes over `SplitObject set`, `Agent set`, `SplitObject init-instvar`, `SplitObject unknown`,
+// `Simulator now` and `Simulator at` from their Tcl procedures, which get each call that is out of the
+// ordinary.
 void install_object_variables(Tcl_Interp*);
 
 // Takes over `SplitObject sampled`, if a script has defined it as bdpbench's tcl/lib/utils.tcl does.
 void take_sampling(Tcl_Interp*);
+
+// Takes over `SplitObject register`. Call this before TclCL binds its classes.
+void take_registration();
 
 #endif

@@ -18,6 +18,7 @@ SAMPLING = _DATA["sampling"]
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SCENARIO = Path(__file__).with_name("object_variables.tcl")
+COMMANDS = Path(__file__).with_name("commands.tcl")
 AGENT = "set ns [new Simulator]\nset tcp [new Agent/TCP/Sack1]\n"
 
 
@@ -46,6 +47,17 @@ def test_scripts_see_what_they_see_in_stock(
     assert "warning: no class variable Agent/TCP/Sack1::maxcwnd_" in done.stderr
     assert 'can\'t read "nosuch_": no such variable' in done.stdout
     assert re.search(r"^write own_ now 4 at \d+ by SplitObject set own_ 4$", done.stdout, re.M)
+
+
+def test_commands_of_objects_end_as_in_stock(
+    both: Callable[[str], subprocess.CompletedProcess[str]],
+) -> None:
+    done = both(COMMANDS.read_text())
+    assert done.returncode == 0
+    assert "error when calling class Agent/TCP: nosuch {a b} {}" in done.stdout
+    assert 'invalid command name "_o' in done.stdout  # objects that their commands have deleted
+    assert "own trace" in done.stdout
+    assert "error when calling class Simulator: nosuch" in done.stdout  # what happens at the end
 
 
 def test_traced_variables_and_samples_are_those_of_stock(

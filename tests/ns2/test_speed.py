@@ -225,6 +225,15 @@ def test_the_scheduler_fetches_packets_ahead(ns_binary: Path) -> None:
     assert len(fetches) == 5  # four lines of a packet, and one of the ring
 
 
+def test_tcl_takes_its_memory_from_ns2(ns_binary: Path) -> None:
+    # Tcl's library has functions of the same names: without these, ns-2 is only slower.
+    done = subprocess.run(
+        ["nm", "--dynamic", "--defined-only", ns_binary], capture_output=True, text=True, check=True
+    )
+    names = {line.split()[-1] for line in done.stdout.splitlines()}
+    assert {"TclpAlloc", "TclpFree", "TclpRealloc"} <= names
+
+
 # ---------------------------------------------------------------- bytes
 
 

@@ -18,7 +18,14 @@ from markupsafe import Markup, escape
 from bdpbench.contracts.documents import keep, read_kept
 from bdpbench.contracts.paths import home_dir
 from bdpbench.pages.packing import pack
-from bdpbench.pages.text import assets_dir, embed_text, read_asset, subscripts, web_address
+from bdpbench.pages.text import (
+    assets_dir,
+    embed_text,
+    read_asset,
+    subscripts,
+    unbroken,
+    web_address,
+)
 
 ANCHOR = "notes"
 """Id of the notes on the page; the ids of their parts begin with it."""
@@ -152,6 +159,7 @@ def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
     environment.filters.update(
         web_address=web_address,
         subscripts=subscripts,
+        unbroken=unbroken,
         list_of_values=lambda mapping: list(mapping.values()),
     )
     return environment

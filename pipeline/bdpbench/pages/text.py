@@ -258,6 +258,11 @@ def embed_text(text: str, name: str) -> Markup:
     return Markup(text)  # noqa: S704  checked above
 
 
+def unbroken(sentence: str) -> str:
+    """A sentence in whose lines no number is parted from its unit."""
+    return re.sub(r"(?<=\d) (?=(?:%|[kMG]?bit/s|m?s|packets)(?!\w))", "\u00a0", sentence)
+
+
 def web_address(url: str) -> str:
     """The web address in a citation; "" if there is none."""
     return url if url.startswith(("https://", "http://")) else ""

@@ -13,7 +13,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.pages.html import Notes, packed_vega
 from bdpbench.pages.packing import unpack
 from bdpbench.pages.series import embed_json
-from bdpbench.pages.text import embed_text, web_address
+from bdpbench.pages.text import embed_text, unbroken, web_address
 from bdpbench.studies.load import find_study, study_keys
 
 
@@ -130,3 +130,11 @@ def test_the_parts_that_a_study_names_exist(key: str) -> None:
     for text in (" ".join(each.read_text().split()) for each in texts if each.is_file()):
         for mention in re.findall(r'NOTES(?:\.md)?, "?[A-Z][^,.;:)"]+', text):
             assert 'href="#notes-' in notes.linked(mention), mention
+
+
+def test_a_number_stays_with_its_unit_and_other_words_may_be_parted() -> None:
+    said = "2 flows received 1.5 Mbit/s in 2.5 s; 25 % of 40 packets, of 3 senders, 7 ms late"
+    units = ("1.5_Mbit/s", "2.5_s;", "25_%", "40_packets,", "7_ms")
+    assert [each for each in unbroken(said).replace("\u00a0", "_").split() if "_" in each] == [
+        *units
+    ]

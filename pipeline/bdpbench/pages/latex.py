@@ -34,6 +34,12 @@ _WIDEST = 1.03
 # Most lines of a table that LaTeX sets on one page; a longer one may be split.
 _LINES_OF_A_PAGE = 38
 
+_GREEK = "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ"  # the others look like Latin letters
+_GREEK_NAMES = (
+    "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau"
+    " upsilon phi chi psi omega Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+)
+
 _LATEX = {
     "\\": r"\textbackslash{}",
     "{": r"\{",
@@ -71,13 +77,9 @@ _LATEX = {
     "µ": r"\textmu{}",
     "²": r"\textsuperscript{2}",
     "³": r"\textsuperscript{3}",
-    "α": r"$\alpha$",
-    "β": r"$\beta$",
-    "γ": r"$\gamma$",
-    "δ": r"$\delta$",
-    "λ": r"$\lambda$",
-    "μ": r"$\mu$",
-    "τ": r"$\tau$",
+    "′": "$'$",
+    "←": r"$\leftarrow$",
+    **{letter: rf"$\{name}$" for letter, name in zip(_GREEK, _GREEK_NAMES.split(), strict=True)},
 }
 
 _SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))

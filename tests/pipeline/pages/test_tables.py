@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
+import json
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from tests.needs import needs
 
+from bdpbench.contracts.paths import repository_root
 from bdpbench.pages.latex import latex_text
 from bdpbench.pages.tables import Column, PaperTable, markdown_text, render_table
 
@@ -36,6 +38,15 @@ def test_nothing_in_a_text_is_a_command_of_latex() -> None:
     assert latex_text("50 % of a_b & {c} #1 $") == r"50 \% of a\_b \& \{c\} \#1 \$"
     assert latex_text(r"\input{x}") == r"\textbackslash{}input\{x\}"
     assert latex_text("−0.5 × 2\nnext") == r"$-$0.5 $\times$ 2 next"
+    assert latex_text("θ and Ω") == r"$\theta$ and $\Omega$"
+
+
+def test_every_character_that_published_scorecards_have_can_be_set_in_latex() -> None:
+    found = sorted((repository_root() / "reports" / "published").glob("*/scorecard.json"))
+    assert found
+    for each in found:
+        text = json.dumps(json.loads(each.read_text()), ensure_ascii=False)
+        latex_text(text).encode("latin-1")  # whose characters both encodings of paper.tex have
 
 
 @given(st.text())

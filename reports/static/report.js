@@ -205,6 +205,13 @@
   const LETTER = 7;
   const AROUND_A_NAME = 40;
 
+  // The words of a rule at the top of a plot stand between it and the legend.
+  const ABOVE_WORDS = 18;
+
+  // Of a chart over time on a phone, px: several of them are seen at once.
+  const NARROW = 420;
+  const NARROW_HEIGHT = 150;
+
   function legendColumns(labels, width) {
     const longest = Math.max(...labels.map((label) => label.length));
     return Math.max(1, Math.floor(width / (longest * LETTER + AROUND_A_NAME)));
@@ -214,6 +221,8 @@
     const spec = chart.kind === "spec" ? structuredClone(chart.spec) : timeSpecOf(chart);
     const labels = chart.labels || (chart.bands || chart.traces).map(({ label }) => label);
     spec.config.legend.columns = legendColumns(labels, canvas.clientWidth);
+    if (chart.thresholds && chart.thresholds.length) spec.config.legend.offset = ABOVE_WORDS;
+    if (chart.thresholds && canvas.clientWidth < NARROW) spec.height = NARROW_HEIGHT;
     spec.description = canvas.getAttribute("aria-label");
     nameOnce(spec, labelsFit(chart, labels, canvas));
     return spec;

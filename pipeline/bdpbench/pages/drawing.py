@@ -55,6 +55,9 @@ _RESOURCES = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
 _LETTER = 6.6
 _AROUND_A_NAME = 44
 
+# px between plot and legend if the words of a rule at the top of the plot stand there.
+_ABOVE_WORDS = 18
+
 ENDS = "ends"
 """Name of the layer with the names of lines, see ``names_at_ends`` of ``specs``."""
 
@@ -122,6 +125,8 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
         "labelLimit": width_px - _AROUND_A_NAME,
         "titleFontWeight": "normal",
     }
+    if found.get("datasets", {}).get("thresholds"):
+        config["legend"]["offset"] = _ABOVE_WORDS
     return found
 
 

@@ -140,7 +140,12 @@ def placed(
         metrics: rows of the experiment, as in ``metrics.parquet``; without rows of a chart's metric
             its period is that of the runs.
     """
-    shared = data.names.common([run["run_id"] for run in runs], _PATH)
+    said = title.split(", ")
+    shared = [
+        each
+        for each in data.names.common([run["run_id"] for run in runs], _PATH)
+        if each not in said
+    ]
     whole = {run["parameters"].get("duration_s") for run in runs}
 
     def place(chart: Chart) -> str:

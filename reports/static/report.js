@@ -210,7 +210,7 @@
 
   // Of a chart over time on a phone, px: several of them are seen at once.
   const NARROW = 420;
-  const NARROW_HEIGHT = 150;
+  const NARROW_HEIGHT = 160;
 
   function legendColumns(labels, width) {
     const longest = Math.max(...labels.map((label) => label.length));

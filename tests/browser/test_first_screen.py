@@ -13,6 +13,7 @@ from tests.browser.conftest import Visit, spent_s
 from bdpbench.contracts.paths import repository_root
 
 PUBLISHED = repository_root() / "reports" / "published" / "sharma2006" / "report.html"
+ALL_PUBLISHED = sorted(PUBLISHED.parents[1].glob("*/report.html"))
 SWEPT = "With the buffer going from 40 packets to 1,555 packets, link utilization"
 MANY = "How much of the link does one flow use with a small buffer?"
 STUDIES = {"one": SWEPT, "six": SWEPT, "many": MANY}
@@ -93,3 +94,15 @@ def test_it_answers_within_a_second(visit: Visit) -> None:
     page = visit.open(PUBLISHED)
     page.get_by_label("Show on the whole page").focus()
     assert 0 < spent_s(clock) < 1
+
+
+@pytest.mark.parametrize("report", ALL_PUBLISHED, ids=lambda each: each.parent.name)
+def test_no_published_report_scrolls_sideways_or_is_long_on_a_phone(
+    visit: Visit, report: Path
+) -> None:
+    visit.beside = report.with_name("report-data")
+    visit.page.set_viewport_size({"width": 390, "height": 900})
+    page = visit.open(report)
+    expect(page.get_by_role("heading", level=1)).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.evaluate("document.body.scrollHeight") <= 6000

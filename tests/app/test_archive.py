@@ -17,6 +17,7 @@ from pathlib import Path
 import pytest
 from tests.app.conftest import check_refused, said_by
 
+from bdpbench.app.keep.archive import software_of
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.contracts.reports import read_kept_runs
 
@@ -259,3 +260,8 @@ def test_a_study_from_outside_the_checkout_is_archived_with_its_tcl(
         assert json.loads(found.read("plan.json"))["folder"] == "config/studies/dumbbell"
         _tells_of_no_machine(found, tmp_path)
     said_by(bdpbench("verify", str(archive)))
+
+
+def test_a_simulator_is_named_with_its_whole_version() -> None:
+    (ns2,) = software_of("b1")[1:]
+    assert (ns2.name, ns2.version) == ("ns-2", "2.35, build b1")

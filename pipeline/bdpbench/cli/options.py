@@ -46,7 +46,7 @@ engine_option = click.option(
 kept_engine_option = click.option(
     "--engine",
     type=click.Choice(["ns3"]),
-    help="What `run --engine` simulated of the tier, as far as it was selected.",
+    help="Use the runs of the tier that `run --engine ns3` has simulated.",
 )
 
 scripts_option = click.option(

@@ -298,11 +298,14 @@ def software_of(ns2_build_id: str, runs: Sequence[PlannedRun] = ()) -> list[Soft
     version = f"{__version__}+{commit}" if commit else __version__
     return [
         Software("bdpbench", version, home),
-        *(
-            Software(name[:4], f"{name[5:]}, build {build}", _HOMES[name[:4]])
-            for name, build in builds_of(runs, ns2_build_id).items()
-        ),
+        *(_simulator(*each) for each in builds_of(runs, ns2_build_id).items()),
     ]
+
+
+def _simulator(name: str, build: str) -> Software:
+    """A build of a simulator, such as ``ns-2.35``, whose version is 2.35."""
+    family, version = name.partition(".")[0], name.removeprefix("ns-")
+    return Software(family, f"{version}, build {build}", _HOMES[family])
 
 
 def _author(author: Mapping[str, str]) -> Author:

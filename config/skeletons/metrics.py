@@ -6,8 +6,8 @@ from bdpbench.metrics import LinkView, link_metric, second_half
 from bdpbench.metrics.series import in_window
 
 
-# There are also flow_metric, run_metric and group_metric. The metric gets what is declared here and
-# nothing else; runs without these tables or parameters do not have it.
+# There are also flow_metric, run_metric and group_metric. Runs without these tables or parameters
+# do not have the metric.
 @link_metric(
     "%",
     "A metric of my own",

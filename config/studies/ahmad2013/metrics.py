@@ -173,7 +173,6 @@ def goodput_jain_index_of_whole_run(run: RunView) -> float | None:
     f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
     tables=("facts",),
     parameters=_SENT,
-    optional=("protocol",),
     window=_second_half,
     when=_is_beside_another,
     version="5ac1d7af34ee",
@@ -189,7 +188,6 @@ def friendliness(run: RunView) -> float | None:
     f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
     tables=_RECORDED,
     parameters=_SENT,
-    optional=("protocol",),
     when=_is_beside_another,
     version="b274fea2b54a",
 )
@@ -204,7 +202,6 @@ def friendliness_of_whole_run(run: RunView) -> float | None:
     f"{_PAPER}, section 5 (not more than a conforming flow would consume)",
     tables=("facts",),
     parameters=(*_SENT, "bottleneck_mbps"),
-    optional=("protocol",),
     window=_second_half,
     when=_is_beside_another,
     version="7b1ba54b631a",

@@ -46,7 +46,7 @@ from bdpbench.errors import BdpbenchError
 if TYPE_CHECKING:
     import polars as pl
 
-    from bdpbench.metrics import Definition
+    from bdpbench.metrics import Definition, Value
     from bdpbench.pages.inputs import ReportInputs, StudyTexts
     from bdpbench.pages.texts import Elsewhere
     from bdpbench.score import PublishedNumber
@@ -61,9 +61,6 @@ VALUES_FOLDER = "values"
 
 SERIES_FOLDER = "series"
 """Folder of a run with its chart data, one file per number of bins."""
-
-# Rows of VALUES_SCHEMA: each names the digest of what it depends on.
-_VALUES_KEY = "values/1"
 
 
 def values_path(run_dir: Path, study: str, scenario: str) -> Path:
@@ -91,13 +88,19 @@ def unread_tables(definitions: Mapping[str, Definition]) -> frozenset[str]:
 class PlanData:
     """The data of the runs of a plan.
 
+    Attributes:
+        definitions: metric → its definition.
+        code: digest of the code that determines values.
+
     Args:
         plan: content of ``plan.json``.
         runs_dir: folder of all runs.
     """
 
     def __init__(self, plan: Plan, runs_dir: Path) -> None:
-        self.definitions = definitions_of(plan)
+        from bdpbench.metrics import code_of
+
+        self.definitions, self.code = definitions_of(plan), code_of(study_folder(plan))
         self._plan, self._runs_dir = plan, runs_dir
 
     @functools.cached_property
@@ -181,36 +184,27 @@ class RunData(Mapping[str, "pl.LazyFrame"]):
         tables = {each: self._frame(each) for each in derived.sources}
         return derived.make(self._run["parameters"], tables).lazy()
 
-    def measured(self, definitions: Mapping[str, Definition]) -> pl.DataFrame:
-        """Values of the run's metrics; those that are not stored are measured and stored."""
-        from bdpbench.metrics import measure_values
+    def measured(self, definitions: Mapping[str, Definition], code: str) -> Sequence[Value]:
+        """Values of the run's metrics.
+
+        Stored ones are used as long as the tables, the plan of the run and the code that measures
+        are unchanged; others are measured and stored.
+
+        Args:
+            definitions: metrics to measure.
+            code: digest of their code.
+        """
+        from bdpbench.metrics import Value, measure_values
 
         path = values_path(self._run_dir, self._study, self._run["scenario"])
-        stored = _read_values(path)
-        values = measure_values(
-            self._run["parameters"],
-            self,
-            self._checksums(),
-            definitions,
-            kept=stored,
-            where=f"run {self._run['run_id']}",
-        )
-        if values is not stored and (stored is None or not values.equals(stored)):
-            keep(path, _VALUES_KEY, json.dumps(values.rows()))
+        stamp = self._stamp(code)
+        stored = read_kept(path, stamp)
+        if stored is not None:
+            return [Value(*each) for each in json.loads(stored)]
+        where = f"run {self._run['run_id']}"
+        values = measure_values(self._run["parameters"], self, definitions, where=where)
+        keep(path, stamp, json.dumps(values))
         return values
-
-    def _checksums(self) -> dict[str, str]:
-        """Table → a text that changes with its rows: the file's checksum, and the flows read."""
-        facts = self._manifest["tables"]
-        return {
-            name: facts[name]["sha256"] + json.dumps(sorted(self._subjects(name), key=str))
-            for name in self._names
-        }
-
-    def _subjects(self, name: str) -> list[int | str | None]:
-        return [
-            each.get("flow", each.get("link")) for each in self._outputs if each["table"] == name
-        ]
 
     def series(self, bins: int) -> str:
         """JSON of the run's chart data, each series with at most ``bins`` intervals of time.
@@ -219,7 +213,7 @@ class RunData(Mapping[str, "pl.LazyFrame"]):
         points from tables are unchanged.
         """
         path = self._run_dir / SERIES_FOLDER / f"{bins}.txt"
-        stamp = self._series_stamp()
+        stamp = self._stamp(_series_code())
         stored = read_kept(path, stamp)
         if stored is not None:
             return stored
@@ -230,24 +224,13 @@ class RunData(Mapping[str, "pl.LazyFrame"]):
             keep(path, stamp, text)
         return text
 
-    def _series_stamp(self) -> str:
-        digest = hashlib.sha256(_series_code().encode())
+    def _stamp(self, code: str) -> str:
+        """A digest of everything that values and series of the run depend on."""
+        digest = hashlib.sha256(code.encode())
         digest.update((self._run_dir / TABLES_FOLDER / MANIFEST_NAME).read_bytes())
         inputs = [self._outputs, self._run["parameters"]]
         digest.update(json.dumps(inputs, sort_keys=True).encode())
         return digest.hexdigest()
-
-
-def _read_values(path: Path) -> pl.DataFrame | None:
-    """Stored values; None if there are none, or they are not what was stored."""
-    import polars as pl
-
-    from bdpbench.metrics import VALUES_SCHEMA
-
-    stored = read_kept(path, _VALUES_KEY)
-    if stored is None:
-        return None
-    return pl.DataFrame(json.loads(stored), schema=VALUES_SCHEMA, orient="row")
 
 
 @functools.cache
@@ -315,17 +298,14 @@ def measure_runs(
     for run in plan["runs"]:
         if run["run_id"] in run_ids:
             of_run = data.of(run)
-            of_run.measured(data.definitions)
+            of_run.measured(data.definitions, data.code)
             shown = plan["scenarios"][run["scenario"]].get("time_series", True)
             if bins is not None and shown:
                 of_run.series(bins)
 
 
 def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
-    """Metrics of all finished runs of a plan, including those of several runs together.
-
-    Stored values of a run are reused if nothing that they depend on has changed.
-    """
+    """Metrics of all finished runs of a plan, including those of several runs together."""
     return with_groups(plan, measure_single(plan, runs_dir))
 
 
@@ -339,7 +319,7 @@ def measure_single(plan: Plan, runs_dir: Path) -> pl.DataFrame:
     # Making a frame takes a millisecond, and a row of it takes much less memory than its parts.
     frames, rows = [], []
     for run in data.finished():
-        values = data.of(run).measured(data.definitions)
+        values = data.of(run).measured(data.definitions, data.code)
         rows += metric_rows(
             values, data.definitions, run_id=run["run_id"], scenario=run["scenario"]
         )

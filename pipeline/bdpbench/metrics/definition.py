@@ -7,8 +7,7 @@ declares the rest: unit, title, source, and the tables and parameters without wh
 have the metric. ``family`` declares several at once: statistics of the same samples. Any callable
 will do, closures and partials included, which are given a ``name`` and a ``text``.
 
-Whatever a function reads has to be declared, since a value is computed again when its inputs
-change. The version of a definition is set by hand: it changes with what the values mean.
+The version of a definition is set by hand: it changes with what the values mean.
 """
 
 from __future__ import annotations
@@ -18,7 +17,6 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
 from bdpbench.errors import BdpbenchError
@@ -96,15 +94,6 @@ def whole(view: View) -> Window:
     return (0.0, view.run.duration_s)
 
 
-@dataclass(frozen=True)
-class Needs:
-    """What may be read because it was declared: tables, and parameters other than duration_s."""
-
-    who: str
-    tables: frozenset[str]
-    parameters: frozenset[str]
-
-
 @dataclass(frozen=True, kw_only=True)
 class Definition:
     """One definition of one metric.
@@ -158,30 +147,16 @@ class Metric(Definition):
             links of the first table are measured.
         parameters: likewise for parameters; a flow's own parameter (``rtt_1_ms``) replaces that of
             all flows (``rtt_ms``).
-        optional: parameters that it reads if a run has them.
         window: the time that a value covers, in s.
         when: condition for views that have the tables and parameters to have the metric.
         compute: the value; None: never reached or not defined.
-        code: SHA-256 of the study's file that declares it; "" for a metric of bdpbench.
     """
 
     tables: tuple[str, ...]
     parameters: tuple[str, ...] = ()
-    optional: tuple[str, ...] = ()
     window: Callable[[Any], Window] = whole
     when: Callable[[Any], bool] | None = None
     compute: Callable[[Any], float | None]
-    code: str = ""
-
-    @cached_property
-    def needs(self) -> Needs:
-        """Everything that the function may read."""
-        names = frozenset((*self.parameters, *self.optional))
-        return Needs(self.metric, frozenset(self.tables), names)
-
-    def reads(self, parameters: Iterable[str]) -> tuple[str, ...]:
-        """The names of a run's parameters on which its values depend, sorted."""
-        return _read_of(self.needs.parameters, tuple(parameters))
 
     def lacking(self, tables: Iterable[str], parameters: Iterable[str]) -> list[str]:
         """What a run with these tables and parameters lacks to have it, e.g. ``["table cwnd"]``."""
@@ -223,7 +198,6 @@ class Words(TypedDict, total=False):
     version: int | str
     tables: tuple[str, ...]
     parameters: tuple[str, ...]
-    optional: tuple[str, ...]
     window: Callable[[Any], Window]
     when: Callable[[Any], bool]
 
@@ -418,13 +392,6 @@ def _text_of(function: object) -> str:
     names = getattr(function, "__globals__", None)
     text = function.__doc__ if isinstance(names, dict) else None
     return " ".join(text.format_map({**globals(), **names}).split()) if text and names else ""
-
-
-@lru_cache(maxsize=4096)
-def _read_of(declared: frozenset[str], given: tuple[str, ...]) -> tuple[str, ...]:
-    """The given names that are declared or stand for a declared one, cached for many runs."""
-    names = {"duration_s", *declared}
-    return tuple(sorted(each for each in given if each in names or common_name(each) in names))
 
 
 def common_name(parameter: str) -> str:

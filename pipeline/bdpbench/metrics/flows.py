@@ -77,7 +77,6 @@ def max_cwnd(flow: FlowView) -> float | None:
     text="Time from the first cut to the next peak at or above 90 % of what path and buffer hold, "
     "the nominal bandwidth-delay product plus the bottleneck's buffer. "
     f"{SETTLED.format('to the time at which')} {CUT}",
-    optional=("buffer_pkts",),
 )
 def first_recovery_time(flow: FlowView) -> float | None:
     cuts = flow.cuts
@@ -229,7 +228,6 @@ def _since_start(flow: FlowView) -> Window:
     "RFC 5166, section 2.1.1 (goodput)",
     tables=(_RECORDED, "facts"),
     parameters=("packet_bytes",),
-    optional=("size_pkts",),
     window=_since_start,
     when=_has_acknowledged,
 )

@@ -32,7 +32,6 @@ from bdpbench.metrics.series import (
 from bdpbench.metrics.views import FlowView, LinkView, View, counted, second_half
 
 _CAPACITY = ("bottleneck_mbps",)
-_CHANGES = ("bottleneck_mbps_changes",)
 
 _MOST_BELOW_S = 1.25
 """Longest time in s that a link may spend below a level and still count as staying there."""
@@ -82,7 +81,6 @@ def max_throughput(link: LinkView) -> float | None:
     f"{THESIS}, Table 1, columns 4 and 5, and section 3.2 (averages from 250 s)",
     tables=("utilization",),
     parameters=_CAPACITY,
-    optional=_CHANGES,
     window=second_half,
 )
 def utilization(link: LinkView) -> float | None:
@@ -98,7 +96,6 @@ def utilization(link: LinkView) -> float | None:
     f"{XU}, section 3.2 and Figure 3.2 (channel utilization, normalized throughput)",
     tables=("utilization",),
     parameters=_CAPACITY,
-    optional=_CHANGES,
 )
 def overall_utilization(link: LinkView) -> float | None:
     """{DEPARTURES}, {WITH_ALL}, over the whole run, as a share of the link's nominal capacity in
@@ -145,7 +142,6 @@ def _has_size(link: View) -> bool:
         source="RFC 5166, section 2.1.2 (delay); RFC 7567, section 1",
         tables=("queue", "facts"),
         parameters=_CAPACITY,
-        optional=_CHANGES,
         window=second_half,
         when=_has_size,
     ),

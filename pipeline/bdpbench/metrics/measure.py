@@ -1,17 +1,14 @@
-"""Computes metrics of runs and of groups of runs, and reuses values that are still valid.
+"""Computes metrics of runs and of groups of runs.
 
-A value depends on the code, on the parameters that its metric declares, and on the tables that it
-declares. The digest of all three is stored with the value, and a value with the same digest is not
-computed again. The code is that of this room and, for a metric of a study, of its ``metrics.py``.
+What a value of a run depends on is its tables, its parameters and code: that of this room and, if
+its study has one, the study's ``metrics.py``.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import hashlib
 import importlib.util
 import itertools
-import json
 import sys
 import traceback
 import types
@@ -80,11 +77,7 @@ def definitions_for(folder: Path) -> Mapping[str, Definition]:
 
 @cache
 def _with_study(path: Path, sha256: str) -> Mapping[str, Definition]:
-    own = (
-        dataclasses.replace(each, code=sha256) if isinstance(each, Metric) else each
-        for each in _declared(path, sha256)
-    )
-    return _catalogue([*DEFINITIONS.values(), *own], str(path))
+    return _catalogue([*DEFINITIONS.values(), *_declared(path, sha256)], str(path))
 
 
 def _declared(path: Path, sha256: str) -> Sequence[Definition]:
@@ -124,13 +117,20 @@ def _line_of(error: BaseException, path: Path) -> int:
 
 
 @cache
-def common_code() -> str:
+def _common_code() -> bytes:
     """SHA-256 of this room and of the units: the code that any metric may reach."""
     room = Path(__file__).parent
     digest = hashlib.sha256()
     for path in (*sorted(room.rglob("*.py")), room.with_name("units.py")):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
+    return digest.digest()
+
+
+def code_of(folder: Path) -> str:
+    """SHA-256 of all code that determines the values of the study in ``folder``."""
+    path = folder / STUDY_METRICS_NAME
+    own = path.read_bytes() if path.is_file() else b""
+    return hashlib.sha256(_common_code() + own).hexdigest()
 
 
 def metrics_of(definitions: Mapping[str, Definition]) -> Sequence[Metric]:
@@ -156,31 +156,15 @@ METRICS_SCHEMA = {
 }
 """Columns of metrics.parquet; ``value`` is null if it was never reached or is not defined."""
 
-VALUES_SCHEMA = {
-    "metric": pl.String,
-    "digest": pl.String,
-    "subject": pl.String,
-    "value": pl.Float64,
-    "start_s": pl.Float64,
-    "end_s": pl.Float64,
-}
-"""Columns of the stored values of a run; ``subject`` is null if a metric has no value."""
-
-# Represents the check that no series ends early, which is stored as well.
-_COVERAGE = "coverage"
-
 
 class Value(NamedTuple):
-    """A value of a metric, its subject and its window (s); subject None: the run has no value."""
+    """A value of a metric, its subject and its window (s)."""
 
-    subject: str | None
+    metric: str
+    subject: str
     value: float | None
-    start_s: float | None
-    end_s: float | None
-
-
-Kept = Mapping[tuple[str, str], Sequence[Value]]
-"""Metric and digest → its values."""
+    start_s: float
+    end_s: float
 
 
 def measure_run(
@@ -214,94 +198,49 @@ def measure_run(
             more than a second (or a sampling interval) before duration_s, so that its means would
             cover another window.
     """
-    values = measure_values(parameters, tables, {}, definitions, where=f"run {run_id}")
+    values = measure_values(parameters, tables, definitions, where=f"run {run_id}")
     return as_metrics(metric_rows(values, definitions, run_id=run_id, scenario=scenario))
 
 
 def measure_values(
     parameters: Mapping[str, Scalar],
     tables: Mapping[str, pl.LazyFrame],
-    checksums: Mapping[str, str],
     definitions: Mapping[str, Definition] = DEFINITIONS,
     *,
-    kept: pl.DataFrame | None = None,
     where: str = "the run",
-) -> pl.DataFrame:
-    """Values of all metrics of one run; stored ones that are still valid are reused.
+) -> list[Value]:
+    """Values of all metrics of one run, for ``metric_rows``.
+
+    Metrics of the same series are adjacent, ordered by flow or link.
 
     Args:
         parameters: as for ``measure_run``.
         tables: as for ``measure_run``; only the needed ones are read.
-        checksums: table → a text that changes with its content.
         definitions: metrics to measure.
-        kept: an earlier result of this function, for any definitions.
         where: name of the run, for errors.
-
-    Returns:
-        Columns as ``VALUES_SCHEMA``, in the order of the definitions; ``kept`` itself if nothing
-            has changed.
 
     Raises:
         BdpbenchError: as ``measure_run``.
     """
     run = RunView(parameters, tables, where)
-    known = _by_digest(kept)
-    coverage = (_COVERAGE, _coverage_digest(parameters, tables, checksums))
-    found: dict[tuple[str, str], Sequence[Value]] = {coverage: (Value(None, None, None, None),)}
-    if coverage not in known:
-        run.check_coverage()
-    for metric in metrics_of(definitions):
-        if run.has_tables(metric.tables):
-            key = (metric.metric, digest_of(metric, parameters, checksums))
-            found[key] = known[key] if key in known else _measure(metric, run)
-    rows = [(*key, *value) for key, values in found.items() for value in values]
-    if kept is not None and known.keys() == found.keys() and rows == kept.rows():
-        return kept
-    return pl.DataFrame(rows, schema=VALUES_SCHEMA, orient="row")
+    run.check_coverage()
+    found: list[Value] = []
+    for _, block in itertools.groupby(
+        metrics_of(definitions), key=lambda each: (each.subject, each.tables[0])
+    ):
+        measured = [_measure(each, run) for each in block if tables.keys() >= set(each.tables)]
+        of_block = itertools.chain.from_iterable(measured)
+        found += sorted(of_block, key=lambda each: _subject_key(each.subject))
+    return found
 
 
-def digest_of(
-    metric: Metric, parameters: Mapping[str, Scalar], checksums: Mapping[str, str]
-) -> str:
-    """SHA-256 of everything that the values of a metric of one run depend on."""
-    read = {name: parameters[name] for name in metric.reads(parameters)}
-    code = (metric.id, metric.code, common_code())
-    return _digest(code, read, checksums, metric.tables)
-
-
-def _coverage_digest(
-    parameters: Mapping[str, Scalar], tables: Iterable[str], checksums: Mapping[str, str]
-) -> str:
-    series = [name for name in tables if TABLE_KEYS[name] is not None]
-    return _digest((), {"duration_s": parameters["duration_s"]}, checksums, series)
-
-
-def _digest(
-    facts: Sequence[str],
-    parameters: Mapping[str, Scalar],
-    checksums: Mapping[str, str],
-    tables: Iterable[str],
-) -> str:
-    content = [facts, sorted(parameters.items()), [(t, checksums.get(t)) for t in sorted(tables)]]
-    return hashlib.sha256(json.dumps(content).encode()).hexdigest()
-
-
-def _by_digest(kept: pl.DataFrame | None) -> Kept:
-    known: dict[tuple[str, str], list[Value]] = {}
-    for metric, digest, *value in kept.iter_rows() if kept is not None else ():
-        known.setdefault((metric, digest), []).append(Value(*value))
-    return known
-
-
-def _measure(metric: Metric, run: RunView) -> Sequence[Value]:
-    with run.reading(metric.needs):
-        found = [
-            Value(view.subject, metric.compute(view), *metric.window(view))
-            for view in _views(metric, run)
-            if all(view.has(name) for name in metric.parameters)
-            and (metric.when is None or metric.when(view))
-        ]
-    return found or [Value(None, None, None, None)]
+def _measure(metric: Metric, run: RunView) -> Iterator[Value]:
+    for view in _views(metric, run):
+        has_all = all(view.has(name) for name in metric.parameters)
+        if has_all and (metric.when is None or metric.when(view)):
+            found = metric.compute(view)
+            value = None if found is None else float(found)
+            yield Value(metric.metric, view.subject, value, *metric.window(view))
 
 
 def _views(metric: Metric, run: RunView) -> Sequence[RunView | FlowView | LinkView]:
@@ -315,54 +254,36 @@ def _views(metric: Metric, run: RunView) -> Sequence[RunView | FlowView | LinkVi
     return [view for view in views if all(view.index in run.series(name) for name in series)]
 
 
+def _subject_key(subject: str) -> tuple[int, str]:
+    """Sort key: flows by number, links by name."""
+    name = subject.partition(":")[2]
+    return (int(name), "") if name.isdecimal() else (0, name)
+
+
 MetricRow: TypeAlias = tuple[object, ...]
 """A row of metrics.parquet."""
 
 
 def metric_rows(
-    values: pl.DataFrame, definitions: Mapping[str, Definition], *, run_id: str, scenario: str
+    values: Iterable[Value], definitions: Mapping[str, Definition], *, run_id: str, scenario: str
 ) -> list[MetricRow]:
-    """Values of one run as rows of metrics.parquet.
-
-    Metrics of the same series are adjacent, ordered by flow or link.
-    """
-    by_metric: dict[str, list[Value]] = {}
-    for metric, _, *value in values.iter_rows():
-        by_metric.setdefault(metric, []).append(Value(*value))
+    """Values of one run as rows of metrics.parquet."""
     return [
-        _row(run_id, scenario, each, value)
-        for each, value in _in_order(by_metric, metrics_of(definitions))
+        (
+            run_id,
+            scenario,
+            *each[:3],
+            definitions[each.metric].unit,
+            *each[3:],
+            definitions[each.metric].id,
+        )
+        for each in values
     ]
 
 
 def as_metrics(rows: Sequence[MetricRow]) -> pl.DataFrame:
     """Rows of any number of runs as a frame with the columns ``METRICS_SCHEMA``."""
     return pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
-
-
-def _row(run_id: str, scenario: str, definition: Definition, value: Value) -> MetricRow:
-    subject, number, start_s, end_s = value
-    what = (definition.metric, subject, number, definition.unit)
-    return (run_id, scenario, *what, start_s, end_s, definition.id)
-
-
-def _in_order(
-    values: Mapping[str, Sequence[Value]], metrics: Sequence[Metric]
-) -> Iterator[tuple[Metric, Value]]:
-    for _, block in itertools.groupby(metrics, key=lambda each: (each.subject, each.tables[0])):
-        found = [
-            (metric, value)
-            for metric in block
-            for value in values.get(metric.metric, ())
-            if value.subject is not None
-        ]
-        yield from sorted(found, key=lambda each: _subject_key(each[1].subject or ""))
-
-
-def _subject_key(subject: str) -> tuple[int, str]:
-    """Sort key: flows by number, links by name."""
-    name = subject.partition(":")[2]
-    return (int(name), "") if name.isdecimal() else (0, name)
 
 
 def measure_groups(
@@ -393,14 +314,14 @@ def measure_groups(
         BdpbenchError: when the swept parameter of a run is not a number.
     """
     group = Group(run_metrics, runs, sweeps or {})
-    rows = [
-        _row(row.run_id, row.scenario, metric, Value("run", value, row.start_s, row.end_s))
-        for _, block in itertools.groupby(
-            group_metrics_of(definitions), key=lambda each: each.metrics[0]
-        )
-        for metric, row, value in _of_block(list(block), group)
-    ]
-    return pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
+    rows: list[MetricRow] = []
+    for _, block in itertools.groupby(
+        group_metrics_of(definitions), key=lambda each: each.metrics[0]
+    ):
+        for metric, row, found in _of_block(list(block), group):
+            value = Value(metric.metric, "run", found, row.start_s, row.end_s)
+            rows += metric_rows([value], definitions, run_id=row.run_id, scenario=row.scenario)
+    return as_metrics(rows)
 
 
 def _of_block(

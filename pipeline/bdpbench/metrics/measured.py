@@ -132,7 +132,6 @@ def _milestone(packets: int) -> None:
         "all in order, to within a thousandth or a packet's time on its access link. Of flows with "
         "milestones: true; none if the run ends before.",
         tables=("facts",),
-        optional=("milestones",),
         when=counts,
     )(lambda flow: flow.fact(f"received_{packets}"))
 

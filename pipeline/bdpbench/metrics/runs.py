@@ -151,7 +151,6 @@ def total_throughput_half_width(run: RunView) -> float | None:
     f"{ZHANG}, Tables 1 to 6",
     tables=("throughput", "utilization"),
     parameters=("bottleneck_mbps",),
-    optional=("bottleneck_mbps_changes",),
     window=second_half,
     when=_has_one_link,
 )
@@ -186,10 +185,6 @@ _SHARE = (
     f"x_i is the flow's throughput, {WITH_ALL}, over its max-min fair share of the nominal rates "
     "of its access link and of the bottlenecks of its path, of which nothing is taken off for what "
     "sends beside the flows; transfers of finite size are left out"
-)
-_PATH = (
-    *("access_mbps", "bottleneck_mbps", "bottleneck_mbps_changes"),
-    *("enters", "leaves", "direction", "size_pkts"),
 )
 _BACK = "back "
 
@@ -234,9 +229,7 @@ def _has_groups_and_paths(run: RunView) -> bool:
     return _has_groups(run) and _has_paths(run)
 
 
-_of_groups = functools.partial(
-    run_metric, tables=("facts",), optional=("group", "size_pkts"), window=_window_of_first
-)
+_of_groups = functools.partial(run_metric, tables=("facts",), window=_window_of_first)
 _of_shares = functools.partial(
     run_metric, unit="1", tables=("facts", "utilization"), window=_window_of_first
 )
@@ -286,7 +279,6 @@ def _is_beside_others(flow: FlowView) -> bool:
     "Throughput over max-min fair share",
     f"{ZHANG}, section 3.1; Bertsekas and Gallager, Data Networks, section 6.5.2",
     tables=("facts", "utilization"),
-    optional=_PATH,
     window=counted,
     when=_is_beside_others,
 )
@@ -298,7 +290,6 @@ def fair_share_ratio(flow: FlowView) -> float | None:
 @_of_shares(
     title="Jain's index over max-min fair shares",
     source=f"{ZHANG}, section 3.1; Bertsekas and Gallager, Data Networks, section 6.5.2",
-    optional=_PATH,
     when=_has_paths,
 )
 def max_min_jain_index(run: RunView) -> float | None:
@@ -309,7 +300,6 @@ def max_min_jain_index(run: RunView) -> float | None:
 @_of_shares(
     title="Jain's index of the groups over fair shares",
     source=f"{ZHANG}, section 3.1, of means over groups",
-    optional=(*_PATH, "group"),
     when=_has_groups_and_paths,
 )
 def group_max_min_jain_index(run: RunView) -> float | None:
@@ -372,7 +362,6 @@ def total_throughput_drift(run: RunView) -> float | None:
 @_of_drifts(
     title="Drift of the first group's throughput",
     tables=("facts", "throughput"),
-    optional=("group", "size_pkts"),
     when=_is_long_with_two_groups,
 )
 def first_group_throughput_drift(run: RunView) -> float | None:
@@ -410,7 +399,6 @@ def _has_rtts(run: RunView) -> bool:
     "Hassayoun and Ros (2008), Loss Synchronization and Router Buffer Sizing with "
     "High-Speed Versions of TCP; the event of RFC 5348, section 5.2",
     tables=("cwnd",),
-    optional=("rtt_ms",),
     window=second_half,
     when=_has_rtts,
 )
@@ -572,7 +560,6 @@ def _transfers(kind: str, what: str, times: str, text: str, source: str) -> None
         f"Finished {kind}s",
         name=f"finished_{kind}s",
         text=f"How many {what} by the end of the run.",
-        optional=("flows", "size_pkts"),
         when=is_expected,
     )(lambda run: float(len(times_s(run))))
     family(

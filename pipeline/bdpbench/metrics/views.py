@@ -1,7 +1,7 @@
 """Views, the subjects of metrics: a run, its flows and its links.
 
-A view gives the tables and parameters of its run to a metric that has declared them, and caches
-what several metrics need (such as the cuts of a flow's cwnd), so that it is computed once per run.
+A view gives the tables and parameters of its run to metrics, and caches what several of them need
+(such as the cuts of a flow's cwnd), so that it is computed once per run.
 
 Windows are half-open on the left, ``(start_s, end_s]``: see ``series.in_window``.
 """
@@ -9,16 +9,16 @@ Windows are half-open on the left, ``(start_s, end_s]``: see ``series.in_window`
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
-from typing import Any, Generic, TypeVar, overload
+from collections.abc import Mapping
+from functools import cached_property
+from typing import Any
 
 import polars as pl
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.definition import Needs, Window
+from bdpbench.metrics.definition import Window
 from bdpbench.metrics.series import PEAK_SHARE, find_cuts, in_window, queueing_delays
 from bdpbench.metrics.series import mean as mean_of
 
@@ -35,51 +35,6 @@ _MAX_MISSING_END_S = 1.0
 # A change of a link's rate in a plan: 5 from 20 s.
 _RATE_SINCE = re.compile(r"([0-9.eE+-]+) from ([0-9.eE+-]+) s")
 
-T = TypeVar("T")
-V = TypeVar("V", bound="View")
-
-
-class Shared(Generic[V, T]):
-    """A value of a view that is computed once per run; made by ``shared``."""
-
-    def __init__(self, compute: Callable[[V], T], needs: Needs) -> None:
-        self._compute, self._needs = compute, needs
-        self.__doc__ = compute.__doc__
-
-    @overload
-    def __get__(self, view: None, owner: type[V]) -> Shared[V, T]: ...
-
-    @overload
-    def __get__(self, view: V, owner: type[V]) -> T: ...
-
-    def __get__(self, view: V | None, owner: type[V]) -> Shared[V, T] | T:
-        if view is None:
-            return self
-        name = self._needs.who
-        view.run.check_declared(self._needs)
-        if name not in view.kept:
-            with view.run.reading(self._needs):
-                view.kept[name] = self._compute(view)
-        value: T = view.kept[name]
-        return value
-
-
-def shared(
-    tables: tuple[str, ...], parameters: tuple[str, ...] = ()
-) -> Callable[[Callable[[V], T]], Shared[V, T]]:
-    """Make a method of a view a value that is computed once per run.
-
-    Args:
-        tables: the tables that it reads; a metric that uses the value has to declare them, too.
-        parameters: likewise for parameters.
-    """
-
-    def decorate(compute: Callable[[V], T]) -> Shared[V, T]:
-        needs = Needs(compute.__name__, frozenset(tables), frozenset(parameters))
-        return Shared(compute, needs)
-
-    return decorate
-
 
 class View:
     """A run, or a part of one.
@@ -87,12 +42,10 @@ class View:
     Attributes:
         run: the whole run.
         subject: name as in metrics.parquet: "flow:0", "link:bottleneck", "run".
-        kept: cached values; only for ``shared``.
     """
 
     run: RunView
     subject: str
-    kept: dict[str, Any]
 
     def own_name(self, name: str) -> str:
         """The name under which the run has a parameter of this view."""
@@ -104,7 +57,11 @@ class View:
 
     def has(self, name: str) -> bool:
         """Whether the run has a parameter."""
-        return self.run.parameter(name, self.own_name(name)) is not None
+        return self.given(name) is not None
+
+    def given(self, name: str) -> Scalar | None:
+        """The value of a parameter; None if the run does not have it."""
+        return self.run.parameters.get(self.own_name(name))
 
     def number(self, name: str) -> float:
         """A numeric parameter, in the unit of its name.
@@ -112,17 +69,17 @@ class View:
         Raises:
             BdpbenchError: when it is not a number.
         """
-        own = self.own_name(name)
-        value = self.run.parameter(name, own)
+        value = self.given(name)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise BdpbenchError(
-                f"parameter {own} is {value!r}: its metrics need a number", where=self.run.where
+                f"parameter {self.own_name(name)} is {value!r}: its metrics need a number",
+                where=self.run.where,
             )
         return float(value)
 
     def word(self, name: str) -> str:
         """A parameter that is a word; "" if the run does not have it."""
-        value = self.run.parameter(name, self.own_name(name))
+        value = self.given(name)
         return "" if value is None else str(value)
 
     def positive(self, name: str) -> float:
@@ -145,7 +102,7 @@ class RunView(View):
 
     Attributes:
         where: name of the run, for errors.
-        given: all of its parameters; metrics ask ``number`` for those that they have declared.
+        parameters: name → value of its parameters, in which flows and links find their own.
         duration_s: how long it was simulated, s.
 
     Args:
@@ -162,28 +119,27 @@ class RunView(View):
     def __init__(
         self, parameters: Mapping[str, Scalar], tables: Mapping[str, pl.LazyFrame], where: str
     ) -> None:
-        self.run, self.kept, self.where = self, {}, where
-        self.given, self._tables = parameters, tables
+        self.run, self.where = self, where
+        self.parameters, self._tables = parameters, tables
         self._frames: dict[str, pl.DataFrame] = {}
         self._series: dict[str, dict[Any, pl.DataFrame]] = {}
         self._flows: dict[int, FlowView] = {}
         self._links: dict[str, LinkView] = {}
-        self._needs: Needs | None = None
         self.duration_s = self.positive("duration_s")
 
-    def parameter(self, name: str, own_name: str) -> Scalar | None:
-        """Value of the parameter that stands for ``name``; None if the run has none."""
-        if name != "duration_s":
-            self.check_declared(Needs(f"parameter {name}", frozenset(), frozenset({name})))
-        return self.given.get(own_name)
-
-    def has_tables(self, names: tuple[str, ...]) -> bool:
-        """Whether the run has all of these tables."""
-        return all(name in self._tables for name in names)
-
     def table(self, name: str) -> pl.DataFrame:
-        """A table of the run."""
-        self.check_declared(Needs(f"table {name}", frozenset({name}), frozenset()))
+        """A table of the run.
+
+        Raises:
+            BdpbenchError: when the run does not have it.
+        """
+        if name not in self._tables:
+            raise BdpbenchError(
+                f"a metric reads table {name}, which the run does not have",
+                where=self.where,
+                hint="name it among the tables of its decorator: runs without it do not have the "
+                "metric then",
+            )
         if name not in self._frames:
             self._frames[name] = self._tables[name].collect()
         return self._frames[name]
@@ -224,45 +180,17 @@ class RunView(View):
         subjects = dict.fromkeys(subject for subject, _ in self.facts)
         return [each.partition(":")[2] for each in subjects if each.startswith(f"{kind}:")]
 
-    @shared(tables=("facts",))
+    @cached_property
     def facts(self) -> Mapping[tuple[str, str], float]:
         """Subject and name of each number in the script's report → the number, in its unit."""
         rows = self.table(FACTS).select("subject", "name", "value").iter_rows()
         return {(subject, name): value for subject, name, value in rows}
 
-    @shared(tables=("throughput",))
+    @cached_property
     def mean_throughputs(self) -> list[float | None]:
         """Mean throughput of each flow over the second half of the run, Mbit/s."""
         flows = self.series("throughput").values()
         return [mean_of(bins, "mbps", second_half(self)) for bins in flows]
-
-    @contextmanager
-    def reading(self, needs: Needs) -> Iterator[None]:
-        """Allow reading only what is declared, for the duration of the context."""
-        before, self._needs = self._needs, needs
-        try:
-            yield
-        finally:
-            self._needs = before
-
-    def check_declared(self, wanted: Needs) -> None:
-        """Refuse anything that the metric being measured has not declared.
-
-        Raises:
-            BdpbenchError: naming the metric and what it has to declare.
-        """
-        if self._needs is None:
-            return
-        lacking = [
-            *(f"table {each}" for each in sorted(wanted.tables - self._needs.tables)),
-            *(f"parameter {each}" for each in sorted(wanted.parameters - self._needs.parameters)),
-        ]
-        if lacking:
-            raise BdpbenchError(
-                f"{self._needs.who} reads {', '.join(lacking)} and does not declare it",
-                where=self.where,
-                hint="name it in the decorator: a value is computed again when it changes",
-            )
 
     def check_coverage(self) -> None:
         """Refuse a series that ends early, since its means would cover another window.
@@ -291,14 +219,14 @@ class FlowView(View):
     """A flow of a run; ``index`` counts from 0."""
 
     def __init__(self, run: RunView, index: int) -> None:
-        self.run, self.kept, self.subject = run, {}, f"flow:{index}"
+        self.run, self.subject = run, f"flow:{index}"
         self.index = index
 
     def own_name(self, name: str) -> str:
         """A flow's own parameter, ``rtt_1_ms`` of the first flow, precedes ``rtt_ms``."""
         stem, _, unit = name.rpartition("_")
         own = f"{stem}_{self.index + 1}_{unit}" if stem else f"{name}_{self.index + 1}"
-        return own if self.run.given.get(own) is not None else name
+        return own if self.run.parameters.get(own) is not None else name
 
     def has_own(self, name: str) -> bool:
         """Whether the run has a parameter of this flow in addition to that of all flows."""
@@ -337,12 +265,12 @@ class FlowView(View):
         """Packets of cwnd that count as having reached the nominal BDP; needs bdp_pkts."""
         return PEAK_SHARE * self.positive("bdp_pkts")
 
-    @shared(tables=("cwnd",), parameters=("rtt_ms",))
+    @cached_property
     def cuts(self) -> pl.DataFrame:
         """The flow's cuts, as ``find_cuts`` returns them, with their number in ``cut``."""
         return find_cuts(self.cwnd, self.rtt_s).with_row_index("cut")
 
-    @shared(tables=("cwnd",), parameters=("rtt_ms", "bdp_pkts"))
+    @cached_property
     def full_cuts(self) -> pl.DataFrame:
         """The cuts from a full peak, at or above 90 % of the nominal BDP."""
         return self.cuts.filter(pl.col("peak_pkts") >= self.full_pkts)
@@ -352,13 +280,13 @@ class LinkView(View):
     """A link of a run, by its name in the tables."""
 
     def __init__(self, run: RunView, name: str) -> None:
-        self.run, self.kept, self.subject = run, {}, f"link:{name}"
+        self.run, self.subject = run, f"link:{name}"
         self.name = name
 
     def own_name(self, name: str) -> str:
         """A link's own parameter, ``bottleneck_2_mbps``, precedes ``bottleneck_mbps``."""
         own = f"{self.name}_{name.removeprefix(COMMON_LINK + '_')}"
-        is_own = name.startswith(f"{COMMON_LINK}_") and self.run.given.get(own) is not None
+        is_own = name.startswith(f"{COMMON_LINK}_") and self.run.parameters.get(own) is not None
         return own if is_own else name
 
     def rows(self, table: str) -> pl.DataFrame:
@@ -386,7 +314,7 @@ class LinkView(View):
         )
         return float(carried / (end_s - start_s))
 
-    @shared(tables=("queue", "facts"), parameters=("bottleneck_mbps", "bottleneck_mbps_changes"))
+    @cached_property
     def queueing_delays_ms(self) -> pl.Series:
         """The queueing delay of each sample of the second half: the time to send the queue, ms."""
         late = self.queue.filter(in_window(*second_half(self)))

@@ -17,6 +17,7 @@ from bdpbench.metrics import (
     DEFINITIONS,
     Definition,
     Metric,
+    code_of,
     definitions_for,
     measure_run,
     percentile,
@@ -128,6 +129,22 @@ def test_a_metric_that_will_not_do_is_refused_when_it_is_loaded(
     assert before in FIVE
     with pytest.raises(BdpbenchError, match=said):
         load(FIVE.replace(before, after))
+
+
+def test_a_metric_that_reads_a_table_that_a_run_lacks_is_told(load: Load, build: Any) -> None:
+    found = {"five": load(FIVE.replace("5.0", "link.rows('red').height"))["five"]}
+    tables = {"queue": build.table({"b": build.queue([1] * 10)})}
+    with pytest.raises(BdpbenchError, match="run r: a metric reads table red, which the run does"):
+        measure_run({"duration_s": 10}, tables, run_id="r", scenario="s", definitions=found)
+
+
+def test_the_code_of_a_study_is_also_that_of_its_metrics(load: Load, tmp_path: Path) -> None:
+    common = code_of(tmp_path)
+    assert common == code_of(tmp_path / "other")
+    load(FIVE)
+    own = code_of(tmp_path)
+    load(FIVE.replace("5.0", "6.0"))
+    assert len({common, own, code_of(tmp_path)}) == 3
 
 
 def test_a_metric_of_several_runs_is_made_of_metrics_that_there_are(load: Load) -> None:

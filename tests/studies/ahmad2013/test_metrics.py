@@ -46,9 +46,8 @@ def measured(**given: Any) -> dict[tuple[str, str], float]:
     starts = given.pop("starts", {})
     tables = {"facts": facts(**starts), "recorded": recorded()}
     definitions = definitions_for(STUDY)
-    values = measure_values({**PARAMETERS, **given}, tables, dict.fromkeys(tables, ""), definitions)
-    found = values.select("metric", "subject", "value").rows()
-    return {(metric, subject): value for metric, subject, value in found}
+    values = measure_values({**PARAMETERS, **given}, tables, definitions)
+    return {(each.metric, each.subject): each.value for each in values}
 
 
 def test_goodput_is_a_share_of_the_link() -> None:

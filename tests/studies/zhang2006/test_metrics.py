@@ -17,8 +17,8 @@ def measured(tables: dict[str, pl.DataFrame], **parameters: Any) -> dict[str, fl
     """Metric → value, for the metrics of one flow or link."""
     lazy = {name: table.lazy() for name, table in tables.items()}
     definitions = definitions_for(STUDY)
-    values = measure_values(parameters, lazy, dict.fromkeys(lazy, ""), definitions)
-    return dict(values.select("metric", "value").rows())
+    values = measure_values(parameters, lazy, definitions)
+    return {each.metric: each.value for each in values}
 
 
 def web(duration_s: float) -> dict[str, float]:

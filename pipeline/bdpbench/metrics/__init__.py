@@ -4,43 +4,18 @@ A metric is one decorated function (``definition.py``); this module exports what
 metrics need. It is imported when it is asked for, since packet traces are measured without it.
 """
 
+# ruff: noqa: F403, F405
 from __future__ import annotations
 
 import importlib
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from bdpbench.metrics.definition import (
-        LARGEST,
-        MEAN,
-        MEDIAN,
-        Definition,
-        GroupMetric,
-        Metric,
-        Statistic,
-        Window,
-        family,
-        flow_metric,
-        group_metric,
-        link_metric,
-        percentile,
-        run_metric,
-        whole,
-    )
-    from bdpbench.metrics.groups import Group, Row, rest_of
-    from bdpbench.metrics.measure import (
-        DEFINITIONS,
-        METRICS_SCHEMA,
-        Value,
-        as_metrics,
-        code_of,
-        definitions_for,
-        measure_groups,
-        measure_run,
-        measure_values,
-        metric_rows,
-    )
-    from bdpbench.metrics.views import FlowView, LinkView, RunView, counted, second_half
+    # What they define is listed below, once.
+    from bdpbench.metrics.definition import *
+    from bdpbench.metrics.groups import *
+    from bdpbench.metrics.measure import *
+    from bdpbench.metrics.views import *
 
 __all__ = [
     "DEFINITIONS",

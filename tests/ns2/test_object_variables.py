@@ -14,6 +14,7 @@ from tests.ns2.stock import Stock
 _DATA = data_of(__file__)
 TRACED = _DATA["traced"]
 SAMPLING = _DATA["sampling"]
+LINKS = _DATA["links"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -66,6 +67,16 @@ def test_traced_variables_and_samples_are_those_of_stock(
     lines = both(TRACED).stdout.splitlines()
     assert sum(" cwnd_ " in line for line in lines) > 20
     assert sum(line.startswith("d ") for line in lines) > 0
+
+
+def test_links_are_listed_for_nam_as_in_stock(
+    both: Callable[[str], subprocess.CompletedProcess[str]],
+) -> None:
+    lines = both(LINKS).stdout.splitlines()
+    # A link made again moves to the end, and the second direction is not listed.
+    assert re.fullmatch(r"simplex 2 1: (_o\d+) (_o\d+)", lines[2])
+    assert [len(line.split(": ")[1].split()) for line in lines[:8]] == [1, 2, 2, 3, 3, 3, 4, 4]
+    assert sum(line.startswith("l -t * -s ") for line in lines) == 4
 
 
 def test_an_object_gets_the_defaults_of_the_moment_of_its_creation(tcl: Tcl) -> None:

@@ -15,10 +15,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.app.conftest import check_refused, said_by
+from tests.app.conftest import call_bdpbench, check_refused, said_by
 
 from bdpbench.app.keep.archive import software_of
-from bdpbench.contracts.paths import home_dir, repository_root
+from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.reports import read_kept_runs
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -28,87 +28,34 @@ TIER = Path("dumbbell", "quick")
 
 @pytest.fixture(scope="session")
 def archived_once(made_once: Callable[..., Path], finished_once: Path) -> Path:
-    """Archive of the finished study, with its runs, made by a copy of the checkout."""
+    """Archive of the finished study, with its runs; the checkout makes it, as what is published."""
 
     def archive(folder: Path) -> None:
-        # What bdpbench builds for itself is there; the other archive is made without it.
-        here = dict(TZ="UTC", LC_ALL="C.UTF-8", UMASK="022", BDPBENCH_HOME=str(home_dir()))
-        checkout = _checkout(folder / "checkout")
-        said = _archive(checkout, finished_once, folder / "a.zip", **here)
-        (folder / "said.txt").write_text(said)
+        archived = ("archive", "--with-runs", "-o", str(folder / "a.zip"))
+        (folder / "said.txt").write_text(said_by(call_bdpbench(finished_once, *archived)))
 
     return made_once("archived", archive) / "a.zip"
-
-
-def _checkout(target: Path) -> Path:
-    """A copy of the checkout's sources, without git and with other dates, compiled like it."""
-    names = subprocess.run(
-        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
-        cwd=repository_root(),
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
-    for name in names:
-        if name.startswith(("tests/", "reports/published/")):
-            continue
-        path = target / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copy2(repository_root() / name, path)
-    pipeline = repository_root() / "pipeline"
-    for compiled in pipeline.rglob("*.pyc"):
-        path = target / "pipeline" / compiled.relative_to(pipeline)
-        if path.parent.parent.is_dir():
-            path.parent.mkdir(exist_ok=True)
-            shutil.copy2(compiled, path)
-    return _redated(target, 1000)
-
-
-def _redated(checkout: Path, spread_s: int) -> Path:
-    """Give all files other dates, except Python files, whose compiled modules then stay valid.
-
-    Compiling them again takes longer than writing an archive.
-    """
-    for path in checkout.rglob("*"):
-        if path.suffix not in (".py", ".pyc"):
-            os.utime(path, (1, len(path.name) * spread_s))
-    return checkout
-
-
-def _archive(checkout: Path, workspace: Path, out: Path, **environment: str) -> str:
-    script = (
-        "import os; os.umask(int(os.environ['UMASK'], 8)); from bdpbench.cli import main; main()"
-    )
-    places = {
-        "PYTHONPATH": str(checkout / "pipeline"),
-        "BDPBENCH_CONFIG": str(workspace / "config"),
-        "BDPBENCH_RESULTS": str(workspace / "results"),
-    }
-    return said_by(
-        subprocess.run(
-            [sys.executable, "-c", script, "archive", "--with-runs", "-o", str(out)],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=out.parent,
-            env={**os.environ, **places, **environment},
-        )
-    )
 
 
 def test_the_same_results_archive_to_the_same_bytes_anywhere(
     finished_once: Path, archived_once: Path, tmp_path: Path
 ) -> None:
-    place = tmp_path / "some" / "other" / "place"
-    workspace = place / "workspace"
+    """Neither dates, folders, language nor threads matter, nor what other users may read."""
+    workspace = tmp_path / "some" / "other" / "place"
     for part in ("config", "results"):
         shutil.copytree(finished_once / part, workspace / part, copy_function=shutil.copyfile)
-    checkout = shutil.copytree(archived_once.with_name("checkout"), place / "sources")
-    sources = _redated(checkout, 2000)
-    other = dict(TZ="Asia/Kathmandu", LC_ALL="C", UMASK="077", POLARS_MAX_THREADS="3")
-    _archive(sources, workspace, place / "b.zip", **other)
+    environment = {
+        "PYTHONPATH": str(repository_root() / "pipeline"),
+        "BDPBENCH_CONFIG": str(workspace / "config"),
+        "BDPBENCH_RESULTS": str(workspace / "results"),
+        **dict(TZ="Asia/Kathmandu", LC_ALL="C", POLARS_MAX_THREADS="3"),
+    }
+    script = "import os; os.umask(0o077); from bdpbench.cli import main; main()"
+    command = [sys.executable, "-c", script, "archive", "--with-runs", "-o", "b.zip"]
+    environment = {**os.environ, **environment}
+    subprocess.run(command, cwd=workspace, env=environment, capture_output=True, check=True)
     content = archived_once.read_bytes()
-    assert content == (place / "b.zip").read_bytes()
+    assert content == (workspace / "b.zip").read_bytes()
     assert hashlib.sha256(content).hexdigest() in archived_once.with_name("said.txt").read_text()
     with zipfile.ZipFile(archived_once) as archive:
         _tells_of_no_machine(archive, tmp_path, finished_once, archived_once.parent)

@@ -95,18 +95,6 @@ def test_a_protocol_goes_by_all_of_its_names(config: Path, word: str) -> None:
     assert make_atlas([word])["asked"] == ["standard"]
 
 
-def test_an_atlas_of_a_protocol_has_what_is_about_it_and_what_its_relations_rest_on(
-    config: Path,
-) -> None:
-    everything, vegas = make_atlas(), make_atlas(["TCP Vegas"])
-    assert len(everything["entries"]) == 2 + 3
-    assert [each["key"] for each in vegas["entries"]] == ["dumbbell/vegas-absent"]
-    assert vegas["relations"] == []
-    both = make_atlas(["Vegas", "Reno"])
-    assert len(both["entries"]) == 5
-    assert [each["id"] for each in both["relations"]] == ["rates"]  # names one of the two
-
-
 def test_a_study_outside_the_configuration_joins(config: Path, tmp_path: Path) -> None:
     outside = tmp_path / "elsewhere" / "transfer2"
     shutil.move(config / "studies" / "transfer", outside)

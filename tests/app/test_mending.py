@@ -74,19 +74,3 @@ def test_a_stage_that_fails_speaks_for_itself(finished: Path, bdpbench: Run) -> 
     assert failed.returncode == 1
     assert f"{run_dir}/run.json: has schema version 9" in failed.stderr
     assert len(failed.stderr.splitlines()) <= 3
-
-
-def test_files_of_killed_writers_are_removed(finished: Path, bdpbench: Run) -> None:
-    results = finished / "results"
-    run = min((results / "runs").glob("*/*"))
-    left = [
-        folder / ".shared.parquet.atnr9ovo.tmp"
-        for folder in (run / "tables", run / "values", results / "dumbbell" / "quick")
-    ]
-    for path in left:
-        path.write_text("PAR1")
-    before = _checksums(results)
-    again = bdpbench("run", "--backend", "native")
-    assert again.returncode == 0, again.stdout + again.stderr
-    assert [path for path in left if path.exists()] == []
-    assert _checksums(results) == before

@@ -150,23 +150,10 @@ def test_a_study_that_expects_what_it_runs_is_planned(
         ),
         (
             "published.csv",
-            HEADER + ROW.format(select="buffer_pkts=25", metric="utilisation"),
-            2,
-            "unknown metric 'utilisation'",
-        ),
-        (
-            "published.csv",
             HEADER + ROW.format(select="buffer_pkts=26", metric="utilization"),
             2,
             "26",
         ),
-        (
-            "published.csv",
-            HEADER + ROW.format(select="buffer_pkts=25", metric="utilization").replace("%", "s"),
-            2,
-            "unit",
-        ),
-        ("claims.yaml", CLAIM.replace("scenario: buffers", "scenario: bufers"), 7, "'buffers'"),
         ("claims.yaml", CLAIM.replace("buffer_pkts", "buffer_pkt"), 7, "'buffer_pkts'"),
         (
             "claims.yaml",
@@ -174,17 +161,7 @@ def test_a_study_that_expects_what_it_runs_is_planned(
             4,
             "no number or statement is called 'fall'\n  hint: did you mean 'full'?",
         ),
-        ("claims.yaml", CLAIM.replace("chosen on", "chosen"), 3, "unknown word 'chosen'"),
-        (
-            "claims.yaml",
-            CLAIM.replace("  found: chosen on\n", ""),
-            1,
-            "found is missing; how was the condition found?\n  hint: one of: stated, chosen before",
-        ),
-        ("claims.yaml", CLAIM.replace("[full]", "[]"), 4, "chosen_on: full: is empty"),
         ("history.yaml", HISTORY, 5, "no number or statement is called 'fall'"),
-        ("history.yaml", HISTORY.replace("2026-11-21", "yesterday"), 1, "expected a date"),
-        ("history.yaml", HISTORY.replace("bounds", "bound"), 3, "what: "),
         (
             "matrices.yaml",
             MATRIX,

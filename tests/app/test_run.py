@@ -127,14 +127,6 @@ def test_a_failing_run_is_named_and_the_others_are_kept(workspace: Path, bdpbenc
     assert "2 finished, 1 to simulate" in mended.stdout
 
 
-def test_a_dry_run_simulates_nothing(workspace: Path, bdpbench: Run) -> None:
-    done = bdpbench("run", "-n")
-    assert done.returncode == 0
-    assert "3 to simulate" in done.stdout
-    assert done.stdout.count("not simulated yet") == 3
-    assert not (workspace / "results").exists()
-
-
 def test_events_tell_each_run_with_its_verdicts(finished_once: Path) -> None:
     said = (finished_once / "events.jsonl").read_text()
     events = [json.loads(line) for line in said.splitlines()]

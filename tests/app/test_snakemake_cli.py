@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-# On one core: 12 jobs that end at once, then two of 2 s each.
+# On one core: 12 jobs that end at once, then two of 1 s each.
 JOBS = """
 rule all:
     input: expand("short.{i}", i=range(12)), expand("long.{i}", i=range(2))
@@ -16,7 +16,7 @@ rule short:
     shell: "touch {output}"
 rule long:
     output: "long.{i}"
-    shell: "sleep 2; touch {output}"
+    shell: "sleep 1; touch {output}"
 """
 
 

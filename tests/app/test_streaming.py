@@ -6,11 +6,7 @@ The study that tests/faults takes through the whole workflow also has a streamed
 from __future__ import annotations
 
 import json
-import os
-import signal
 import subprocess
-import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -18,7 +14,7 @@ import polars as pl
 from polars.testing import assert_frame_equal
 
 from bdpbench.app.batch import SERIES_BIN_S
-from bdpbench.contracts.paths import repository_root, run_folder
+from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.runs import REDUCED_TABLES
 from bdpbench.metrics.packets import COLUMNS, PacketSums, sum_packets
 from bdpbench.trace import load_table, open_trace
@@ -75,29 +71,3 @@ def test_a_streamed_trace_leaves_the_sums_of_the_trace(workspace: Path, bdpbench
 
 def _acked_bytes(sums: PacketSums) -> float:
     return float(sums.links.select(pl.col("departed_bytes").sum()).item())
-
-
-def test_an_interrupted_stream_leaves_no_table_and_can_be_run_again(
-    workspace: Path, bdpbench: Run
-) -> None:
-    run_dir = _planned(workspace, bdpbench, duration_s=100_000)["stream"]
-    process = subprocess.Popen(
-        [sys.executable, "-m", "bdpbench", "simulate", str(run_dir)],
-        env={
-            **os.environ,
-            "PYTHONPATH": str(repository_root() / "pipeline"),
-            "BDPBENCH_CONFIG": str(workspace / "config"),
-            "BDPBENCH_RESULTS": str(workspace / "results"),
-        },
-        stderr=subprocess.PIPE,
-    )
-    deadline = time.monotonic() + 120
-    while not (run_dir / "progress").exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    _, said = process.communicate(timeout=120)
-    assert process.returncode != 0
-    assert b"Traceback" not in said
-    assert not (run_dir / "out").exists()
-    assert not (run_dir / "run.json").exists()
-    assert not list(run_dir.rglob("*.parquet"))

@@ -14,7 +14,6 @@ import polars as pl
 import pytest
 from tests.cli.conftest import Done
 
-from bdpbench.contracts.paths import repository_root
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
 from bdpbench.metrics.packets.definitions import OF_THROUGHPUT
 
@@ -72,18 +71,12 @@ def test_a_window_and_metrics(analyze: Analyze) -> None:
     assert len([line for line in lines if line.startswith("throughput")]) == 1
 
 
-def test_standard_input_and_compressed_files(folder: Path, analyze: Analyze) -> None:
+def test_standard_input_and_compressed_files(
+    folder: Path, analyze: Analyze, piped: Callable[..., Done]
+) -> None:
     (folder / "my.tr.gz").write_bytes(gzip.compress(TRACE.encode()))
     plain = analyze("my.tr").lines
-    done = subprocess.run(
-        [sys.executable, "-m", "bdpbench", "analyze", "-"],
-        capture_output=True,
-        input=TRACE,
-        text=True,
-        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
-        check=True,
-    )
-    assert done.stdout.splitlines()[1:] == plain[1:]
+    assert piped(TRACE).lines[1:] == plain[1:]
     assert analyze("my.tr.gz").lines[1:] == plain[1:]
 
 

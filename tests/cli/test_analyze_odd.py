@@ -68,35 +68,6 @@ def test_late_times_and_narrow_bins(odd: Analyze) -> None:
     assert "a series has at most 1,000,000" in done.err
 
 
-@pytest.mark.parametrize("time", ["1000000000000000000", "1e18", "1000000000000.5"])
-def test_a_time_that_is_none(odd: Analyze, time: str) -> None:
-    text = f"{LATE}r {time} 0 1 cbr 1000 ------- 1 0.0 1.0 0 1\n"
-    done = odd(text)
-    assert done.code == 1
-    assert f"odd.tr:4: time: expected less than 1e+12 s, got '{time}'" in done.err
-    done = odd(text, "--lenient", "--bin", "0.1")
-    assert "1 of 4 lines skipped, the first:" in done.lines
-
-
-@pytest.mark.parametrize(
-    ("find", "put"),
-    [
-        (" 1 0.0 ", " 4294967297 0.0 "),
-        (" 1000 ", " 5000000000 "),
-        (" 0 1 cbr", " 0 5000000000 cbr"),
-        (" 0.0 1.0", " 5000000000.0 1.0"),
-        ("1.0 0 1\n", "1.0 0 99999999999999999999\n"),
-    ],
-)
-def test_a_number_beyond_its_bits(odd: Analyze, find: str, put: str) -> None:
-    text = LATE + LATE.splitlines(keepends=True)[-1].replace(find, put)
-    done = odd(text)
-    assert done.code == 1
-    assert "odd.tr:4: " in done.err
-    assert "out of range" in done.err
-    assert "1 of 4 lines skipped, the first:" in odd(text, "--lenient").lines
-
-
 HEADERS = """\
 M 0.0 nn 3 x 670 y 670 rp DSDV
 M 0.0 prop Propagation/TwoRayGround ant Antenna/OmniAntenna
@@ -126,25 +97,6 @@ def test_no_reason_and_hierarchical_addresses(odd: Analyze) -> None:
     assert "4194305" not in "\n".join(lines)
     page = Path("odd.html").read_text()
     assert "1.0.1 to 2.0.0" in page
-
-
-@pytest.mark.parametrize(
-    ("line", "what"),
-    [
-        (
-            "+ 2 /NodeList/0/DeviceList/0/$ns3::PointToPointNetDevice/TxQueue/Enqueue ns3::Ppp",
-            "ASCII trace of ns-3",
-        ),
-        ('<?xml version="1.0"?>', "XML or HTML"),
-        ("TitleText: cwnd", "file for xgraph"),
-        ('"flow 1', "file for xgraph"),
-    ],
-)
-def test_files_of_other_programs_are_named(odd: Analyze, line: str, what: str) -> None:
-    for options in ((), ("--lenient",)):
-        done = odd(f"{line}\n", *options)
-        assert (done.code, what in done.err) == (1, True)
-        assert "--lenient" not in done.err  # there is no other line that could be read
 
 
 def test_a_capacity_of_a_link_that_is_not_there(odd: Analyze) -> None:

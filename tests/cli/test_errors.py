@@ -176,8 +176,6 @@ def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) ->
             "error: standard output: cannot be written: No space left on device",
         ),
         (MODULE, "2>/dev/full", 0, ""),
-        (MODULE, ">&-", 0, ""),
-        (WRAPPER, "2>&-", 0, ""),
         (WRAPPER, "<&- >&- 2>&-", 0, ""),
     ],
 )

@@ -60,41 +60,6 @@ def test_the_study_calls_the_scripts_by_the_names_that_they_get(
     assert {path.name for path in (tmp_path / "out").glob("*.tcl")} == called | {"utils.tcl"}
 
 
-def _missing_d(text: str) -> str:
-    return text.replace("\nAppendix D\n", "\n")
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        (lambda text: "Nothing of the kind.\n", "thesis.txt: has no appendices"),
-        (_missing_d, "thesis.txt: lacks Appendix D"),
-        (
-            lambda text: text[: text.rindex("$ns run")],
-            "Appendix H, line 82: the script is truncated",
-        ),
-        (
-            lambda text: text.replace("set ns", "sot ns", 1),
-            "Appendix A, line 12: 'sot' is no command",
-        ),
-        (
-            lambda text: text.replace("# Two nodes\n", '# Two nodes\nputs "a"b\n', 1),
-            "Appendix A, line 12: Tcl cannot parse this: extra characters after close-quote",
-        ),
-    ],
-)
-def test_what_cannot_be_recovered_is_told(
-    tmp_path: Path, recover: Recover, thesis_text: Text, change: Callable[[str], str], said: str
-) -> None:
-    _write(tmp_path, change(thesis_text()))
-    done = recover("thesis.txt", "-o", "out")
-    assert done.code == 1
-    assert said in done.err
-    assert "Traceback" not in done.err
-    assert done.out == ""
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
-
-
 def test_all_refusals_are_told_together(
     tmp_path: Path, recover: Recover, thesis_text: Text
 ) -> None:
@@ -102,26 +67,6 @@ def test_all_refusals_are_told_together(
     done = recover("thesis.txt", "-o", "out")
     assert "Appendix A, line 12" in done.err
     assert "Appendix B, line 22" in done.err
-
-
-@pytest.mark.parametrize(
-    ("thesis", "output", "said"),
-    [
-        ("none.txt", "out", "none.txt: no such file"),
-        ("thesis.txt", "thesis.txt", "is a file, expected a folder"),
-        ("thesis.txt", "thesis.txt/out", "cannot be written"),
-        ("thesis.txt", ".", "holds thesis.txt, which would be lost"),
-    ],
-)
-def test_wrong_paths_are_told(
-    tmp_path: Path, recover: Recover, thesis_text: Text, thesis: str, output: str, said: str
-) -> None:
-    _write(tmp_path, thesis_text())
-    done = recover(thesis, "-o", output)
-    assert done.code == 1
-    assert said in done.err
-    assert "Traceback" not in done.err
-    assert (tmp_path / "thesis.txt").read_text() == thesis_text()
 
 
 def test_without_any_tcl_interpreter_the_way_out_is_told(

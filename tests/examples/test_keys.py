@@ -1,4 +1,4 @@
-"""Every value in the examples has an effect: changed, it changes the plan, or it is refused.
+"""Every key of the examples has an effect: its value changed, it changes the plan or is refused.
 
 The plan has the arguments of ns-2 and the texts and metrics that the report shows.
 """
@@ -40,6 +40,17 @@ def leaves(node: Any, place: Place = ()) -> Iterator[tuple[Place, Any]]:
 def key_of(place: Place) -> str:
     """The last name on the way to a value."""
     return [str(part) for part in place if isinstance(part, str)][-1]
+
+
+def kind_of(place: Place) -> Place:
+    """The key, whatever the protocols and scenarios are called that have it, and in which order."""
+    return tuple("*" if i == 1 or isinstance(part, int) else part for i, part in enumerate(place))
+
+
+FIRST: dict[Place, tuple[str, Place]] = {}
+for _name, _study in STUDIES.items():
+    for _place, _ in leaves(_study):
+        FIRST.setdefault(kind_of(_place), (_name, _place))
 
 
 def valid_elsewhere() -> dict[str, list[str]]:
@@ -94,6 +105,8 @@ def test_every_changed_value_changes_the_plan_or_is_refused(name: str, tmp_path:
     plan = plan_of(folder, study)
     ignored = []
     for place, value in leaves(study):
+        if FIRST[kind_of(place)] != (name, place):
+            continue
         try:
             same = plan_of(folder, changed(study, place, other(place, value))) == plan
         except BdpbenchError as error:

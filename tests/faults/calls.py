@@ -179,3 +179,15 @@ def make_workspace(
     given = (repository_root() / "config" / "config.yaml").read_text()
     (config / "config.yaml").write_text(given.replace("study: sharma2006", "study: dumbbell"))
     return Workspace(config, results)
+
+
+def told_badly(status: int, said: str, word: str) -> list[str]:
+    """Faults of a call that had to end in one message with a word about the disk."""
+    faults = []
+    if status != 1:
+        faults.append(f"exit status {status}")
+    if "Traceback" in said:
+        faults.append("a traceback")
+    if said.count("error: ") != 1 or word not in said:
+        faults.append(f"no word that it is {word}, or more than one message")
+    return [f"{each}: {said}" for each in faults]

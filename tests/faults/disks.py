@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tests.faults.calls import Workspace, make_workspace
+from tests.faults.calls import Workspace, make_workspace, told_badly
 
 AMPLE_INODES = 100_000
 AMPLE = f"size=256m,nr_inodes={AMPLE_INODES}"
@@ -56,7 +56,7 @@ def faults_of_full_disk(workspace: Workspace, sizes: Sequence[str]) -> list[str]
         status, said = workspace.run()
         print(f"{size}: exit status {status}\n{said}", flush=True)
         word = "no inodes" if size.endswith("i") else "full"
-        faults += [f"{size}: {each}" for each in _told_badly(status, said, word)]
+        faults += [f"{size}: {each}" for each in told_badly(status, said, word)]
     change(workspace.results, AMPLE)
     finished = workspace.finished()
     status, said = workspace.run()
@@ -73,18 +73,7 @@ def faults_of_read_only_disk(workspace: Workspace) -> list[str]:
     status, said = workspace.run()
     print(f"read-only: exit status {status}\n{said}", flush=True)
     change(workspace.results, "rw")
-    return _told_badly(status, said, "read-only")
-
-
-def _told_badly(status: int, said: str, word: str) -> list[str]:
-    faults = []
-    if status != 1:
-        faults.append(f"exit status {status}")
-    if "Traceback" in said:
-        faults.append("a traceback")
-    if said.count("error: ") != 1 or word not in said:
-        faults.append("no word of the disk, or more than one message")
-    return faults
+    return told_badly(status, said, "read-only")
 
 
 def main() -> int:

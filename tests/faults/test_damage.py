@@ -10,14 +10,10 @@ from tests.faults.damage import DAMAGES, faults_of, files_of
 
 CASES = {
     "metrics.csv": "cut",
-    "metrics.parquet": "flipped",
-    "scorecard.json": "flipped",
-    "report.html": "folder",
-    "reported.json": "link to nothing",
-    "plan.json": "gone",
     "run.json": "flipped",
     "tables/queue.parquet": "folder",
-    "values/": "flipped",
+    "reported.json": "link to nothing",
+    "plan.json": "gone",
     "series/": "empty",
 }
 

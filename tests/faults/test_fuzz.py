@@ -19,7 +19,7 @@ def test_mutated_lines_read_alike_within_bounds_and_without_undefined_behaviour(
     ns_binary: Path, tmp_path: Path
 ) -> None:
     assert fuzz(ns_binary, tmp_path, LINES, SEED) == LINES
-    assert "no fault" in sanitized(tmp_path, 5 * LINES, SEED)
+    assert "no fault" in sanitized(tmp_path, LINES, SEED)
 
 
 def test_random_rows_are_summed_within_bounds_and_without_undefined_behaviour(
@@ -32,7 +32,7 @@ def test_analyze_measures_or_refuses_hostile_traces_within_bounds() -> None:
     # In a separate process, since its peak memory is measured.
     root = repository_root()
     done = subprocess.run(
-        [sys.executable, "tests/faults/fuzz_analyze.py", "--traces", "2", "--seed", str(SEED)],
+        [sys.executable, "tests/faults/fuzz_analyze.py", "--traces", "1", "--seed", str(SEED)],
         cwd=root,
         env={**os.environ, "PYTHONPATH": f"{root / 'pipeline'}:{root}"},
         capture_output=True,

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import random
 import shutil
@@ -18,7 +16,7 @@ import yaml
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.data_of import data_of, yaml_of
-from tests.faults.fuzz_files import VALUES, of_data
+from tests.faults.fuzz_files import of_data
 
 from bdpbench.app.planning import Wanted, prepare, write_plan
 from bdpbench.app.stages import measure_plan, read_metrics, score_plan, write_metrics
@@ -132,35 +130,6 @@ def test_study_yaml_with_anything_in_it_is_planned_or_refused(study: Path, seed:
     (study / "study.yaml").write_text(yaml.safe_dump(document, allow_unicode=True))
     said = told(lambda: plan_of(study))
     assert not said or str(study) in said or "has no runs in tier" in said
-
-
-PAGE = yaml_of((repository_root() / "config" / "studies" / "sharma2006" / "page.yaml").read_text())
-FILES = {"page.yaml": PAGE} | {f"{name}.yaml": INPUTS[name] for name in ("claims", "matrices")}
-
-
-@pytest.mark.parametrize("name", FILES)
-@settings(many, max_examples=20)
-@given(seed=st.integers(0, 10**9))
-def test_other_files_of_a_study_are_taken_or_refused(study: Path, name: str, seed: int) -> None:
-    text = yaml.safe_dump(changed(FILES[name], seed), allow_unicode=True)
-    (study / name).write_text(text)
-    said = told(lambda: plan_of(study))
-    assert not said or str(study / name) in said
-
-
-@many
-@given(seed=st.integers(0, 10**9))
-def test_published_csv_with_anything_in_it_is_taken_or_refused(study: Path, seed: int) -> None:
-    chance = random.Random(seed)
-    rows = list(csv.reader(io.StringIO((DATA / "published.csv").read_text())))
-    for _ in range(chance.randrange(1, 4)):
-        row = chance.choice(rows)
-        row[chance.randrange(len(row))] = str(chance.choice(VALUES))
-    text = io.StringIO()
-    csv.writer(text).writerows(rows)
-    (study / "published.csv").write_bytes(_damaged(text.getvalue().encode(), chance))
-    said = told(lambda: plan_of(study))
-    assert not said or str(study / "published.csv") in said
 
 
 # ---------------------------------------------------------------- documents of bdpbench

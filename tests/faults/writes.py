@@ -20,7 +20,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.calls import Workspace, make_workspace
+from tests.faults.calls import Workspace, make_workspace, told_badly
 from tests.faults.kills import RUNS_S, SURVIVE_S, Reference, faults_after_resume, reference
 
 # The error of a failing write, and the word that its message has to contain.
@@ -74,23 +74,12 @@ def faults_of_failing_writes(
 ) -> list[str]:
     """Faults of a call whose writes fail, and of the one that resumes it."""
     status, said = workspace.run(**failing.variables(workspace.results, first, number))
-    faults = [] if failing.counted() < first else _told_badly(status, said, FAILURES[number])
+    faults = [] if failing.counted() < first else told_badly(status, said, FAILURES[number])
     if left := workspace.wait_until_alone(SURVIVE_S):
         faults.append(f"outlived by {sorted(left.values())}")
     finished = workspace.finished()
     status, resumed = workspace.run()
     return faults + faults_after_resume(workspace, expected, finished, status, resumed)
-
-
-def _told_badly(status: int, said: str, word: str) -> list[str]:
-    faults = []
-    if status != 1:
-        faults.append(f"exit status {status}")
-    if "Traceback" in said:
-        faults.append("a traceback")
-    if said.count("error: ") != 1 or word not in said:
-        faults.append(f"no word that it is {word}, or more than one message")
-    return [f"{each}: {said}" for each in faults]
 
 
 def main() -> int:

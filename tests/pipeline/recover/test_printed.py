@@ -142,16 +142,6 @@ def test_what_is_no_thesis_is_refused(
     assert "thesis.txt" in str(caught.value)
 
 
-def test_a_script_that_is_cut_is_refused(
-    found: Found, thesis_text: Text, originals: Originals
-) -> None:
-    text = thesis_text()
-    script = found(text[: text.rindex("$ns run")])[-1]
-    said = r"Appendix H, line \d+: the script is truncated[\s\S]*set ns \[new Simulator\]"
-    with pytest.raises(BdpbenchError, match=said):
-        repair_script(script, originals, frozenset(), Vocabulary())
-
-
 # ---------------------------------------------------------------- other studies
 
 OTHER = """\

@@ -54,21 +54,6 @@ def test_runs_are_found_by_the_values_of_their_parameters(
     assert [run["run_id"] for run in Lookup(plan, metrics).runs(asked)] == found
 
 
-@pytest.mark.parametrize(
-    ("scenario", "name", "said"),
-    [
-        ("on", "protocol", "unknown scenario 'on'\n.*did you mean 'one'"),
-        ("one", "buffer", "unknown parameter 'buffer'\n.*did you mean 'buffer_pkts'"),
-    ],
-)
-def test_unknown_names_are_refused(
-    plan: Plan, metrics: pl.DataFrame, scenario: str, name: str, said: str
-) -> None:
-    asked = Selector(scenario=scenario, select={name: 1}, metric="utilization")
-    with pytest.raises(BdpbenchError, match=said):
-        Lookup(plan, metrics).runs(asked)
-
-
 def test_a_run_counts_as_often_as_it_has_values_in_a_mean(
     plan: Plan, metrics: pl.DataFrame
 ) -> None:

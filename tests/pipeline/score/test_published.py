@@ -40,10 +40,6 @@ def test_a_row_is_read(tmp_path: Path) -> None:
     assert (number.value, number.lower, number.upper) == (88.76, 88, 89)
 
 
-def test_a_study_without_the_file_has_no_numbers(tmp_path: Path) -> None:
-    assert load_published(tmp_path / "none.csv", METRICS) == []
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [

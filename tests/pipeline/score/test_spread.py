@@ -69,26 +69,6 @@ def test_another_reading_of_the_run_is_the_other_end(
     assert [(each["least"], each["most"]) for each in number["spread"]] == [(58.0, 88.0)]
 
 
-def test_other_runs_and_the_number_itself_are_the_spread(
-    tmp_path: Path, plan: Plan, metrics: pl.DataFrame
-) -> None:
-    spreads = _load(
-        tmp_path,
-        "- {of: [n], varied: the buffer, runs: {scenario: one, select: {protocol: HS}}}\n"
-        "- {of: [n], varied: the protocol, runs: {scenario: one, select: {protocol: Nothing}}}\n",
-    )
-    (number,) = score(plan, metrics, Expectations([NUMBER], spreads=spreads))["numbers"]
-    (spread,) = number["spread"]  # without runs there is no spread
-    values = metrics.filter(
-        pl.col("metric") == "utilization", pl.col("subject") == "link:bottleneck"
-    )
-    of_hs = [run["run_id"] for run in plan["runs"] if run["parameters"]["protocol"] == "HS"]
-    expected = values.filter(pl.col("run_id").is_in(of_hs))["value"].drop_nulls().to_list()
-    assert len(expected) > 1
-    assert (spread["least"], spread["most"]) == (min(expected), max(expected))
-    assert spread["source"].startswith(f"{len(of_hs)} runs of one")
-
-
 @pytest.mark.parametrize(
     ("runs", "ends", "source"),
     [

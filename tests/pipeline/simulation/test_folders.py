@@ -35,12 +35,17 @@ KNOWN = sorted(
 )
 
 
+@pytest.fixture(scope="module")
+def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("made")
+
+
 @pytest.fixture
-def made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of libraries of its own."""
+def made(libraries: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of libraries for all tests here: equal code is compiled once."""
     for room in ("libraries", "hand_tests"):
-        monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: tmp_path / "made")
-    return tmp_path / "made"
+        monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: libraries)
+    return libraries
 
 
 @pytest.fixture
@@ -310,7 +315,7 @@ def test_new_queue_writes_one_that_its_study_uses(mine: Path, made: Path) -> Non
     assert [run["parameters"]["queue"] for run in runs] == ["DropTail", "CoDel", "Mine"]
     assert [loads_libraries(run["argv"]) for run in runs] == [False, False, True]
     use(mine)
-    (declared,) = made.glob("*.tcl")
+    declared = made / f"{QueueFolder(mine).name}.tcl"
     assert f"Class Queue/Discipline/{declared.stem} -superclass Queue/Discipline\n" in (
         declared.read_text()
     )
@@ -373,11 +378,12 @@ def test_times_of_a_test_and_woken_are_those_of_the_script(mine: Path) -> None:
 def test_a_batch_takes_its_queue_to_a_node_and_an_archive_keeps_it(
     mine: Path, made: Path, tmp_path: Path
 ) -> None:
-    study = load_study(study_of(mine))
+    study, library = load_study(study_of(mine)), made / f"{QueueFolder(mine).name}.so"
+    library.unlink(missing_ok=True)
     plan = make_plan(study, "quick", "", expand_tier(study, "quick"), "")
     write_plan_document(tmp_path / "batch.json", plan)
     make_libraries_here(tmp_path / "batch.json")
-    assert (made / f"{QueueFolder(mine).name}.so").is_file()
+    assert library.is_file()
     assert Portable("mine", study.folder).plan(plan)["queue_folders"] == {
         "Mine": "config/studies/mine/queues/Mine"
     }

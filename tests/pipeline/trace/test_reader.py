@@ -402,8 +402,3 @@ def test_plain_numbers_are_read(path: Path, rows: list[tuple[float, int]]) -> No
 def test_what_is_unusual_is_left_to_a_closer_look(path: Path, table: str, content: bytes) -> None:
     path.write_bytes(content)
     assert read_small(path, OUTPUT_FORMATS[table]) is None
-
-
-def test_a_missing_file_is_told_by_the_reader(tmp_path: Path) -> None:
-    with pytest.raises(BdpbenchError, match="No such file"):
-        read_output(tmp_path / "none.out", "cwnd", flow=0)

@@ -119,48 +119,6 @@ def test_the_first_round_trips_take_100_ms(run_ok: RunOk, columns: Columns) -> N
     assert [cwnd[t] for t in (0.10, 0.11, 0.20, 0.21)] == [1, 2, 2, 4]
 
 
-def test_counters_files_and_report_agree(run_ok: RunOk, columns: Columns, facts: Facts) -> None:
-    out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 4)))
-    report = facts(out / "report.txt")
-    total, unit = report["flow.0.total_bytes"]
-    assert unit == "B"
-    # Four lines of 1 s, each rounded to 0.01 Mbit/s: off by at most 0.005e6/8 bytes.
-    tput = sum(row[1] for row in columns(out / "tput_hstcp.out")) * 1e6 / 8
-    assert tput == pytest.approx(total, abs=4 * 0.005e6 / 8)
-    # Forty bins of 0.1 s, each rounded in the same way.
-    util = sum(row[1] for row in columns(out / "util.out")) * 0.1 * 1e6 / 8
-    assert util == pytest.approx(report["link.bottleneck.total_bytes"][0], abs=40 * 0.0005e6 / 8)
-
-
-def test_the_report_covers_the_second_half(run_ok: RunOk, columns: Columns, facts: Facts) -> None:
-    out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 4)))
-    report = facts(out / "report.txt")
-    assert report["flow.0.window_start"] == (2, "s")
-    assert report["flow.0.window_end"] == (4, "s")
-    packets, _ = report["flow.0.packets"]
-    # Slow start begins with a SYN of 40 bytes; all later packets have full size.
-    assert report["flow.0.bytes"] == (packets * PACKET_BYTES, "B")
-    mbps, unit = report["flow.0.throughput"]
-    assert unit == "Mbit/s"
-    # Six decimals are printed.
-    assert mbps == pytest.approx(packets * PACKET_BYTES * 8 / 2 / 1e6, abs=1e-6)
-    percent, unit = report["link.bottleneck.utilization"]
-    assert unit == "%"
-    assert percent == pytest.approx(100 * mbps / 622, abs=1e-6)
-    # The two lines of the second half, each rounded to 0.01 Mbit/s.
-    tput = [row[1] for row in columns(out / "tput_hstcp.out")]
-    assert (tput[2] + tput[3]) / 2 == pytest.approx(mbps, abs=0.005)
-
-
-def test_the_same_arguments_write_the_same_bytes(written_alone: RunOk) -> None:
-    written = []
-    for name in ("first", "second"):
-        arguments = two_rtts("HS", 2, (1, 74))
-        out = written_alone(TWO_FLOWS, *argv(arguments, {"datadir": name}), out=name)
-        written.append({path.name: path.read_bytes() for path in out.iterdir()})
-    assert written[0] == written[1]
-
-
 def test_single_drop_loses_packet_20000(run_ok: RunOk, columns: Columns, facts: Facts) -> None:
     out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 4, drop_packet=20000)))
     report = facts(out / "report.txt")

@@ -13,10 +13,8 @@ from tests.data_of import data_of
 
 RTT_S = 0.025
 
-Row = dict[str, str]
-
 _DATA = data_of(__file__)
-PRINTED, PAGES, TABLES = (_DATA[name] for name in ("printed", "pages", "tables"))
+PRINTED, PAGES = _DATA["printed"], _DATA["pages"]
 
 Row = dict[str, str]
 
@@ -41,21 +39,6 @@ def test_the_numbers_of_the_text_are_complete(study: Any) -> None:
 
 def test_no_row_is_from_anywhere_else(study: Any) -> None:
     assert {row["where"] for row in study.rows} == {f"Section {section}" for section in PRINTED}
-
-
-def test_the_thesis_agrees_with_itself(study: Any) -> None:
-    # Maximum of cwnd, section 3.2: 1 Gbit/s times 25 ms in packets of 1,000 bytes, plus the buffer.
-    assert 1e9 * RTT_S / 8 / 1000 + 200 == 3325
-    # The same section: with a buffer of one BDP the system can absorb around 6,250 packets.
-    (run, *_) = study.matching("paper", "large_buffer", {})
-    assert run["parameters"]["bdp_pkts"] + run["parameters"]["buffer_pkts"] == 6250
-    # 70 seconds or 2,800 RTTs.
-    assert pytest.approx(2800) == 70 / RTT_S
-    # Growing by a packet per RTT from Westwood's and Vegas's first cwnd to the maximum takes 80 s,
-    # 10 s more than the 70 s: 3,284 and 3,253 RTTs.
-    assert [(3325 - first) * RTT_S for first in (41, 72)] == pytest.approx([82.1, 81.3], abs=0.05)
-    # Growth of 1 % per RTT leads from 1.5 to 3,172 packets in 19.25 s.
-    assert pytest.approx(3172, rel=0.01) == 1.5 * 1.01 ** (19.25 / RTT_S)
 
 
 def is_on_a_page_of_its_section(where: str, page: int | str) -> bool:
@@ -103,16 +86,6 @@ def follows_its_rule(row: Row, value: float, lower: float, upper: float) -> bool
 
 
 # The runs
-
-
-def test_the_tables_that_a_metric_is_measured_on_are_written(study: Any) -> None:
-    claimed = [each for claim in study.statements for each in study.selectors(claim)]
-    for asked in [*study.rows, *claimed]:
-        runs = study.matching("paper", asked["scenario"], asked["select"])
-        assert runs
-        for run in runs:
-            tables = {output["table"] for output in run["outputs"]}
-            assert set(TABLES.get(asked["metric"], ["cwnd"])) <= tables, (asked, tables)
 
 
 def test_every_row_has_a_run_of_the_quick_tier(study: Any) -> None:

@@ -75,21 +75,6 @@ def test_any_text_loses_comments_and_nothing_else(text: str) -> None:
     assert without_comments(strip_cpp(text)) == without_comments(plain) or "\\" in text
 
 
-tokens = st.lists(
-    st.sampled_from(["int a;", 'f("// x");', "#define A 'b'", "a = b / c;", 's = "\\"/*";']),
-    min_size=1,
-    max_size=8,
-)
-remarks = st.sampled_from(["", "// one", "/* two */", "\n\n", "/* three\n\n// four */\n", "\t"])
-
-
-@settings(max_examples=25, deadline=None)
-@given(tokens, st.data())
-def test_comments_and_blank_lines_leave_no_trace(lines: list[str], data: st.DataObject) -> None:
-    decorated = "".join(f"{data.draw(remarks)}\n  {line} {data.draw(remarks)}\n" for line in lines)
-    assert strip_cpp(decorated) == strip_cpp("\n".join(lines))
-
-
 # ---------------------------------------------------------------- patches
 
 PATCH = """Prose: --- not a file

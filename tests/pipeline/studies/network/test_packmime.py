@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.pipeline.studies.network.conftest import Planned, Simulated
+from tests.pipeline.studies.network.conftest import Simulated
 from tests.pipeline.studies.network.test_background import ALONE, objects
 
 Run = Callable[..., Simulated]
@@ -78,12 +78,6 @@ def test_a_connection_is_a_request_a_pause_and_a_response(simulated: Run) -> Non
     # Two segments, and three more one round trip later, of 1.04 ms each, arrive after 8 + 6 ms; the
     # faster links take one more millisecond.
     assert objects(run)[0][1] == pytest.approx(first_s + 0.036 + 3 * 0.00104 + 0.014, abs=0.003)
-
-
-def test_its_packets_have_the_flow_id_behind_those_of_the_flows(simulated: Run) -> None:
-    run = simulated(flows=[{}, {}], background=[CONSTANT], duration_s=1)
-    assert {e.flow for e in run.events if e.size == 340} == {2}
-    assert {e.flow for e in run.events} == {0, 1, 2}
 
 
 ACTS: list[tuple[dict[str, Any], Callable[[Simulated], object]]] = [
@@ -215,18 +209,3 @@ def test_transfers_of_flows_and_responses_stand_in_the_order_of_their_ends(simul
     assert {row[1] for row in rows} == {"flow:0", "background:0", "background:1"}
     written = {path.name for path in run.folder.iterdir()}
     assert written == {output["file"] for output in run.run["outputs"]}
-
-
-def test_numbers_and_words_can_be_swept(planned: Planned) -> None:
-    own = {"own_rate": 7, "own_share": 0.5, "own_version": 1.1}
-    (swept,) = planned(
-        declared=list(own), parameters={**ALONE, **own}, flows=[],
-        background=[{**PACKMIMES_OWN, "rate_per_s": "$own_rate", "http_version": "$own_version",
-                     "persistent_share": "$own_share"}],
-    )  # fmt: skip
-    (plain,) = planned(
-        parameters=ALONE, flows=[],
-        background=[{**PACKMIMES_OWN, "rate_per_s": 7, "http_version": 1.1,
-                     "persistent_share": 0.5}],
-    )  # fmt: skip
-    assert swept["argv"] == plain["argv"]

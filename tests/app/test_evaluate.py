@@ -187,7 +187,6 @@ def test_a_study_that_is_only_named_takes_part_where_it_is(tmp_path: Path) -> No
         (["{0}/plain", "--study", "none"], ["is no study that takes newcomers"]),
         (["{0}/plain", "--name", "../x"], ["cannot be the name of a folder"]),
         (["{0}"], ["has no protocol.yaml and no law.cc"]),
-        (["Reno={0}/plain"], ["Reno is the name of a protocol of evaluation"]),
     ],
     ids=lambda each: each[0] if isinstance(each, list) else "",
 )
@@ -239,11 +238,10 @@ def test_all_studies_that_take_newcomers_are_tested() -> None:
     assert {each.study.folder for each in mirrors()} == set(MIRRORS)
 
 
-@pytest.mark.parametrize("choice", ["quick", "full"])
 @pytest.mark.parametrize("folder", MIRRORS, ids=lambda folder: folder.name)
-def test_what_a_study_shows_of_others_is_published(folder: Path, choice: Choice) -> None:
+def test_what_a_study_shows_of_others_is_published(folder: Path) -> None:
     mirror = mirror_of(folder)
-    mirrored = Mirrored(mirror, choice, [], Paths(Path(), "x", "y"), "")
+    mirrored = Mirrored(mirror, "full", [], Paths(Path(), "x", "y"), "")
     StudyCells(mirrored, common_names(mirror)).check()
     lacking = [
         run["label"]
@@ -359,6 +357,11 @@ def test_a_protocol_that_is_published_stands_once_under_its_own_name(
     for each in related:
         own = next(answer for answer in each["answers"] if answer["protocol"] == "Cubic9438")
         assert each["reference"] == own["worst"] is not None
+
+
+def test_the_name_of_another_protocol_is_refused() -> None:
+    done = call_here({}, "evaluate", "cubic=bbr", "--study", "evaluation", "-n")
+    check_refused(done, "cubic is the name of a protocol of evaluation")
 
 
 def test_a_complete_evaluation_is_replaced_by_complete_ones_only(evaluated: Path) -> None:

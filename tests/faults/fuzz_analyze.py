@@ -151,7 +151,7 @@ def main() -> int:
         for number in range(options.traces):
             chance = random.Random(f"{options.seed} {number}")
             # A page takes a second, so most traces are measured into other files.
-            suffix = ".html" if number % 50 == 0 else chance.choice(SUFFIXES)
+            suffix = ".html" if number % 50 == 49 else chance.choice(SUFFIXES)
             check(f"trace {number}", random_trace(chance), Path(name), suffix, most_mib)
     print(
         f"{options.traces} traces, seed {options.seed}: no fault, at most {peak_mib():.0f} MiB, "

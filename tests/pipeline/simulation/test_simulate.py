@@ -163,7 +163,10 @@ def _failure(folder: Path, script: str) -> str:
         (128, "stopped with exit status 128"),
         (136, "was killed by SIGFPE: it divided by zero, or a number was too large for an integer"),
         (137, "was killed by SIGKILL: by a user or scheduler, or by the kernel because memory was"),
-        (139, "was killed by SIGSEGV: an error of the program or its script"),
+        (
+            139,
+            "was killed by SIGSEGV: it used memory that it does not have, an error of the program",
+        ),
     ],
 )
 def test_an_exit_status_is_explained(tmp_path: Path, status: int, reason: str) -> None:

@@ -9,11 +9,12 @@ for the first time.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import polars as pl
 
-from bdpbench.metrics import FlowView, RunView, counted, flow_metric, run_metric
+from bdpbench.metrics import FlowView, RunView, counted, flow_metric, run_metric, second_half
 from bdpbench.metrics.fairness import jain_index, throughput_ratio
 from bdpbench.units import BITS_PER_BYTE
 
@@ -71,10 +72,6 @@ def _goodput_since_start(flow: FlowView) -> float | None:
     return bits / 1e6 / (flow.run.duration_s - start_s)
 
 
-def _second_half(run: RunView) -> tuple[float, float]:
-    return run.duration_s / 2, run.duration_s
-
-
 def _has_flows(run: RunView) -> bool:
     return len(run.flows("facts")) > 1
 
@@ -95,6 +92,14 @@ def _share(run: RunView, goodputs: Sequence[float | None]) -> float | None:
     return 100 * sum(known) / run.positive("bottleneck_mbps")
 
 
+_of_second_half = functools.partial(
+    run_metric, tables=("facts",), parameters=_SENT, window=second_half
+)
+_of_whole_run = functools.partial(run_metric, tables=_RECORDED, parameters=_SENT)
+_OF_PAIRS = f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)"
+_OF_FAIRNESS = f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301"
+
+
 @flow_metric(
     "Mbit/s",
     "Goodput, whole run",
@@ -109,13 +114,11 @@ def goodput_of_whole_run(flow: FlowView) -> float | None:
     return _goodput_since_start(flow)
 
 
-@run_metric(
+@_of_second_half(
     "%",
     "Goodput",
     f"{_PAPER}, section 5 (steady state) and equation 18",
-    tables=("facts",),
     parameters=(*_SENT, "bottleneck_mbps"),
-    window=_second_half,
     when=_has_flows,
     version="2be8fba391ab",
 )
@@ -124,11 +127,10 @@ def goodput_share(run: RunView) -> float | None:
     return _share(run, _goodputs(run))
 
 
-@run_metric(
+@_of_whole_run(
     "%",
     "Goodput, whole run",
     f"{_PAPER}, equation 18",
-    tables=_RECORDED,
     parameters=(*_SENT, "bottleneck_mbps"),
     when=_all_record_acks,
     version="ed4e45fc98a1",
@@ -138,27 +140,18 @@ def goodput_share_of_whole_run(run: RunView) -> float | None:
     return _share(run, _goodputs_of_whole_run(run))
 
 
-@run_metric(
-    "1",
-    "Jain's fairness index",
-    f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301",
-    tables=("facts",),
-    parameters=_SENT,
-    window=_second_half,
-    when=_has_flows,
-    version="4bf738cca4e4",
+@_of_second_half(
+    "1", "Jain's fairness index", _OF_FAIRNESS, when=_has_flows, version="4bf738cca4e4"
 )
 def goodput_jain_index(run: RunView) -> float | None:
     """(sum x)^2/(n sum x^2) of the flows' goodputs x, {_STEADY}."""
     return jain_index(_goodputs(run))
 
 
-@run_metric(
+@_of_whole_run(
     "1",
     "Jain's fairness index, whole run",
-    f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301",
-    tables=_RECORDED,
-    parameters=_SENT,
+    _OF_FAIRNESS,
     when=_all_record_acks,
     version="dec5e5824800",
 )
@@ -167,42 +160,25 @@ def goodput_jain_index_of_whole_run(run: RunView) -> float | None:
     return jain_index(_goodputs_of_whole_run(run))
 
 
-@run_metric(
-    "1",
-    "Friendliness",
-    f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
-    tables=("facts",),
-    parameters=_SENT,
-    window=_second_half,
-    when=_is_beside_another,
-    version="5ac1d7af34ee",
-)
+@_of_second_half("1", "Friendliness", _OF_PAIRS, when=_is_beside_another, version="5ac1d7af34ee")
 def friendliness(run: RunView) -> float | None:
     """{_FRIENDLINESS}, {_STEADY}."""
     return jain_index(_goodputs(run))
 
 
-@run_metric(
-    "1",
-    "Friendliness, whole run",
-    f"{_PAPER}, section 6.3 (to share bandwidth equally with Standard TCP)",
-    tables=_RECORDED,
-    parameters=_SENT,
-    when=_is_beside_another,
-    version="b274fea2b54a",
+@_of_whole_run(
+    "1", "Friendliness, whole run", _OF_PAIRS, when=_is_beside_another, version="b274fea2b54a"
 )
 def friendliness_of_whole_run(run: RunView) -> float | None:
     """{_FRIENDLINESS}, {_WHOLE}."""
     return jain_index(_goodputs_of_whole_run(run))
 
 
-@run_metric(
+@_of_second_half(
     "1",
     "Goodput of Reno over half of the link",
     f"{_PAPER}, section 5 (not more than a conforming flow would consume)",
-    tables=("facts",),
     parameters=(*_SENT, "bottleneck_mbps"),
-    window=_second_half,
     when=_is_beside_another,
     version="7b1ba54b631a",
 )

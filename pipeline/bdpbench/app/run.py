@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -27,26 +27,24 @@ from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.studies.config import Config, load_config
 from bdpbench.studies.engines import engine_remarks
 from bdpbench.studies.ns3_program import is_ns3
-from bdpbench.studies.plan import Selection
 
 
-@dataclass(frozen=True)
-class RunRequest:
-    """The user's request; None selects the value of ``config.yaml``."""
+@dataclass(frozen=True, kw_only=True)
+class Call:
+    """How to simulate, and what to say; None selects the value of ``config.yaml``."""
 
-    study: str | None = None
-    tier: str | None = None
-    selection: Selection = field(default_factory=Selection)
     backend: str | None = None
     jobs: int | None = None
     keep_going: bool = False
     dry_run: bool = False
     profile: Path | None = None
-    scripts: Path | None = None
     quiet: bool = False
     as_json: bool = False
-    results: Path | None = None
-    engine: str | None = None
+
+
+@dataclass(frozen=True)
+class RunRequest(Call, Wanted):
+    """The user's request: what to run, and how."""
 
 
 def run_study(request: RunRequest) -> None:
@@ -59,15 +57,7 @@ def run_study(request: RunRequest) -> None:
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
         config = load_config()
         execution = execution_of(request, config)
-        wanted = Wanted(
-            request.study,
-            request.tier,
-            request.selection,
-            request.results,
-            request.scripts,
-            engine=request.engine,
-        )
-        planned = prepare(wanted)
+        planned = prepare(request)
         announce_plan(view, planned, execution.cores)
         if request.scripts is not None:
             announce_scripts(view, planned, request.scripts)
@@ -78,9 +68,9 @@ def run_study(request: RunRequest) -> None:
         with exclusive(results, partial(_tell_waiting, view, results)) as had_to_wait:
             # Plan again, because the process that held the lock may have finished some runs.
             if had_to_wait:
-                planned = prepare(wanted)
+                planned = prepare(request)
             if mend_at_a_glance(view, planned):
-                planned = prepare(wanted)
+                planned = prepare(request)
             execution = ready(execution, planned.missing)
             for remark in engine_remarks(planned.missing):
                 view.tell("remark", f"  {remark}", remark=remark)
@@ -90,21 +80,21 @@ def run_study(request: RunRequest) -> None:
                 # A stage may have failed because of damaged files, which are set aside now.
                 if failed_runs(planned) or not mend_after_failure(view, planned):
                     raise
-                planned = prepare(wanted)
+                planned = prepare(request)
                 _work(planned, execution, view)
         _conclude(planned, view)
 
 
-def execution_of(request: RunRequest, config: Config) -> Execution:
+def execution_of(call: Call, config: Config) -> Execution:
     """How the batches are run; nodes of a cluster need not have this machine's Docker engine."""
-    profile = None if request.profile is None else find_profile(request.profile)
+    profile = None if call.profile is None else find_profile(call.profile)
     slurm = config.slurm if profile is not None and profile.is_slurm else None
     cores = len(os.sched_getaffinity(0)) if config.jobs == "auto" else config.jobs
     backend = "native" if slurm is not None and config.backend == "auto" else config.backend
     return Execution(
-        backend=request.backend or backend,
-        cores=request.jobs or (cores if slurm is None else slurm.jobs),
-        keep_going=request.keep_going,
+        backend=call.backend or backend,
+        cores=call.jobs or (cores if slurm is None else slurm.jobs),
+        keep_going=call.keep_going,
         profile=profile,
         slurm=slurm,
     )

@@ -19,6 +19,7 @@ from bdpbench.pages.names import Captions, Names, grouped
 from bdpbench.pages.series import LoadTable, PageSeries, embed_json, series_text
 from bdpbench.pages.text import assets_dir, read_asset
 from bdpbench.pages.texts import Elsewhere, StudyPage
+from bdpbench.studies.ns3_program import simulators
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Citation, ClassDefaults, QueueDeclaration
 from bdpbench.studies.vocabulary import ParameterDeclaration
@@ -90,6 +91,11 @@ class ReportInputs:
     repetitions: pl.DataFrame | None = None
     load_series: LoadSeries | None = None
     places: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def simulators(self) -> list[str]:
+        """Names of the simulators of its runs."""
+        return simulators(self.plan["runs"])
 
 
 def read_captions(page: StudyPage | None = None) -> Captions:

@@ -20,7 +20,7 @@ from bdpbench.contracts.scorecard import (
 from bdpbench.pages.curves import time_specs
 from bdpbench.pages.experiments import Experiment, run_details
 from bdpbench.pages.html import Notes, embedded, page_environment
-from bdpbench.pages.inputs import ReportData, ReportInputs, RunRecords
+from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.names import Names
 from bdpbench.pages.packing import pack
 from bdpbench.pages.sections import Sections, gather
@@ -39,7 +39,6 @@ from bdpbench.pages.summary import (
     taken_over_sentence,
 )
 from bdpbench.pages.text import VERDICTS, offered_origins, totals
-from bdpbench.studies.ns3_program import simulators
 
 MOST_RUNS_OF_ONE_FILE = 100
 """Runs above which a page has files beside it: as one file it could exceed 2 MB."""
@@ -219,7 +218,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "study": study,
         "citation": study.citation,
         "notes": Notes(study.notes),
-        "provenance": _provenance(inputs.plan, inputs.run_info),
+        "provenance": _provenance(inputs),
         "reproduces": bool(numbers or claims),
         "scorecard": scorecard,
         "summary": summarize(numbers, claims, sections.experiments),
@@ -294,14 +293,14 @@ def _parameters(plan: Plan, names: Names) -> list[dict[str, str]]:
     ]
 
 
-def _provenance(plan: Plan, run_info: RunRecords) -> dict[str, object]:
+def _provenance(inputs: ReportInputs) -> dict[str, object]:
     """Facts about all runs together, with the runs' dates, so that equal runs give equal pages."""
-    planned = list(dict.fromkeys(run["run_id"] for run in plan["runs"]))  # may be shared
-    infos = [run_info[run_id] for run_id in planned if run_id in run_info]
+    planned = list(dict.fromkeys(run["run_id"] for run in inputs.plan["runs"]))  # may be shared
+    infos = [inputs.run_info[run_id] for run_id in planned if run_id in inputs.run_info]
     started = sorted(info["started"] for info in infos)
     return {
         "version": __version__,
-        "simulators": " and ".join(simulators(plan["runs"])),
+        "simulators": " and ".join(inputs.simulators),
         "backends": sorted({info["ns2"]["backend"] for info in infos}),
         "binaries": sorted({info["ns2"]["binary_sha256"] or "" for info in infos} - {""}),
         "ns2_info": infos[0]["ns2"].get("info", {}) if infos else {},

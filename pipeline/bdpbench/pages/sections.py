@@ -14,8 +14,13 @@ from bdpbench.pages.experiments import Experiment, experiments, placed
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.numbers import NumberRow, number_rows
-from bdpbench.pages.protocol_table import ProtocolTable, protocol_table
-from bdpbench.pages.protocols import ProtocolPage, law_charts, protocol_pages
+from bdpbench.pages.protocols import (
+    ProtocolPage,
+    ProtocolTable,
+    law_charts,
+    protocol_pages,
+    protocol_table,
+)
 from bdpbench.pages.queues import QueuePage, queue_pages
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.statements import ClaimRow, claim_rows

@@ -9,10 +9,10 @@ from typing import Any
 import polars as pl
 import pytest
 
-from bdpbench.pages import protocol_table as table_module
+from bdpbench.pages import protocols as table_module
 from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData
-from bdpbench.pages.protocol_table import ProtocolTable, protocol_table
+from bdpbench.pages.protocols import ProtocolTable, protocol_table
 
 
 def _table(inputs: Any, *keys: str) -> ProtocolTable | None:

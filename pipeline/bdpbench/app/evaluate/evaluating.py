@@ -20,7 +20,7 @@ from bdpbench.app.keep.bundle import this_version
 from bdpbench.app.mending import mend_at_a_glance
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
 from bdpbench.app.progress import LINE_INTERVAL_S, View, duration_text, make_view
-from bdpbench.app.run import RunRequest, built, execution_of, simulate_missing
+from bdpbench.app.run import Call, built, execution_of, simulate_missing
 from bdpbench.app.scheduling import Execution, failed_runs
 from bdpbench.contracts.evaluation import (
     EVALUATION_NAME,
@@ -60,15 +60,14 @@ INCOMPLETE = "~incomplete"
 
 
 @dataclass(frozen=True)
-class EvaluateRequest:
-    """The user's request.
+class EvaluateRequest(Call):
+    """The user's request; with ``dry_run`` it is only told what would be simulated, and the cost.
 
     Attributes:
         words: the protocols, each ``[NAME=]WHAT``.
         quick: whether minutes have to do.
         name: of the folder in ``results/evaluations/``; made of the protocols' names if None.
         studies: only these studies; all if empty.
-        dry_run: only tell what would be simulated, and the cost.
         files: what is made of the evaluation besides its report.
     """
 
@@ -76,14 +75,9 @@ class EvaluateRequest:
     quick: bool = False
     name: str | None = None
     studies: tuple[str, ...] = ()
-    backend: str | None = None
-    jobs: int | None = None
-    dry_run: bool = False
-    profile: Path | None = None
-    quiet: bool = False
-    as_json: bool = False
     results: Path | None = None
     files: WantedFiles = field(default_factory=WantedFiles)
+    keep_going: bool = field(default=True, kw_only=True)
 
 
 def evaluate(request: EvaluateRequest) -> Path | None:
@@ -102,12 +96,7 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         newcomers = find_newcomers(request.words)
         choice: Choice = "quick" if request.quick else "full"
         name = _name_of(request, newcomers)
-        execution = execution_of(
-            RunRequest(
-                backend=request.backend, jobs=request.jobs, keep_going=True, profile=request.profile
-            ),
-            config,
-        )
+        execution = execution_of(request, config)
         results = (request.results or results_dir(config.results)) / EVALUATIONS_FOLDER
         evaluating = Evaluating(view, name, choice, newcomers, results)
         evaluating.resolve(request.studies)

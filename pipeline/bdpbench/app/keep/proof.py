@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from bdpbench.app.keep.bundle import Portable
 from bdpbench.app.planning import Prepared, exclusive, is_finished, write_plan
 from bdpbench.app.progress import make_view
-from bdpbench.app.run import RunRequest, execution_of, ready, simulate_missing
+from bdpbench.app.run import Call, execution_of, ready, simulate_missing
 from bdpbench.contracts.plan import PlannedRun, study_folder
 from bdpbench.contracts.reports import KeptRun
 from bdpbench.contracts.runs import TakenOver, differences, read_run, read_spec
@@ -149,7 +149,7 @@ def _simulate(sample: Sequence[PlannedRun], prepared: Prepared, say: Say) -> Non
         signals_interrupt(),
         exclusive(prepared.paths.results, say),
     ):
-        execution = ready(execution_of(RunRequest(), load_config()), sample)
+        execution = ready(execution_of(Call(), load_config()), sample)
         missing = [run for run in sample if not is_finished(prepared.paths, run)]
         failed = simulate_missing(replace(prepared, missing=missing), execution, view)
         if failed is not None:

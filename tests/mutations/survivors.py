@@ -44,7 +44,7 @@ ELSEWHERE = {
     "score": ("tests/app/test_atlas.py",),
 }
 EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
-LEFT_OUT = (".git", ".bdpbench", "results", "published", "__pycache__", ".mypy_cache")
+LEFT_OUT = (".git", ".bdpbench", "results", "__pycache__", ".mypy_cache")
 PYTEST = ("-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider")
 
 OTHER: dict[type[ast.AST], type[ast.AST]] = {

@@ -2,12 +2,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, ScenarioText
-from bdpbench.score.published import COLUMNS
+from bdpbench.score import PublishedNumber
+from bdpbench.score.published import COLUMNS, Origin
 
 
 def write_published(path: Path, *rows: dict[str, str], header: Sequence[str] = COLUMNS) -> Path:
@@ -15,6 +17,30 @@ def write_published(path: Path, *rows: dict[str, str], header: Sequence[str] = C
     lines = [",".join(header), *(",".join(row.get(key, "") for key in header) for row in rows)]
     path.write_text("\n".join(lines) + "\n")
     return path
+
+
+def published_number(**changes: Any) -> PublishedNumber:
+    """A number of the run of HS with 40 packets, for which the fixture has 88 %."""
+    facts: dict[str, Any] = {
+        "id": "n",
+        "part_of": "",
+        "where": "Table 1",
+        "page": "98",
+        "scenario": "one",
+        "select": {"protocol": "HS", "buffer_pkts": "40"},
+        "metric": "utilization",
+        "subject": "link:bottleneck",
+        "value": 88.0,
+        "lower": 87.0,
+        "upper": 89.0,
+        "unit": "%",
+        "how": "stated",
+        "origin": Origin("stated"),
+        "why": "",
+        "known_miss": "",
+        "note": "",
+    }
+    return PublishedNumber(**{**facts, **changes})
 
 
 UNITS = {"time_to_90pct_cwnd": "s", "utilization": "%", "asymmetry": "1"}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from tests.pipeline.score.conftest import write_published
+from tests.pipeline.score.conftest import make_run, write_published
 
 from bdpbench.contracts.plan import Output, PlannedRun, Scalar
 from bdpbench.errors import BdpbenchError
@@ -63,23 +63,9 @@ METRICS = {
 
 
 def _run(protocol: str, buffer_pkts: Scalar, duration_s: Scalar) -> PlannedRun:
-    parameters: dict[str, Scalar] = {
-        "protocol": protocol,
-        "buffer_pkts": buffer_pkts,
-        "duration_s": duration_s,
-    }
-    return {
-        "run_id": f"{protocol}{buffer_pkts}{duration_s}",
-        "scenario": "one",
-        "label": f"{protocol}, {buffer_pkts}",
-        "script": "network.tcl",
-        "argv": [],
-        "parameters": parameters,
-        "outputs": [CWND, QUEUE],
-        "protocols": [protocol],
-        "estimated_cpu_s": 1.0,
-        "scripts": None,
-    }
+    given = {"protocol": protocol, "buffer_pkts": buffer_pkts, "duration_s": duration_s}
+    run = make_run(f"{protocol}{buffer_pkts}{duration_s}", CWND, QUEUE, **given)
+    return {**run, "label": f"{protocol}, {buffer_pkts}"}
 
 
 # The paper tier has the runs of the quick tier, only longer, and one more buffer.

@@ -7,33 +7,15 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.pipeline.score.conftest import published_number
 
 from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
-from bdpbench.score import Expectations, PublishedNumber, score
-from bdpbench.score.published import Origin
+from bdpbench.score import Expectations, score
 from bdpbench.score.spreads import Spreads, load_spreads
 
 METRICS = {"utilization": None, "asymmetry": None}
-NUMBER = PublishedNumber(
-    id="n",
-    part_of="",
-    where="Table 1",
-    page="",
-    scenario="one",
-    select={"protocol": "HS", "buffer_pkts": "40"},  # measured 88 %
-    metric="utilization",
-    subject="link:bottleneck",
-    value=60.0,
-    lower=59.0,
-    upper=61.0,
-    unit="%",
-    how="stated",
-    origin=Origin("stated"),
-    why="",
-    known_miss="",
-    note="",
-)
+NUMBER = published_number(value=60.0, lower=59.0, upper=61.0)  # measured 88 %
 GIVEN = "- {of: [n], varied: the seed, least: %s, most: %s, source: three runs}\n"
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.pipeline.score.conftest import published_number
 
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.scorecard import NUMBER_VERDICTS, ScoredPart
@@ -15,31 +16,8 @@ from bdpbench.score import Expectations, PublishedNumber, score, score_rows
 from bdpbench.score.published import Origin
 
 
-def _number(**changes: Any) -> PublishedNumber:
-    facts: dict[str, Any] = {
-        "id": "n",
-        "part_of": "",
-        "where": "Table 1",
-        "page": "98",
-        "scenario": "one",
-        "select": {"protocol": "HS", "buffer_pkts": "40"},
-        "metric": "utilization",
-        "subject": "link:bottleneck",
-        "value": 88.0,
-        "lower": 87.0,
-        "upper": 89.0,
-        "unit": "%",
-        "how": "stated",
-        "origin": Origin("stated"),
-        "why": "",
-        "known_miss": "",
-        "note": "",
-    }
-    return PublishedNumber(**{**facts, **changes})
-
-
 def _verdict(plan: Plan, metrics: pl.DataFrame, **changes: Any) -> dict[str, Any]:
-    card = score(plan, metrics, Expectations([_number(**changes)]))
+    card = score(plan, metrics, Expectations([published_number(**changes)]))
     (number,) = card["numbers"]
     assert card["totals"][number["verdict"]] == 1
     return dict(number)
@@ -142,8 +120,8 @@ HS_200 = {"protocol": "HS", "buffer_pkts": "200"}  # measured 95 %
 def _parts(lower: float, upper: float) -> list[PublishedNumber]:
     common = {"part_of": "both", "value": 91.5, "lower": lower, "upper": upper}
     return [
-        _number(id="first", select=HS_40, **common),
-        _number(id="second", select=HS_200, **common),
+        published_number(id="first", select=HS_40, **common),
+        published_number(id="second", select=HS_200, **common),
     ]
 
 
@@ -179,7 +157,7 @@ def test_a_number_of_which_a_run_is_missing_is_not_run_unless_another_fails(
 ) -> None:
     def verdict(lower: float, upper: float) -> str:
         first, _ = _parts(lower, upper)
-        absent = _number(
+        absent = published_number(
             id="second", part_of="both", scenario="empty", value=91.5, lower=lower, upper=upper
         )
         (number,) = score(plan, metrics, Expectations([first, absent]))["numbers"]
@@ -221,9 +199,9 @@ def test_single_rows_are_judged_alone(plan: Plan, metrics: pl.DataFrame) -> None
 def test_blind_and_fitted_numbers_are_counted_apart(plan: Plan, metrics: pl.DataFrame) -> None:
     chosen = Origin("chosen on", ("fit*",))
     numbers = [
-        _number(id="fitted", origin=chosen),
-        _number(id="blind-miss", origin=chosen, value=50.0, lower=49.0, upper=51.0),
-        _number(id="told", origin=Origin("stated")),
+        published_number(id="fitted", origin=chosen),
+        published_number(id="blind-miss", origin=chosen, value=50.0, lower=49.0, upper=51.0),
+        published_number(id="told", origin=Origin("stated")),
     ]
     card = score(plan, metrics, Expectations(numbers))
     assert [number["kind"] for number in card["numbers"]] == ["fitted", "blind", "blind"]
@@ -240,11 +218,11 @@ def test_skill_compares_the_counts_with_the_best_constant(
 ) -> None:
     # Measured 88, 88, 95, 95 and 88; a constant of 87 would lie in three bounds, 95 in two.
     numbers = [
-        _number(id="a", value=88.0, lower=87.0, upper=89.0),
-        _number(id="b", value=87.0, lower=86.0, upper=87.5),
-        _number(id="c", value=95.0, lower=95.0, upper=96.0, select=HS_200),
-        _number(id="d", value=97.0, lower=94.0, upper=98.0, select=HS_200),
-        _number(id="e", value=86.0, lower=85.0, upper=87.0),
+        published_number(id="a", value=88.0, lower=87.0, upper=89.0),
+        published_number(id="b", value=87.0, lower=86.0, upper=87.5),
+        published_number(id="c", value=95.0, lower=95.0, upper=96.0, select=HS_200),
+        published_number(id="d", value=97.0, lower=94.0, upper=98.0, select=HS_200),
+        published_number(id="e", value=86.0, lower=85.0, upper=87.0),
     ]
     (skill,) = score(plan, metrics, Expectations(numbers)).get("skill", [])
     assert (skill["numbers"], skill["reproduced"]) == (5, 3)

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS, measure_run
+from bdpbench.metrics import DEFINITIONS, RunView, measure_run
 from bdpbench.metrics.series import queueing_delays
 
 Measure = Callable[..., dict[tuple[str, str], Any]]
@@ -122,6 +122,14 @@ def test_capacity_is_that_of_the_window(build: Any, measure: Measure) -> None:
     assert values["utilization", LINK] == pytest.approx(50)
     assert values["overall_utilization", LINK] == pytest.approx(55)
     assert values["flows_utilization", "run"] == pytest.approx(30)
+
+
+def test_capacity_of_a_moment_is_that_of_the_beginning() -> None:
+    given: dict[str, int | str] = {"duration_s": 10, "bottleneck_mbps": 10}
+    given["bottleneck_mbps_changes"] = "5 from 4 s"
+    link = RunView({**given}, {}, "r").link("bottleneck")
+    assert link.capacity_mbps((5.0, 5.0)) == 10
+    assert link.capacity_mbps((5.0, 6.0)) == 5
 
 
 def test_queueing_delay_has_the_rate_of_its_time(build: Any, measure: Measure) -> None:

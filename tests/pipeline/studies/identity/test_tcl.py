@@ -65,6 +65,7 @@ def braced(words: list[str]) -> str:
         ("set a 1 # no comment", "set a 1 # no comment"),
         ("# goes \\\n on\nset a 1", "set a 1"),
         ("# ends \\\\\nset a 1", "set a 1"),
+        ("set a \\\n;# gone", "set a"),
         ("set rows {\n    # data\n\n    one\n}", "set rows {\n    # data\n\n    one\n}"),
         ('set text "\n# data\n"', 'set text "\n# data\n"'),
         ("puts {# data}", "puts {# data}"),

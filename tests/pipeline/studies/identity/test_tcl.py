@@ -42,6 +42,55 @@ foreach {one two} [read stdin] {
 }
 """
 
+# Disassembles every procedure and shows every variable of a namespace; neither contains comments.
+DISASSEMBLE = r"""
+proc unknown args {return {}}
+rename source {}
+proc source args {}
+set argv {}
+set before [info procs]
+# Without ns-2, OTcl's methods are procedures of the same name.
+proc method {class verb name arguments body} {::proc ::$class.$name $arguments $body}
+foreach class {SplitObject Simulator} {
+    ::proc ::$class {verb name arguments body} "method $class \$verb \$name \$arguments \$body"
+}
+proc exit args {return -code error exit}
+fconfigure stdin -encoding utf-8
+# One command after another: some need what the files that are not sourced here would define.
+set command ""
+foreach line [split [read stdin] \n] {
+    append command $line \n
+    if {[info complete $command]} {
+        catch {uplevel #0 $command}
+        set command ""
+    }
+}
+proc show {space} {
+    global before
+    foreach name [lsort [info procs ${space}::*]] {
+        if {$name in {::unknown ::source ::method ::show ::exit ::SplitObject ::Simulator}
+            || [string trimleft $name :] in $before} continue
+        puts "proc $name [info args $name]"
+        catch {::tcl::unsupported::disassemble proc $name} text
+        foreach line [split $text \n] {
+            if {[regexp {^\s*\(\d+\)} $line]} {puts $line}
+        }
+    }
+    if {$space ne ""} {
+        foreach name [lsort [info vars ${space}::*]] {
+            if {[info exists $name]} {
+                puts "variable $name [expr {
+                    [array exists $name] ? [array get $name] : [set $name]}]"
+            }
+        }
+    }
+    foreach child [lsort [namespace children ${space}::]] {
+        if {$child ni {::tcl ::oo ::zlib}} {show $child}
+    }
+}
+show ""
+"""
+
 
 def tclsh(program: str, text: str, tmp_path: Path) -> str:
     script = tmp_path / "program.tcl"
@@ -108,6 +157,16 @@ def test_what_is_a_comment(text: str, expected: str | None, tmp_path: Path) -> N
     assert strip_tcl(stripped) == stripped
 
 
+def test_stripped_files_define_the_same_procedures_and_tables(tmp_path: Path) -> None:
+    for path in (ROOT / "tcl").rglob("*.tcl"):
+        text = path.read_text()
+        stripped = strip_tcl(text)
+        before = tclsh(DISASSEMBLE, text, tmp_path)
+        assert tclsh(DISASSEMBLE, stripped, tmp_path) == before, path
+        assert before.count("proc ") >= text.count("\nproc "), path
+        assert len(stripped) < len(text), path
+
+
 # ---------------------------------------------------------------- any text at all
 
 PIECES = [
@@ -124,6 +183,40 @@ def test_tcl_runs_the_same_commands_without_comments(batch: list[str], tmp_path:
     pairs = [word for text in batch for word in (text, strip_tcl(text))]
     told = tclsh(RECORD, braced(pairs), tmp_path)
     assert told == "same\n" * len(batch)
+
+
+# Scripts as lists of commands, written with and without comments and blank lines.
+plain = st.sampled_from(
+    ["set a 1", "puts {# kept}", 'puts "# kept ; # kept"', "set t {\n# kept\n\nrow\n}", "$ns run"]
+)
+remark = st.sampled_from(["", "# gone\n", "\n\n", "    \n# gone { \\\n gone }\n", ";# gone\n"])
+
+
+def block(commands: st.SearchStrategy[tuple[str, str]]) -> st.SearchStrategy[tuple[str, str]]:
+    heads = st.sampled_from(
+        ["proc f {a} ", "if {$a} ", "foreach i {1 # 2} ", "namespace eval ::n ", "catch "]
+    )
+    return st.builds(
+        lambda head, inner: (f"{head}{{\n{inner[0]}\n}}", f"{head}{{\n{inner[1]}\n}}"),
+        heads,
+        st.builds(join, st.lists(st.tuples(remark, commands), min_size=1, max_size=3)),
+    )
+
+
+def join(parts: list[tuple[str, tuple[str, str]]]) -> tuple[str, str]:
+    decorated = "".join(f"{remark}  {command[0]} ;# gone\n" for remark, command in parts)
+    return decorated, "\n".join(command[1] for _, command in parts)
+
+
+command = st.recursive(plain.map(lambda each: (each, each)), block, max_leaves=8)
+script = st.builds(join, st.lists(st.tuples(remark, command), min_size=1, max_size=5))
+
+
+@settings(deadline=None)
+@given(script)
+def test_comments_and_blank_lines_leave_no_trace(both: tuple[str, str]) -> None:
+    decorated, bare = both
+    assert strip_tcl(decorated) == bare
 
 
 # ---------------------------------------------------------------- files

@@ -10,8 +10,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import altair as alt
+import nbformat
 import polars as pl
 import pytest
+from nbclient import NotebookClient
 
 import bdpbench
 from bdpbench import BdpbenchError, Study, Tier
@@ -63,22 +65,34 @@ def test_the_notebook_of_the_documentation(
     assert chart.to_dict()["width"] == 500
 
 
-def test_notebooks_show_studies_tiers_and_charts_without_a_network(
-    study: Study, tier: Tier, tmp_path: Path
+def test_a_kernel_shows_studies_tiers_and_charts_without_a_network(
+    finished_once: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for each in (study, tier):
-        html = each._repr_html_()
+    monkeypatch.setenv("BDPBENCH_CONFIG", str(finished_once / "config"))
+    monkeypatch.setenv("PYTHONPATH", str(repository_root() / "pipeline"))
+    cells = (
+        f"import bdpbench\n"
+        f"study = bdpbench.study('dumbbell', results={str(finished_once / 'results')!r})\nstudy",
+        "tier = study.tier('quick')\ntier",
+        "tier.chart(tier.charts()['name'][0]).properties(width=300)",
+        "tier.metrics()",
+        "bdpbench.study('dumbbell', results='/nowhere').tier('quick')",
+    )
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
+    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": "/"}}).execute()
+    shown = [cell.outputs[0].data for cell in notebook.cells]
+    of_study, of_tier, chart, metrics, none = shown
+    for each in (of_study, of_tier):
+        html = each["text/html"]
         assert "dumbbell, quick tier" in html
         assert html.count('<img src="data:image/svg+xml;base64,') >= 1
         assert "<th>Protocol</th>" in html
         assert not re.search(r'(?:src|href)="(?!data:)', html)
     # altair's own way would be HTML that loads Vega from a server.
-    chart = tier.chart(tier.charts()["name"][0]).properties(width=300)
-    shown = chart._repr_mimebundle_()
-    assert "text/html" not in shown
-    assert re.search(r'<svg [^>]*width="(?:3\d\d|[4-9]\d\d)', shown["image/svg+xml"])
-    none = bdpbench.study("dumbbell", results=tmp_path).tier("quick")
-    assert "3 of 3 runs have no results" in none._repr_html_()
+    assert "text/html" not in chart
+    assert re.search(r'<svg [^>]*width="(?:3\d\d|[4-9]\d\d)', chart["image/svg+xml"])
+    assert "</table>" in metrics["text/html"]
+    assert "3 of 3 runs have no results" in none["text/html"]
 
 
 def test_another_renderer_of_altair_is_left_as_it_is(tier: Tier) -> None:

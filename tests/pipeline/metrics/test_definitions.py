@@ -103,6 +103,13 @@ def test_a_study_s_metrics_are_its_alone(load: Load, tmp_path: Path) -> None:
     assert not list(tmp_path.rglob("*.pyc"))
 
 
+def test_who_has_a_foreign_module_executed_is_told(
+    load: Load, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    load(FIVE.replace("5.0", "55.0"))
+    assert f"{tmp_path / 'metrics.py'}: is executed" in capsys.readouterr().err
+
+
 def test_the_name_may_be_given(load: Load) -> None:
     assert "six" in load(FIVE.replace("unit=", 'name="six", unit='))
 

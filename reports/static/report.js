@@ -173,7 +173,7 @@
   function samplesOf(chart) {
     return chart.traces.flatMap((trace) => {
       const { t, v } = pointsOf(trace, chart.kind);
-      const samples = t.map((time, i) => ({ t: time, v: v[i], s: trace.label }));
+      const samples = t.map((time, i) => ({ t: time, v: v[i], s: trace.label, group: trace.group }));
       // A step needs a beginning: the first mean covers as much time as the second.
       if (chart.kind === "throughput" && t.length > 1) {
         samples.unshift({ ...samples[0], t: Math.max(0, 2 * t[0] - t[1]) });
@@ -460,13 +460,18 @@
   // More curves than can be named: name → curves, by what their names begin with; null if that is no help.
   function crowdOf(chart) {
     if (chart.kind === "spec" || chart.unit || chart.traces.length <= MOST_NAMED) return null;
-    const groups = Map.groupBy(chart.traces, ({ label }) => label.split(", ")[0]);
-    return groups.size <= MOST_NAMED && groups.size * 3 <= chart.traces.length ? groups : null;
+    // Flows of one kind, whatever their numbers; if there are too many kinds, what begins alike.
+    const kinds = [(label) => label.replace(/, flow \d+/, ""), (label) => label.split(", ")[0]];
+    const found = kinds.map((kind) => Map.groupBy(chart.traces, ({ label }) => kind(label)));
+    return found.find(({ size }) => size <= MOST_NAMED && size * 3 <= chart.traces.length);
   }
 
   async function drawBands(chart, canvas, groups) {
-    const medians = [...groups].map(([label, [first]]) => ({ ...first, label, dash: [1, 0] }));
-    const spec = specOf({ ...chart, bands: medians }, canvas);
+    const firsts = [...groups].map(([, [first]]) => first);
+    const alike = new Set(firsts.map(({ colour }) => colour)).size < firsts.length;
+    const medians = [...groups].map(([label, [first]]) => ({ ...first, label, dash: alike ? first.dash : [1, 0] }));
+    const traces = [...groups].flatMap(([group, curves]) => curves.map((each) => ({ ...each, group })));
+    const spec = specOf({ ...chart, traces, bands: medians }, canvas);
     const told = document.createElement("p");
     told.className = "quantity";
     told.textContent = `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.`;
@@ -738,6 +743,7 @@
       figure.querySelector("figcaption").append(" ", csvButton("the chart's data", make));
     });
     all("table", root).forEach((table, i) => {
+      nameCells(table);
       const run = table.closest("details.run");
       const place = run ? run.id : (table.closest("section[id]") || document.body).id;
       const name = table.dataset.csv || `${place}-table-${i + 1}`;
@@ -752,6 +758,25 @@
       row.append(csvButton("the list", () => download(list.dataset.csv, rowsOfList(list))));
       list.after(row);
     });
+  }
+
+  // On a phone a row is a card, whose values carry the names of their columns.
+  function nameCells(table) {
+    if (!table.closest(".scroll") || !table.tHead || table.matches(".numbers")) return;
+    const heads = [...[...table.tHead.rows].at(-1).cells];
+    const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
+    if (rows.some(({ cells }) => cells.length !== heads.length)) return;
+    const squeezed = (node) => (node ? node.textContent.replace(/\s+/g, " ").trim() : "");
+    const names = heads.map((head) => {
+      const copy = head.cloneNode(true);
+      all(".of", copy).forEach((each) => each.remove());
+      return squeezed(copy);
+    });
+    const repeats = new Set(names).size < names.length; // metrics of several experiments
+    if (repeats) heads.forEach((head, i) => { names[i] = `${names[i]} ${squeezed(head.querySelector(".of"))}`; });
+    table.classList.add("cards");
+    table.classList.toggle("repeats", repeats);
+    rows.forEach(({ cells }) => [...cells].forEach((cell, i) => { cell.dataset.label = names[i]; }));
   }
 
   // ---- Any table can be sorted and filtered --------------------------------------------------

@@ -111,6 +111,11 @@ def test_all_charts_draw_lines_at_a_readable_size_and_fit_any_screen(
     )
     assert min(paths) > 20
     assert page.evaluate("document.documentElement.scrollWidth") == 390
+    wider = page.locator(".scroll").evaluate_all(
+        "all => all.filter(each => each.scrollWidth > each.clientWidth + 1)"
+        ".map(each => each.getAttribute('aria-label'))"
+    )
+    assert wider == []
     for width, scheme in ((768, "dark"), (1280, "light")):
         page.set_viewport_size({"width": width, "height": 900})
         page.emulate_media(color_scheme=scheme)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.pages.drawing import BANDS, MOST_NAMED
+from bdpbench.pages.drawing import BANDS, DROP_HEIGHT, DROPS, LINES, MOST_NAMED, SAMPLES
 from bdpbench.pages.names import (
     NEUTRAL,
     Captions,
@@ -27,7 +28,6 @@ from bdpbench.pages.names import (
 from bdpbench.pages.series import (
     CHARTED_TABLES,
     COMPLETION,
-    DROPS,
     QUEUE_SHARE,
     SELDOM_SAMPLED,
     RunSeries,
@@ -96,12 +96,17 @@ _HEIGHT = 230
 
 # Rates of the bottlenecks of a chain, and changes of a rate.
 _OTHER_RATE = re.compile(r"bottleneck(_\d+_mbps|(_\d+)?_mbps_changes)")
+_NUMBER_OF_FLOW = re.compile(r", flow \d+")
 _DROP = "#a3211b"
-_DROP_HEIGHT = 9
 
 # Times at which curves are compared, and what is drawn of them there.
 BAND_TIMES = 240
-_BAND = {"low": 0.1, "v": 0.5, "high": 0.9}
+# A curve turns when it goes back by this part of what the chart shows.
+_OF_A_TURN = 20
+_MOST_TURNS = 60
+_FEWEST_APART = 3
+
+BAND = {"low": 0.1, "v": 0.5, "high": 0.9}
 
 # The plain wheel scrolls the page, as on any other; with Ctrl, or a pinch, it zooms the chart.
 _ZOOM_ON = "wheel![event.ctrlKey || event.metaKey]"
@@ -317,10 +322,15 @@ def curve(
 
 
 def _name_in(run: PlannedRun, subject: str) -> str:
-    """A subject in words; for a flow with its group, if it has one."""
+    """A subject in words; for a flow with its group, or its size, if it has one."""
     name = subject_name(subject)
-    group = run["parameters"].get(f"group_{name.removeprefix('flow ')}")
-    return f"{name}, {group}" if group is not None and subject.startswith("flow:") else name
+    if not subject.startswith("flow:"):
+        return name
+    parameters, number = run["parameters"], name.removeprefix("flow ")
+    size = parameters.get(f"size_{number}_pkts")
+    sized = size and with_unit(format_number(float(size)), "packets")
+    kind = parameters.get(f"group_{number}", sized)
+    return f"{name}, {kind}" if kind else name
 
 
 def _sequence(position: int, count: int) -> str:
@@ -412,7 +422,7 @@ def line_spec(
     series = text("s", None, scale={"domain": [], "range": []})
     lines = layer(
         "line",
-        "samples",
+        SAMPLES,
         {
             "x": number("t", abscissa, scale=across),
             "y": number("v", ordinate, scale=scale),
@@ -426,40 +436,84 @@ def line_spec(
         interpolate=interpolate,
     )
     ends = names_at_ends(lines, "(!zoom.t || datum.t <= zoom.t[1])")
-    parts = [{**lines, "name": "lines"}, *_thresholds(), _drops(), ends, _bands()]
+    parts = [{**lines, "name": LINES}, *_thresholds(), _drops(), ends, _bands()]
     spec = layered(*parts, height=_HEIGHT)
     zoom = {"type": "interval", "encodings": ["x"], "zoom": _ZOOM_ON}
     chosen = {"type": "point", "fields": ["s"]}
     spec["params"] = [
-        {"name": "chosen", "select": chosen, "bind": "legend", "views": ["lines"]},
-        {"name": "zoom", "select": zoom, "bind": "scales", "views": ["lines"]},
+        {"name": "chosen", "select": chosen, "bind": "legend", "views": [LINES]},
+        {"name": "zoom", "select": zoom, "bind": "scales", "views": [LINES]},
     ]
     return spec
 
 
-def crowd_of(content: TimeContent) -> dict[str, CurveContent]:
-    """Group → first of its curves, where there are more than can be named; {} if that is no help.
+def crowd_of(content: TimeContent) -> dict[str, list[CurveContent]]:
+    """Group → its curves, where there are more than can be named; {} if that is no help.
 
-    A group are curves whose labels begin with the same words: ``H-TCP, flow 3`` with ``H-TCP``.
+    A group are flows of one kind, ``H-TCP, flow 3, 20 packets`` with ``H-TCP, 20 packets``; if
+    there are too many kinds, curves whose labels begin with the same words. So does
+    static/report.js.
     """
     curves = content["traces"]
-    groups: dict[str, CurveContent] = {}
-    for each in curves:
-        groups.setdefault(each["label"].split(", ")[0], each)
-    is_crowd = "unit" not in content and len(curves) > MOST_NAMED >= len(groups)
-    return groups if is_crowd and 3 * len(groups) <= len(curves) else {}
+    for group_of in (_without_number, _first_words):
+        groups: dict[str, list[CurveContent]] = {}
+        for each in curves:
+            groups.setdefault(group_of(each["label"]), []).append(each)
+        is_crowd = "unit" not in content and len(curves) > MOST_NAMED >= len(groups)
+        if is_crowd and 3 * len(groups) <= len(curves):
+            return groups
+    return {}
+
+
+def _without_number(label: str) -> str:
+    return _NUMBER_OF_FLOW.sub("", label)
+
+
+def _first_words(label: str) -> str:
+    return label.split(", ")[0]
+
+
+def swings(content: TimeContent, values: Sequence[Sequence[float]]) -> bool:
+    """Whether curves turn too often to lie on one another, as static/report.js decides.
+
+    Args:
+        content: a chart over time, whose curves the page then draws one below the other.
+        values: those of each of its curves.
+    """
+    if "unit" in content or len(values) < _FEWEST_APART:
+        return False
+    rules = [each["v"] for each in content["thresholds"]]
+    height = max(itertools.chain(rules, *values), default=0.0) / _OF_A_TURN
+    return sum(_turns(each, height) for each in values) > _MOST_TURNS
+
+
+def _turns(values: Sequence[float], height: float) -> int:
+    """How often a curve turns by more than ``height``."""
+    turns, direction = 0, 0
+    low = high = values[0] if values else 0.0
+    for value in values:
+        low, high = min(low, value), max(high, value)
+        if direction <= 0 and value - low > height:
+            turns, direction, high = turns + 1, 1, value
+        elif direction >= 0 and high - value > height:
+            turns, direction, low = turns + 1, -1, value
+        if direction > 0 and value >= high:
+            low = value
+        if direction < 0 and value <= low:
+            high = value
+    return turns
 
 
 def _bands() -> Layer:
     """Where the middle 80 % of many curves are.
 
     Only a crowd has this layer. Its lines and names are then those of the medians, which its
-    ``transform`` makes; ``step`` is a parameter, the time between two of their values.
+    ``transform`` makes of rows that have a ``group``; ``step`` is a parameter, the time between two
+    of their values.
     """
-    probs = list(_BAND.values())
-    names = " : ".join(f"datum.prob == {value} ? '{name}'" for name, value in _BAND.items())
+    probs = list(BAND.values())
+    names = " : ".join(f"datum.prob == {value} ? '{name}'" for name, value in BAND.items())
     place = [
-        {"calculate": "split(datum.s, ', ')[0]", "as": "group"},
         {"calculate": "(floor(datum.t / step) + 0.5) * step", "as": "time"},
         # The last value of each curve in each interval.
         {
@@ -474,15 +528,16 @@ def _bands() -> Layer:
         {"calculate": "datum.time", "as": "t"},
     ]
     between = {"x": number("t"), "y": number("low"), "y2": {"field": "high"}, "color": text("s")}
-    area = layer("area", "samples", between, opacity=0.18, clip=True)
+    area = layer("area", SAMPLES, between, opacity=0.18, clip=True)
     return {**area, "name": BANDS, "transform": place}
 
 
 def _drops() -> Layer:
     """Short marks along the upper edge, where packets were dropped."""
     # A short rule, because a tick has no extent to be clipped at the axes.
-    ends = {"x": number("t"), "y": {"value": 0}, "y2": {"value": _DROP_HEIGHT}}
-    return layer("rule", "drops", ends, color=_DROP, strokeWidth=1.2, clip=True)
+    ends = {"x": number("t"), "y": {"value": 0}, "y2": {"value": DROP_HEIGHT}}
+    marks = layer("rule", DROPS, ends, color=_DROP, strokeWidth=1.2, clip=True)
+    return {**marks, "name": DROPS}
 
 
 def _thresholds() -> list[Layer]:

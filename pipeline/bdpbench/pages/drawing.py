@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import json
+import math
 import os
 import re
 import signal
@@ -20,7 +22,7 @@ from html import escape
 from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 if TYPE_CHECKING:  # which imports polars
     from bdpbench.pages.specs import Spec
@@ -40,8 +42,9 @@ PNG_SCALE = 2
 """Pixels of a PNG per px: 192 per inch."""
 
 # vl-convert ships Liberation Sans, so that texts are measured and drawn in the same way on every
-# machine. An SVG names it first; Arial and Helvetica have letters of the same widths.
-FONT = "Liberation Sans, Arial, Helvetica, sans-serif"
+# machine. An SVG names others of the same widths behind it; measuring with one name is faster.
+_OWN_FONT = "Liberation Sans"
+FONT = f"{_OWN_FONT}, Arial, Helvetica, sans-serif"
 
 # Scripts whose letters it does not have, from Arabic to Chinese.
 _OTHER_SCRIPTS = re.compile("[\u0600-\u1dff\u2e80-\ud7ff\uf900-\ufdff\U00010000-\U0010ffff]")
@@ -61,6 +64,15 @@ _ABOVE_WORDS = 18
 ENDS = "ends"
 """Name of the layer with the names of lines, see ``names_at_ends`` of ``specs``."""
 
+LINES = "lines"
+"""Name of the layer of lines over time."""
+
+SAMPLES = "samples"
+"""Name of their rows: ``t`` s, ``v`` in any unit, and ``s``, the name of the line."""
+
+DROPS = "drops"
+"""Name of a layer of short marks along the upper edge, and of their rows: ``t`` s."""
+
 BANDS = "bands"
 """Name of the layer that only a crowd of curves has, see ``line_spec`` of ``curves``."""
 
@@ -69,6 +81,33 @@ MOST_NAMED = 8
 
 # The share of the width that they may take.
 _WIDEST_NAMES = 0.34
+
+Points: TypeAlias = list[tuple[float, float]]
+"""Of a line, px from the left and from above."""
+
+Lines: TypeAlias = dict[str, tuple[list[float], list[float]]]
+"""Name of a line → times and values."""
+
+# How far a line may pass its points, which is a seventh of its width.
+_MOST_ASIDE_PX = 0.2
+
+# Surroundings of a plot → their width at the last one that was drawn, px: the next one has mostly
+# the same, and is drawn once.
+_around: dict[str, float] = {}
+
+# The width of a plot follows from what surrounds it, which depends a little on it.
+_MOST_FITS = 4
+_PLOT = re.compile(r'class="background"[^>]* d="M0,0h([1-9][0-9.]*)v')
+_FIRST_POINT = re.compile(rf'(class="mark-line role-mark {LINES}_marks"[^>]*><path d=")M[^"]*')
+
+_FIRST_DROP = re.compile(
+    rf'(class="mark-rule role-mark {DROPS}_marks"[^>]*>)<line transform="[^"]*" x2="0" y2="[0-9]+"'
+)
+DROP_HEIGHT = 9
+
+# Of lines one below the other, px, and Vega-Lite's name of their width.
+_PART_HEIGHT = 62
+_PARTS_WIDTH = "child_width"
 
 # As many drawings are worth the start of processes, 0.5 s each; this many wait for each of them.
 _WORTH_PROCESSES = 24
@@ -85,6 +124,7 @@ class Drawing:
         description: text alternative in the SVG.
         widths_pt: widths to draw it in, with everything that surrounds the plot, pt.
         formats: some of ``FIGURE_FORMATS``.
+        apart: whether its lines over time are drawn one below the other.
     """
 
     spec: Spec
@@ -92,6 +132,7 @@ class Drawing:
     description: str
     widths_pt: Sequence[int]
     formats: Sequence[str]
+    apart: bool = False
 
 
 def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
@@ -117,7 +158,7 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
     # On the page, room for a button is left above the chart.
     found |= {"width": width_px, "padding": 2}
     config = found["config"]
-    config |= {"font": FONT, "autosize": {"type": "fit-x", "contains": "padding"}}
+    config |= {"font": FONT, "autosize": "pad"}
     # Measuring a text takes as long as drawing a hundred points, and a limit is measured twice.
     config |= {"axisQuantitative": {"labelLimit": 0}}
     config["legend"] |= {
@@ -130,6 +171,35 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
     return found
 
 
+def _apart(spec: Spec, labels: Sequence[str]) -> Spec:
+    """The lines of a specification one below the other, on the same scales."""
+    lines, *others = (each for each in spec["layer"] if each.get("name") != ENDS)
+    rules = "; ".join(each["label"] for each in spec["datasets"]["thresholds"])
+    encoding = lines["encoding"]
+    quantity = encoding["y"]["title"] + (f"; dashed: {rules}" if rules else "")
+    encoding["y"]["axis"] = {"tickCount": 3, "title": None}
+    encoding["color"]["legend"] = None
+    del encoding["strokeDash"]  # a single curve needs no dashes
+    # Vega-Lite divides the rows of the whole; those of a layer, it shows in every part.
+    layers = [
+        {key: lines[key] for key in lines if key != "data"},
+        *(each for each in others if each["mark"]["type"] != "text"),
+    ]
+    look = {"labelAnchor": "start", "labelOrient": "top", "labelPadding": 2, "labelFontSize": 11}
+    row = {"field": "s", "type": "nominal", "title": None, "sort": list(labels), "header": look}
+    words = {"anchor": "start", "frame": "group", "fontSize": 12, "fontWeight": "normal"}
+    ticks = {"tickCount": {"expr": f"ceil({_PARTS_WIDTH} / 70)"}}
+    same = {key: value for key, value in spec.items() if key not in ("layer", "height")}
+    return same | {
+        "config": spec["config"] | {"axisX": spec["config"]["axisX"] | ticks},
+        "data": {"name": SAMPLES},
+        "facet": {"row": row},
+        "spacing": 2,
+        "spec": {"layer": layers, "height": _PART_HEIGHT},
+        "title": {"text": quantity, **words},
+    }
+
+
 def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
     """A drawing as files: width and format → bytes.
 
@@ -139,6 +209,8 @@ def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
     converter = _converter()
     found: dict[tuple[int, str], bytes] = {}
     specs = [sized(drawing.spec, drawing.labels, width_pt) for width_pt in drawing.widths_pt]
+    if drawing.apart:
+        specs = [_apart(each, drawing.labels) for each in specs]
     for width_pt, svg in zip(drawing.widths_pt, _svgs(specs), strict=True):
         if "svg" in drawing.formats:
             described = svg.replace(">", f"><desc>{escape(drawing.description)}</desc>", 1)
@@ -152,36 +224,144 @@ def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
 
 
 def svg_of(spec: Spec) -> str:
-    """A whole specification as SVG."""
-    return next(_svgs([spec]))
+    """A whole specification as SVG, all of it drawn by Vega: a notebook may have changed it."""
+    return next(_svgs([spec], with_lines=False))
 
 
-def _svgs(specs: Iterable[Spec]) -> Iterator[str]:
+def _svgs(specs: Iterable[Spec], *, with_lines: bool = True) -> Iterator[str]:
     """SVGs of what shows the same rows, and differs in what ``sized`` changes with the width.
 
-    Vega-Lite copies rows several times, so it gets none and compiles what is alike once. Vega draws
-    twice to fit a plot into a width. In another width, what surrounds the plot is as wide: it is
-    drawn once, if the figure is then as wide as it should be. It shows the same as one that is
-    fitted; if fitting changes the number of ticks, they are in another order in the file.
+    Vega-Lite copies rows several times, so it gets none and compiles what is alike once. Vega takes
+    0.1 ms for each point of a line; it draws the first one of each line, and the others are added
+    to the SVG, if it need not look for the extent of the axes among them. What surrounds a plot is
+    as wide in another width: it is mostly drawn once.
     """
     compiled: Spec = {}
     shape: Spec | None = None
-    around = 0.0
     for spec in specs:
+        width = spec["width"]
         rows = spec.get("datasets", {})
-        if shape == (shape := _shape(spec)):
-            compiled["config"]["legend"] |= spec["config"]["legend"]
-            single = {"autosize": "pad", "width": spec["width"] - around}
-            svg = _drawn_vega(compiled | single, rows)
-            if _widths(svg)[0] == spec["width"]:
-                yield _renumbered(svg)
-                continue
-        bare = spec | {"datasets": {name: [] for name in rows}}
-        compiled = _converter().vegalite_to_vega(bare, show_warnings=False)
-        svg = _drawn_vega(compiled, rows)
-        whole, plot = _widths(svg)
-        around = whole - plot
-        yield _renumbered(svg)
+        alike = _surroundings(spec)
+        lines = _lines_of(spec) if with_lines else {}
+        if lines:
+            firsts = [{"s": name, "t": t[0], "v": v[0]} for name, (t, v) in lines.items()]
+            rows = rows | {SAMPLES: firsts, DROPS: rows[DROPS][:1]}
+        if shape != (shape := _shape(spec)):
+            bare = spec | {"datasets": {name: [] for name in rows}}
+            compiled = _converter().vegalite_to_vega(bare, show_warnings=False)
+        compiled["config"]["legend"] |= spec["config"]["legend"]
+        for _ in range(_MOST_FITS):
+            svg = _drawn_vega(_in_width(compiled, width - _around.get(alike, 0)), rows)
+            whole, plot = _widths(svg)
+            _around[alike] = whole - plot
+            if whole == width:
+                break
+        yield _renumbered(_with_lines(svg, spec, lines) if lines else svg)
+
+
+def _surroundings(spec: Spec) -> str:
+    """What mostly says how wide all beside a plot is: its names, and the digits of its values."""
+    layers = _unit(spec)["layer"]
+    encoding = layers[0].get("encoding", {})
+    colours = encoding.get("color", {}).get("scale") or {}
+    *_, top = (encoding.get("y", {}).get("scale") or {}).get("domain", [0])
+    named = layers[-1].get("name") == ENDS and colours.get("domain")
+    return f"{named} {len(str(top).partition('.')[0])} {'facet' in spec}"
+
+
+def _lines_of(spec: Spec) -> Lines:
+    """Name → times and values of each line over time; {} if Vega computes what is drawn of them."""
+    layers = _unit(spec)["layer"]
+    lines = next((each for each in layers if each.get("name") == LINES), None)
+    if lines is None or "transform" in lines:
+        return {}
+    found: Lines = {}
+    for row in spec["datasets"][SAMPLES]:
+        times, values = found.setdefault(row["s"], ([], []))
+        times.append(row["t"])
+        values.append(row["v"])
+    return found
+
+
+def _unit(spec: Spec) -> Spec:
+    """The part of a specification that has the layers."""
+    unit: Spec = spec.get("spec", spec)
+    return unit
+
+
+def _in_width(compiled: Spec, width: float) -> Spec:
+    """A specification of Vega with the width of its plot, or of each of several, in px."""
+    signals = compiled.get("signals", [])
+    if not any(each["name"] == _PARTS_WIDTH for each in signals):
+        return compiled | {"width": width}
+    changed = {"name": _PARTS_WIDTH, "value": width}
+    return compiled | {
+        "signals": [changed if each["name"] == _PARTS_WIDTH else each for each in signals]
+    }
+
+
+def _with_lines(svg: str, spec: Spec, lines: Lines) -> str:
+    """The SVG with whole lines, of which it has the first points, and all marks of drops."""
+    unit = _unit(spec)
+    drawn = next(each for each in unit["layer"] if each.get("name") == LINES)
+    encoding, interpolate = drawn["encoding"], drawn["mark"]["interpolate"]
+    along = math.log if encoding["x"]["scale"].get("type") == "log" else float
+    start, end = map(along, encoding["x"]["scale"]["domain"])
+    bottom, top = encoding["y"]["scale"]["domain"]
+    across, up = _widths(svg)[1] / (end - start), unit["height"] / (top - bottom)
+    paths = iter(
+        [
+            [((along(t) - start) * across, (top - v) * up) for t, v in zip(*points, strict=True)]
+            for points in lines.values()
+        ]
+    )
+
+    def whole(found: re.Match[str]) -> str:
+        points = thinned(_in_steps(next(paths), interpolate), _MOST_ASIDE_PX)
+        return f"{found[1]}M{'L'.join(f'{x:.5g},{y:.5g}' for x, y in points)}"
+
+    marks = dict.fromkeys(
+        round(2 * (along(each["t"]) - start) * across) / 2 for each in spec["datasets"][DROPS]
+    )
+    path = "".join(f"M{x:g},0v{DROP_HEIGHT}" for x in marks)
+    svg = _FIRST_DROP.sub(rf'\1<path d="{path}"', svg)
+    return _FIRST_POINT.sub(whole, svg)
+
+
+def _in_steps(points: Points, interpolate: str) -> Points:
+    """The corners of a line that holds its values before or after their times."""
+    if interpolate == "linear":
+        return points
+    corners = [
+        (x, after) if interpolate == "step-before" else (after_x, y)
+        for (x, y), (after_x, after) in itertools.pairwise(points)
+    ]
+    return [*itertools.chain(*zip(points, corners, strict=False)), points[-1]]
+
+
+def thinned(points: Points, most: float) -> Points:
+    """Some of the points of a line, which pass all others at most ``most`` above or below them.
+
+    >>> thinned([(0, 0), (1, 0.1), (2, 0), (3, 5), (3, 9), (4, 0)], 0.2)
+    [(0, 0), (2, 0), (3, 5), (3, 9), (4, 0)]
+    """
+    kept = [points[0]]
+    (from_x, from_y), last = points[0], points[0]
+    low, high = -math.inf, math.inf
+    for x, y in points[1:]:
+        if not (x > from_x and low * (x - from_x) <= y - from_y <= high * (x - from_x)):
+            if last != kept[-1]:
+                kept.append(last)
+            from_x, from_y = last
+            low, high = -math.inf, math.inf
+        if x > from_x:
+            low = max(low, (y - most - from_y) / (x - from_x))
+            high = min(high, (y + most - from_y) / (x - from_x))
+        else:
+            kept.append((x, y))
+            from_x, from_y = x, y
+        last = x, y
+    return [*kept, last] if last != kept[-1] else kept
 
 
 def _shape(spec: Spec) -> Spec:
@@ -201,14 +381,14 @@ def _drawn_vega(vega: Spec, rows: Mapping[str, object]) -> str:
     text = json.dumps(vega | {"data": data}, ensure_ascii=False)
     if _OTHER_SCRIPTS.search(text):
         _add_fonts_of_the_machine()
-    svg: str = _converter().vega_to_svg(text)
-    return svg
+    svg: str = _converter().vega_to_svg(text.replace(FONT, _OWN_FONT))
+    return svg.replace(f'font-family="{_OWN_FONT}"', f'font-family="{FONT}"')
 
 
-def _widths(svg: str) -> list[float]:
-    """Widths of an SVG of Vega and of the plot in it."""
-    found = re.search(r' width="([0-9.]+)".*?class="background"[^>]* d="M[^h]*h([0-9.]+)', svg)
-    return [float(each) for each in found.groups()] if found else [0, 0]
+def _widths(svg: str) -> tuple[float, float]:
+    """Widths of an SVG of Vega, and of each plot in it."""
+    whole, plot = re.search(r' width="([0-9.]+)"', svg), _PLOT.search(svg)
+    return float(whole[1]) if whole else 0, float(plot[1]) if plot else 0
 
 
 @functools.cache

@@ -25,13 +25,23 @@ import polars as pl
 
 from bdpbench.contracts.documents import csv_of, csv_of_frame
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.curves import BAND_TIMES, crowd_of, time_specs
-from bdpbench.pages.drawing import COLUMN_PT, ENDS, PAGE_PT, Drawing, drawn, sized
+from bdpbench.pages.curves import BAND, BAND_TIMES, crowd_of, swings, time_specs
+from bdpbench.pages.drawing import (
+    BANDS,
+    COLUMN_PT,
+    DROPS,
+    ENDS,
+    PAGE_PT,
+    SAMPLES,
+    Drawing,
+    drawn,
+    sized,
+)
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.latex import PAPER_NAME, latex_paper, latex_text
 from bdpbench.pages.names import Captions
 from bdpbench.pages.sections import Sections, gather
-from bdpbench.pages.series import DROPS, RunSeries, points_of
+from bdpbench.pages.series import RunSeries, points_of
 from bdpbench.pages.specs import Chart, CurveContent, Spec, TimeContent
 from bdpbench.pages.tables import PaperTable, markdown_text, render_table, score_tables
 from bdpbench.pages.text import joined
@@ -168,6 +178,7 @@ def paper_files(
             caption.sentence(),
             tuple(folders),
             request.formats,
+            renderer.are_apart(figure.chart),
         )
         for figure, caption in figures
     )
@@ -354,6 +365,28 @@ def figures_of(sections: Sections) -> list[Figure]:
     return named(_placed(sections))
 
 
+def _bands(
+    samples: Sequence[Mapping[str, Any]],
+    groups: Mapping[str, Sequence[CurveContent]],
+    step: float,
+) -> list[dict[str, Any]]:
+    """Medians and bands of groups of curves, of the last value of each in each ``step`` (s)."""
+    if not groups:
+        return []
+    names = {each["label"]: name for name, curves in groups.items() for each in curves}
+    at = ((pl.col("t") / step).floor() + 0.5) * step
+    lasts = (
+        pl.DataFrame(samples)
+        .with_columns(at.alias("at"), group=pl.col("s").replace_strict(names))
+        .group_by("group", "at", "s", maintain_order=True)
+        .agg(pl.col("v").sort_by("t").last())
+    )
+    shares = [pl.col("v").quantile(share, "linear").alias(name) for name, share in BAND.items()]
+    found = lasts.group_by("group", "at", maintain_order=True).agg(*shares)
+    order = pl.col("group").replace_strict({name: nth for nth, name in enumerate(groups)})
+    return found.sort(order, "at").rename({"group": "s", "at": "t"}).to_dicts()
+
+
 def named(charts: Iterable[tuple[str, str, Chart]]) -> list[Figure]:
     """Figures with a name each: words of the name, full title, and chart."""
     found: dict[str, Figure] = {}
@@ -433,6 +466,15 @@ class Renderer:
         )
         return spec
 
+    def are_apart(self, chart: Chart) -> bool:
+        """Whether the page draws its curves one below the other."""
+        content = chart.content
+        if "spec" in content or crowd_of(content):
+            return False
+        curves = [(each["run"], content["kind"], each["subject"]) for each in content["traces"]]
+        values = [points_of(self._series[run], kind, subject)[1] for run, kind, subject in curves]
+        return swings(content, values)
+
     def csv(self, chart: Chart) -> bytes:
         """The data of a chart as CSV, as the page offers it."""
         content = chart.content
@@ -465,40 +507,45 @@ class Renderer:
         spec = copy.deepcopy(self._time_specs[content["kind"]])
         traces, thresholds = content["traces"], content["thresholds"]
         samples = [each for trace in traces for each in self._samples(trace, content["kind"])]
-        highest = max((each["v"] for each in [*samples, *thresholds]), default=0.0)
+        span = content["end"] - content.get("start", 0)
+        groups = crowd_of(content)
+        bands = _bands(samples, groups, span / BAND_TIMES)
+        if groups:
+            samples = [{"t": each["t"], "v": each["v"], "s": each["s"]} for each in bands]
+        values = [each["high"] for each in bands] or [each["v"] for each in samples]
+        highest = max([*values, *(each["v"] for each in thresholds)], default=0.0)
         lines = spec["layer"][0]
         encoding = lines["encoding"]
         encoding.pop("opacity", None)
         encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
         encoding["y"]["scale"]["domain"] = [0, content.get("top") or highest * _ROOM_ABOVE or 1]
         styles = {each["label"]: (each["colour"], list(each["dash"])) for each in traces}
-        *layers, bands = spec["layer"]
-        if groups := crowd_of(content):
-            styles = {name: (each["colour"], [1, 0]) for name, each in groups.items()}
-            encoding["y"]["scale"] = {"nice": True}
-            for each in layers:
-                if each["data"] == bands["data"]:
-                    each["transform"] = bands["transform"] + each.get("transform", [])
-        else:
-            spec["layer"] = layers
-            layers[-1]["data"] = {"name": ENDS}  # Vega need not look for them among all samples
+        *layers, band = spec["layer"]
+        layers[-1]["data"] = {"name": ENDS}  # Vega need not look for them among all samples
+        if groups:
+            firsts = {name: first for name, (first, *_) in groups.items()}
+            alike = len({each["colour"] for each in firsts.values()}) < len(firsts)
+            styles = {
+                name: (each["colour"], list(each["dash"]) if alike else [1, 0])
+                for name, each in firsts.items()
+            }
+            del band["transform"]
+            layers.insert(1, band | {"data": {"name": BANDS}})
+        spec["layer"] = layers
         for index, channel in enumerate(("color", "strokeDash")):
             values = [each[index] for each in styles.values()]
             encoding[channel]["scale"] = {"domain": list(styles), "range": values}
-        span = content["end"] - content.get("start", 0)
-        spec["params"] = [
-            {"name": "zoom", "value": {}},  # which only a page can
-            {"name": "step", "value": span / BAND_TIMES},
-        ]
+        spec["params"] = [{"name": "zoom", "value": {}}]  # which only a page can
         drops = [
             {"t": time}
             for each in content.get("drops", ())
             for time, _ in self._points(each["run"], DROPS, each["subject"])
         ]
-        spec["datasets"] = {"samples": samples, "thresholds": thresholds, "drops": drops}
-        if not groups:
-            lasts = {each["s"]: each["t"] for each in samples}
-            spec["datasets"][ENDS] = [each for each in samples if each["t"] == lasts[each["s"]]]
+        lasts = {each["s"]: each["t"] for each in samples}
+        ends = [each for each in samples if each["t"] == lasts[each["s"]]]
+        spec["datasets"] = {SAMPLES: samples, "thresholds": thresholds, DROPS: drops, ENDS: ends}
+        if groups:
+            spec["datasets"][BANDS] = bands
         return spec
 
     def _samples(self, trace: CurveContent, table: str) -> list[dict[str, Any]]:

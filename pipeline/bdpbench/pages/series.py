@@ -12,6 +12,8 @@ from typing import Any, TypeAlias, TypedDict, cast, final
 import polars as pl
 from markupsafe import Markup
 
+from bdpbench.pages.drawing import DROPS
+
 LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
 """(run id, table) → its frame, None if the run does not have the table."""
 
@@ -77,9 +79,6 @@ QUEUE_SHARE = "queue_share"
 
 COMPLETION = "completion"
 """Cumulative distribution of transfers by their kind: their times in s, the share up to it in %."""
-
-DROPS = "drops"
-"""Packets dropped at a link: the first drop in each bin, in s, and the number in the bin."""
 
 # Points of a distribution: steps of one percent are two pixels of a chart.
 _MOST_SHARES = 100

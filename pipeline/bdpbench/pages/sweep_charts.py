@@ -362,11 +362,14 @@ def _published(swept: Swept, numbers: Sequence[ScoredNumber]) -> pl.DataFrame:
 def _styles(reached: pl.DataFrame, names: Names) -> dict[str, tuple[str, Sequence[int]]]:
     """A protocol has its colour and dashes; the nth of other values, such as rates, is lighter.
 
-    The same value is the nth in all charts of a report, whichever protocol it comes with first.
+    The same value is the nth in all charts of a report, whichever protocol it comes with first, and
+    the values of a protocol are in their order in the legend.
     """
     styles: dict[str, tuple[str, Sequence[int]]] = {}
     seen: Counter[tuple[str, int]] = Counter()
-    for series, protocol, rank in reached.select("series", "protocol", "rank").rows():
+    rows = reached.select("series", "protocol", "rank").rows()
+    place = {protocol: nth for nth, protocol in enumerate(dict.fromkeys(row[1] for row in rows))}
+    for series, protocol, rank in sorted(rows, key=lambda row: (place[row[1]], row[2])):
         if series not in styles:
             nth = rank + seen[protocol, rank]  # further flows of a run
             styles[series] = (lighter(names.colour(protocol), nth), names.dash(protocol, nth))

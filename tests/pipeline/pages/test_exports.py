@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import os
+import random
 import re
 import subprocess
 import sys
@@ -18,7 +20,7 @@ import vl_convert
 from tests.needs import needs
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.curves import line_spec
+from bdpbench.pages.curves import crowd_of, curve, line_spec, swings
 from bdpbench.pages.drawing import (
     BANDS,
     COLUMN_PT,
@@ -28,6 +30,8 @@ from bdpbench.pages.drawing import (
     draw,
     drawn,
     sized,
+    svg_of,
+    thinned,
 )
 from bdpbench.pages.exports import (
     ExportRequest,
@@ -43,6 +47,7 @@ from bdpbench.pages.exports import (
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.latex import is_exported
 from bdpbench.pages.series import pack
+from bdpbench.pages.specs import TimeContent
 
 
 @pytest.fixture(scope="module")
@@ -419,16 +424,88 @@ def test_many_curves_are_drawn_as_the_median_and_the_band_of_their_group(
     spec = Renderer(series, read_captions()).spec(chart)
     drawn = vl_convert.vegalite_to_scenegraph(sized(spec, ["A", "B"], PAGE_PT))["scenegraph"]
     # Percentiles between two of five are interpolated: 10 % of the way from 10 to 50 is 14. The
-    # plot is 230 px high, and its axis ends at 50.
-    assert {round(50 * (1 - each["y"] / 230), 6) for each in _marks(drawn, "lines_marks")} == {
+    # plot is 230 px high; its axis ends 12 % above the highest band.
+    top = 46 * 1.12
+    assert {round(top * (1 - each["y"] / 230), 6) for each in _marks(drawn, "lines_marks")} == {
         30.0,
         3.0,
     }
     bands = {(each["y"], each["y"] + each["height"]) for each in _marks(drawn, "bands_marks")}
-    assert {tuple(round(50 * (1 - end / 230), 6) for end in each) for each in bands} == {
+    assert {tuple(round(top * (1 - end / 230), 6) for end in each) for each in bands} == {
         (14.0, 46.0),
         (1.4, 4.6),
     }
+
+
+def test_flows_of_one_kind_are_a_crowd() -> None:
+    """Two long flows and twenty short ones are two groups; the median of all would be at 0."""
+    labels = ["A, flow 1", "A, flow 2", *(f"A, flow {each}, 20 packets" for each in range(3, 23))]
+    traces = [curve("run", f"flow:{nth}", label, "#000") for nth, label in enumerate(labels)]
+    content: TimeContent = {"kind": "throughput", "end": 9, "traces": traces, "thresholds": []}
+    groups = {name: len(curves) for name, curves in crowd_of(content).items()}
+    assert groups == {"A": 2, "A, 20 packets": 20}
+    # Of nine kinds, which cannot be named beside the lines, what begins alike is one.
+    kinds = [f"{'AB'[nth % 2]}, flow {nth}, {nth} packets" for nth in range(9)]
+    content["traces"] = [curve("run", f"flow:{each}", each, "#000") for each in kinds]
+    assert list(crowd_of(content)) == ["A", "B"]
+
+
+@pytest.mark.parametrize("interpolate", ["linear", "step-before", "step-after"])
+@pytest.mark.parametrize("logarithmic", [False, True])
+def test_lines_are_drawn_as_vega_draws_them(interpolate: Any, *, logarithmic: bool) -> None:
+    values = {"A": [1.0, 9.0, 2.0, 8.0], "B": [0.0, 0.5, 9.5, 3.0]}
+    rows = [
+        {"t": 0.1 * 2**nth, "v": value, "s": name}
+        for name, all_of in values.items()
+        for nth, value in enumerate(all_of)
+    ]
+    drawing = _lines(["A", "B"], rows)
+    lines = line_spec("t (s)", "v (1)", interpolate, logarithmic=logarithmic)["layer"][0]
+    drawing.spec["layer"][0]["mark"]["interpolate"] = interpolate
+    drawing.spec["layer"][0]["encoding"]["x"]["scale"] = lines["encoding"]["x"]["scale"]
+    by_vega = _paths(svg_of(sized(drawing.spec, drawing.labels, PAGE_PT)))
+    ours = _paths(draw(drawing)[PAGE_PT, "svg"].decode())
+    assert len(ours) == 2
+    for path, expected in zip(ours, by_vega, strict=True):
+        assert path == [pytest.approx(point, abs=0.01) for point in expected]
+
+
+def _paths(svg: str) -> list[list[tuple[float, float]]]:
+    """The corners of each line of a figure, px; two of the same place are one."""
+    found = []
+    for path in re.findall(r'lines_marks"[^>]*><path d="([^"]*)"', svg):
+        points = [tuple(map(float, each)) for each in re.findall(r"([-\d.e]+),([-\d.e]+)", path)]
+        found.append([point for point, _ in itertools.groupby(points)])
+    return found
+
+
+def test_a_thinned_line_passes_its_points_as_near_as_asked() -> None:
+    chance = random.Random(1)
+    points = [(x / 3, 100 * math.sin(x / 40) + chance.random() * (x % 9)) for x in range(2000)]
+    kept = thinned(points, 0.2)
+    assert len(kept) < 0.9 * len(points)
+    assert {points[0], points[-1]} <= set(kept) <= set(points)
+    ends = iter(itertools.pairwise(kept))
+    (x0, y0), (x1, y1) = next(ends)
+    for x, y in points:
+        while x > x1:
+            (x0, y0), (x1, y1) = next(ends)
+        assert abs(y0 + (y1 - y0) * (x - x0) / (x1 - x0) - y) <= 0.2 + 1e-9
+
+
+def test_curves_that_turn_often_are_drawn_one_below_the_other() -> None:
+    calm = [float(value) for value in range(100)]
+    wild = [float(10 * (nth % 2)) for nth in range(100)]
+    content: TimeContent = {"kind": "cwnd", "end": 1, "traces": [], "thresholds": []}
+    assert swings(content, [wild] * 3)
+    assert not swings(content, [wild] * 2)
+    assert not swings(content, [calm] * 3)
+    rows = [{"t": t, "v": 5.0 * t, "s": name} for name in "ABC" for t in (0.0, 1.0)]
+    drawing = replace(_lines(list("ABC"), rows), widths_pt=(PAGE_PT, COLUMN_PT), apart=True)
+    for (width_pt, _), svg in draw(drawing).items():
+        assert f'width="{width_pt}pt"'.encode() in svg
+        assert svg.count(b"lines_marks") == 3
+        assert all(f">{name}</text>".encode() in svg for name in "ABC")
 
 
 def _marks(node: dict[str, Any], name: str) -> list[dict[str, Any]]:

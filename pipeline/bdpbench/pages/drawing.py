@@ -14,6 +14,7 @@ import os
 import re
 import signal
 import tempfile
+import textwrap
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -58,6 +59,9 @@ _RESOURCES = re.compile(rb"(?:^ +/[a-z]+[0-9]+ [0-9]+ 0 R\n){2,}", re.MULTILINE)
 _LETTER = 6.6
 _AROUND_A_NAME = 44
 
+# px on the left of words above parts of a figure.
+_BESIDE_WORDS = 72
+
 # px between plot and legend if the words of a rule at the top of the plot stand there.
 _ABOVE_WORDS = 18
 
@@ -96,7 +100,7 @@ _MOST_ASIDE_PX = 0.2
 _around: dict[str, float] = {}
 
 # The width of a plot follows from what surrounds it, which depends a little on it.
-_MOST_FITS = 4
+_MOST_FITS = 3
 _PLOT = re.compile(r'class="background"[^>]* d="M0,0h([1-9][0-9.]*)v')
 _FIRST_POINT = re.compile(rf'(class="mark-line role-mark {LINES}_marks"[^>]*><path d=")M[^"]*')
 
@@ -186,7 +190,9 @@ def _apart(spec: Spec, labels: Sequence[str]) -> Spec:
         *(each for each in others if each["mark"]["type"] != "text"),
     ]
     look = {"labelAnchor": "start", "labelOrient": "top", "labelPadding": 2, "labelFontSize": 11}
+    look["labelLimit"] = spec["width"] - _BESIDE_WORDS
     row = {"field": "s", "type": "nominal", "title": None, "sort": list(labels), "header": look}
+    letters = int((spec["width"] - _BESIDE_WORDS) / _LETTER)
     words = {"anchor": "start", "frame": "group", "fontSize": 12, "fontWeight": "normal"}
     ticks = {"tickCount": {"expr": f"ceil({_PARTS_WIDTH} / 70)"}}
     same = {key: value for key, value in spec.items() if key not in ("layer", "height")}
@@ -196,7 +202,7 @@ def _apart(spec: Spec, labels: Sequence[str]) -> Spec:
         "facet": {"row": row},
         "spacing": 2,
         "spec": {"layer": layers, "height": _PART_HEIGHT},
-        "title": {"text": quantity, **words},
+        "title": {"text": textwrap.wrap(quantity, letters), **words},
     }
 
 
@@ -250,12 +256,18 @@ def _svgs(specs: Iterable[Spec], *, with_lines: bool = True) -> Iterator[str]:
             bare = spec | {"datasets": {name: [] for name in rows}}
             compiled = _converter().vegalite_to_vega(bare, show_warnings=False)
         compiled["config"]["legend"] |= spec["config"]["legend"]
+        around = _around.get(alike, 0.0)
         for _ in range(_MOST_FITS):
-            svg = _drawn_vega(_in_width(compiled, width - _around.get(alike, 0)), rows)
+            svg = _drawn_vega(_in_width(compiled, width - around), rows)
             whole, plot = _widths(svg)
-            _around[alike] = whole - plot
             if whole == width:
+                _around[alike] = around
                 break
+            around = whole - plot
+        else:
+            # A legend is wider than the plot and what is beside it.
+            fitted = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
+            svg = _drawn_vega(compiled | fitted, rows)
         yield _renumbered(_with_lines(svg, spec, lines) if lines else svg)
 
 

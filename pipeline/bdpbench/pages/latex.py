@@ -104,10 +104,10 @@ _PAPER = r"""\documentclass[10pt,twocolumn]{article}
 \usepackage[textwidth=516pt,textheight=680pt,columnsep=12pt]{geometry}
 % A figure in the width of one column, and in that of two.
 \newcommand{\columnfigure}[1]{\begin{figure}[!htb]\centering
-  \includegraphics[width=\columnwidth]{figures/column/#1}
+  \includegraphics[width=\columnwidth,height=.85\textheight,keepaspectratio]{figures/column/#1}
   \input{figures/#1}\label{fig:column-#1}\end{figure}}
 \newcommand{\pagefigure}[1]{\begin{figure*}[!htb]\centering
-  \includegraphics[width=\textwidth]{figures/#1}
+  \includegraphics[width=\textwidth,height=.85\textheight,keepaspectratio]{figures/#1}
   \input{figures/#1}\label{fig:#1}\end{figure*}}
 \begin{document}
 \title{TITLE}\author{}\date{}\maketitle

@@ -372,7 +372,13 @@ def test_few_lines_are_named_at_their_ends_and_no_name_lies_on_another() -> None
         assert b"role-legend" in svg
 
 
-@pytest.mark.parametrize("names", [["A", "B"], [f"a long name {each}" for each in "ABCDEFGHI"]])
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["A", "B"],
+        *([f"{long} name {each}" for each in "ABCDEFGHI"] for long in ("a long", "a" * 70)),
+    ],
+)
 def test_a_figure_in_two_widths_has_the_bytes_of_each_alone(names: list[str]) -> None:
     """Where the second is drawn with what the first one has shown, at the ends or in a legend."""
     rows = [{"t": t, "v": 9.5, "s": name} for name in names for t in (0.0, 1.0)]
@@ -502,6 +508,8 @@ def test_curves_that_turn_often_are_drawn_one_below_the_other() -> None:
     assert not swings(content, [calm] * 3)
     rows = [{"t": t, "v": 5.0 * t, "s": name} for name in "ABC" for t in (0.0, 1.0)]
     drawing = replace(_lines(list("ABC"), rows), widths_pt=(PAGE_PT, COLUMN_PT), apart=True)
+    # Longer than a column is wide, and so in several lines.
+    drawing.spec["datasets"]["thresholds"] = [{"v": 5.0, "label": "a rule of many words " * 5}]
     for (width_pt, _), svg in draw(drawing).items():
         assert f'width="{width_pt}pt"'.encode() in svg
         assert svg.count(b"lines_marks") == 3

@@ -773,9 +773,8 @@
       return squeezed(copy);
     });
     const repeats = new Set(names).size < names.length; // metrics of several experiments
-    if (repeats) heads.forEach((head, i) => { names[i] = `${names[i]} ${squeezed(head.querySelector(".of"))}`; });
+    if (repeats) heads.forEach((head, i) => { names[i] = [names[i], squeezed(head.querySelector(".of"))].filter(Boolean).join(" · "); });
     table.classList.add("cards");
-    table.classList.toggle("repeats", repeats);
     rows.forEach(({ cells }) => [...cells].forEach((cell, i) => { cell.dataset.label = names[i]; }));
   }
 
@@ -800,9 +799,9 @@
     return String(a).localeCompare(String(b), "en", { numeric: true });
   }
 
-  // Whether the order falls now: a second click on the head turns it around.
-  function turn(header) {
-    const falling = header.getAttribute("aria-sort") === "ascending";
+  // Whether the order falls now: unless that is asked for, a second click on the head turns it around.
+  function turn(header, asked) {
+    const falling = asked ?? header.getAttribute("aria-sort") === "ascending";
     all("th[aria-sort]", header.parentElement).forEach((each) => each.removeAttribute("aria-sort"));
     header.setAttribute("aria-sort", falling ? "descending" : "ascending");
     return falling;
@@ -816,8 +815,8 @@
     }).map(({ row }) => row);
   }
 
-  function sortRows(header) {
-    const falling = turn(header);
+  function sortRows(header, asked) {
+    const falling = turn(header, asked);
     const [body] = header.closest("table").tBodies;
     const rows = [...body.rows].map((row) => ({ row, key: sortKey(row.cells[header.cellIndex]) }));
     body.append(...inOrder(rows, falling));
@@ -832,6 +831,26 @@
     // A head that is a link stays one, with the button beside it.
     if (!header.querySelector("a")) button.append(...header.childNodes);
     header.append(button);
+  }
+
+  // On a phone the heads of cards are not there to be clicked on.
+  function orderField(table) {
+    const label = document.createElement("label");
+    const field = document.createElement("select");
+    label.className = "card-order screen-only";
+    const heads = [...[...table.tHead.rows].at(-1).cells];
+    field.add(new Option("as they come"));
+    heads.forEach((head, i) => {
+      const name = table.tBodies[0].rows[0].cells[i].dataset.label;
+      field.add(new Option(`${name}, rising`));
+      field.add(new Option(`${name}, falling`));
+    });
+    field.addEventListener("change", () => {
+      const chosen = field.selectedIndex - 1;
+      if (chosen >= 0) sortRows(heads[Math.floor(chosen / 2)], chosen % 2 === 1);
+    });
+    label.append("Order of the rows ", field);
+    return label;
   }
 
   function filterRows(table, text) {
@@ -858,6 +877,7 @@
       const [body] = table.tBodies;
       if (!body || body.rows.length < ROWS_TO_SORT) return;
       all("thead:not(.hidden-text) th", table).forEach(sortButton);
+      if (table.matches(".cards") && !table.tHead.matches(".hidden-text")) table.closest(".scroll").before(orderField(table));
       if (body.rows.length >= ROWS_TO_FILTER) {
         (table.closest(".scroll") || table).before(filterField(table));
       }

@@ -53,6 +53,11 @@ def test_it_answers_at_once_within_a_few_screens_and_nothing_sticks_out(
     expect(page.get_by_text(STUDIES[study]).first).to_be_in_viewport()
     assert page.evaluate("document.documentElement.scrollWidth") == width
     assert page.evaluate("document.body.scrollHeight") <= 6000
+    table = page.get_by_role("region", name="Main metrics of each protocol")
+    wider = "({scrollWidth, clientWidth}) => scrollWidth - clientWidth"
+    assert table.evaluate(wider) <= 1
+    page.set_viewport_size({"width": 1400, "height": 900})
+    assert table.evaluate(wider) <= 1
     chart = page.locator(".lead-answer svg.marks").first
     expect(chart).to_be_visible()
     if width == 1400:
@@ -106,3 +111,8 @@ def test_no_published_report_scrolls_sideways_or_is_long_on_a_phone(
     expect(page.get_by_role("heading", level=1)).to_be_visible()
     assert page.evaluate("document.documentElement.scrollWidth") == 390
     assert page.evaluate("document.body.scrollHeight") <= 6000
+    table = page.get_by_role("region", name="Main metrics of each protocol")
+    wider = "({scrollWidth, clientWidth}) => scrollWidth - clientWidth"
+    assert table.evaluate(wider) <= 1
+    page.set_viewport_size({"width": 1400, "height": 900})
+    assert table.evaluate(wider) <= 1

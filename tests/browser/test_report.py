@@ -605,6 +605,17 @@ def test_other_tables_sort_by_value(page: Any) -> None:
     assert "83,000" in values  # which text would put before 9
 
 
+def test_cards_of_a_phone_are_put_in_order(page: Any) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    table = page.locator("#protocol-HS table.parameters")
+    expect(table.locator("thead")).to_be_hidden()
+    order = page.locator("#protocol-HS .card-order select", has_text="Default, falling").first
+    order.select_option("Default, falling")
+    values = table.locator("tbody tr td:nth-child(5)").all_text_contents()
+    numbers = [float(value.replace(",", "")) for value in values]
+    assert numbers == sorted(numbers, reverse=True)
+
+
 def test_the_summary_leads_to_the_number(page: Any) -> None:
     page.locator("#summary .reasons a").first.click()
     page.wait_for_function("location.hash.startsWith('#number-')")

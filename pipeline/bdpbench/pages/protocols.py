@@ -571,8 +571,9 @@ def _cells(
     medians = {who: each["value"].median() for who, each in own.items()}
     known = [each for each in medians.values() if isinstance(each, float)]
     told = {"more": ("best", "worst"), "less": ("worst", "best"), "": ("highest", "lowest")}
-    high, low = told[column.better]
-    differ = len(known) > 1 and max(known) > min(known)
+    # What looks the same is marked alike: nobody is best with 97.53 beside another's 97.53.
+    high, low = (format_number(each(known, default=0.0)) for each in (max, min))
+    marks = dict(zip((high, low), told[column.better], strict=True)) if high != low else {}
     cells: list[Cell | None] = []
     for who, protocols in rows.items():
         if who not in own:
@@ -580,16 +581,14 @@ def _cells(
             continue
         median, found = medians[who], own[who]["value"].drop_nulls()
         value = median if isinstance(median, float) else None
-        mark = ""
-        if differ and value is not None:
-            mark = high if value == max(known) else low if value == min(known) else ""
+        text = "not reached" if value is None else format_number(value)
         cells.append(
             Cell(
                 value=value,
-                text="not reached" if value is None else format_number(value),
+                text=text,
                 span=_span(found),
                 runs=own[who]["run_id"].n_unique(),
-                mark=mark,
+                mark=marks.get(text, ""),
                 printed=tuple(
                     part
                     for row in numbers

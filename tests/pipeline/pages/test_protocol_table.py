@@ -68,3 +68,21 @@ def test_where_few_experiments_compare_queues_these_have_no_columns() -> None:
     assert [scenario for scenario, _ in main] == ["one", "two"]
     del found["one", "utilization"]
     assert len(table_module._main(found, keys_of, asked)) == 2
+
+
+@pytest.mark.parametrize(
+    ("better", "values", "marks"),
+    [
+        ("more", (97.531, 97.534, 90.0), ["best", "best", "worst"]),
+        ("less", (1.0, 2.0, 3.0), ["best", "", "worst"]),
+        ("", (1.0, 2.0, None), ["lowest", "highest", ""]),
+        ("more", (97.531, 97.534, None), ["", "", ""]),
+    ],
+)
+def test_what_looks_the_same_is_marked_alike(
+    better: str, values: tuple[float | None, ...], marks: list[str]
+) -> None:
+    column = table_module.Column("one", "utilization", "One", "Utilization", "%", "", better)
+    of = pl.DataFrame({"who": ["A", "B", "C"], "value": values, "run_id": ["1", "2", "3"]})
+    cells = table_module._cells(column, of, {who: (who,) for who in "ABC"}, [])
+    assert [cell and cell.mark for cell in cells] == marks

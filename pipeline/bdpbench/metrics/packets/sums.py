@@ -175,8 +175,9 @@ class PacketMeter:
 
     def _note_times(self, first_s: float, last_s: float) -> None:
         if math.isnan(self._first_s):
-            self._first_s = first_s
-        self._last_s = last_s
+            self._first_s, self._last_s = first_s, last_s
+        # Told lines may be noted after later rows of the same trace.
+        self._last_s = max(self._last_s, last_s)
         start_s = max(self._first_s, self._window.start_s)
         if self.bin_s is not None and self._last_s - start_s > MOST_GIVEN_BINS * self.bin_s:
             raise BdpbenchError(

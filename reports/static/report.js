@@ -770,6 +770,7 @@
     const names = heads.map((head) => {
       const copy = head.cloneNode(true);
       all(".of", copy).forEach((each) => each.remove());
+      all("br", copy).forEach((each) => each.replaceWith(" "));
       return squeezed(copy);
     });
     const repeats = new Set(names).size < names.length; // metrics of several experiments
@@ -799,7 +800,7 @@
     return String(a).localeCompare(String(b), "en", { numeric: true });
   }
 
-  // Whether the order falls now: unless that is asked for, a second click on the head turns it around.
+  // Whether the order falls now: as asked for, and otherwise a second click on the head turns it around.
   function turn(header, asked) {
     const falling = asked ?? header.getAttribute("aria-sort") === "ascending";
     all("th[aria-sort]", header.parentElement).forEach((each) => each.removeAttribute("aria-sort"));
@@ -839,15 +840,19 @@
     const field = document.createElement("select");
     label.className = "card-order screen-only";
     const heads = [...[...table.tHead.rows].at(-1).cells];
+    const [body] = table.tBodies;
+    const given = [...body.rows];
     field.add(new Option("as they come"));
     heads.forEach((head, i) => {
-      const name = table.tBodies[0].rows[0].cells[i].dataset.label;
+      const name = given[0].cells[i].dataset.label;
       field.add(new Option(`${name}, rising`));
       field.add(new Option(`${name}, falling`));
     });
     field.addEventListener("change", () => {
       const chosen = field.selectedIndex - 1;
-      if (chosen >= 0) sortRows(heads[Math.floor(chosen / 2)], chosen % 2 === 1);
+      if (chosen >= 0) return sortRows(heads[Math.floor(chosen / 2)], chosen % 2 === 1);
+      heads.forEach((head) => head.removeAttribute("aria-sort"));
+      return body.append(...given);
     });
     label.append("Order of the rows ", field);
     return label;

@@ -9,8 +9,10 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from tests.browser.conftest import Visit, spent_s
+from tests.pipeline.pages import evaluated
 
 from bdpbench.contracts.paths import repository_root
+from bdpbench.pages.evaluation.page import EvaluationInputs, EvaluationReport, evaluation_page
 
 PUBLISHED = repository_root() / "reports" / "published" / "sharma2006" / "report.html"
 ALL_PUBLISHED = sorted(PUBLISHED.parents[1].glob("*/report.html"))
@@ -116,3 +118,32 @@ def test_no_published_report_scrolls_sideways_or_is_long_on_a_phone(
     assert table.evaluate(wider) <= 1
     page.set_viewport_size({"width": 1400, "height": 900})
     assert table.evaluate(wider) <= 1
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_an_evaluation_answers_on_the_first_screen_and_folds_the_rest(
+    visit: Visit, tmp_path: Path, axe: str, width: int
+) -> None:
+    names = ("Mine", "cubic", "standard")
+    figures = [
+        evaluated.figure(key, *(evaluated.value(name, n, n) for n, name in enumerate(names, 1)))
+        for key in "abcdefghijk"
+    ]
+    criteria = [evaluated.criterion(f"kind{n}", "5.1.2", passes=n > 1) for n in range(30)]
+    inputs = EvaluationInputs(
+        evaluated.evaluation(figures, criteria), evaluated.cells(), {}, lambda run_id: None, None
+    )
+    path = tmp_path / "evaluation.html"
+    path.write_text(evaluation_page(EvaluationReport(inputs)))
+    visit.page.set_viewport_size({"width": width, "height": 900})
+    page = visit.open(path)
+    answer = page.locator("#answer .message")
+    expect(answer).to_be_in_viewport()
+    expect(answer).to_contain_text("Of 11 figures, Mine")
+    assert page.evaluate("document.documentElement.scrollWidth") == width
+    assert page.evaluate("document.body.scrollHeight") <= 6000
+    page.evaluate(axe)
+    assert page.evaluate(FINDINGS) == []
+    # What a link points to is opened.
+    page.locator("#answer .finding a").last.click()
+    expect(page.locator(":target")).to_be_in_viewport()

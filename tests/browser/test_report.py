@@ -610,10 +610,14 @@ def test_cards_of_a_phone_are_put_in_order(page: Any) -> None:
     table = page.locator("#protocol-HS table.parameters")
     expect(table.locator("thead")).to_be_hidden()
     order = page.locator("#protocol-HS .card-order select", has_text="Default, falling").first
+    given = table.locator("tbody tr td:nth-child(5)").all_text_contents()
     order.select_option("Default, falling")
     values = table.locator("tbody tr td:nth-child(5)").all_text_contents()
     numbers = [float(value.replace(",", "")) for value in values]
     assert numbers == sorted(numbers, reverse=True)
+    assert values != given
+    order.select_option("as they come")
+    assert table.locator("tbody tr td:nth-child(5)").all_text_contents() == given
 
 
 def test_the_summary_leads_to_the_number(page: Any) -> None:

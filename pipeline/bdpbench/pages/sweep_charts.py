@@ -723,9 +723,10 @@ def interval_bars(
     ]
     # An interval of zero width would look like a very narrow one.
     wide = {"transform": [{"filter": "datum.upper > datum.lower"}]}
+    any_wide = bars.filter(pl.col("upper") > pl.col("lower")).height > 0
     return layered(
         layer("bar", "bars", bar, height=_BAND, cursor="pointer", opacity=0.75),
-        *({**each, **wide} for each in ends),
+        *({**each, **wide} for each in ends if any_wide),
         height=_BAR_HEIGHT * len(order),
         rows={"bars": bars},
         room_above=ROOM_ABOVE,

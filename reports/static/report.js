@@ -129,7 +129,9 @@
   }
   window.addEventListener("load", () => setTimeout(unpackAll, 500));
 
-  const htmlOf = ({ lines, html }, id) => html[id].map((each) => (typeof each === "number" ? lines[each] : each)).join("\n");
+  // In its lines, \x7f stands for an element's own id, without the kind before the first hyphen.
+  const htmlOf = ({ lines, html }, id) => html[id].map((each) => (typeof each === "number" ? lines[each] : each))
+    .join("\n").replaceAll("\x7f", id.slice(id.indexOf("-") + 1));
 
   // The content of a chart, when it and the series of its runs are there.
   async function contentOf(name) {

@@ -16,7 +16,7 @@ import pytest
 from bdpbench.app.stages import group_metrics
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import config_dir, repository_root
-from bdpbench.pages.shards import read_shards
+from bdpbench.pages.shards import OWN_ID, read_shards
 from bdpbench.score import check_expectations, load_expectations, score
 
 KEYS = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
@@ -176,7 +176,8 @@ def parts_of_page(report: Path) -> dict[str, str]:
     for _, content, _ in read_shards(report):
         shared = content["lines"]
         for key, lines in content["html"].items():
-            parts[key] = "\n".join(shared[e] if isinstance(e, int) else e for e in lines)
+            whole = "\n".join(shared[e] if isinstance(e, int) else e for e in lines)
+            parts[key] = whole.replace(OWN_ID, key.partition("-")[2])
     return {"": report.read_text(encoding="utf-8"), **parts}
 
 

@@ -259,12 +259,14 @@ def time_chart(
     """Lines of a table over time; ``runs`` are the runs of the lines."""
     words = names.captions.charts[table]
     shown = "; ".join(line["label"] for line in lines)
+    content = _time_content(table, runs, lines, names)
+    dashed = words.get("dashed", "") if content["thresholds"] else ""
     return Chart(
         chart_id=chart_id,
         title=words["title"],
-        caption=words["caption"],
+        caption=joined(words["caption"], dashed, by=" "),
         alternative=f"Line chart of {words['quantity']} over time. Lines: {shown}.",
-        content=_time_content(table, runs, lines, names),
+        content=content,
     )
 
 

@@ -200,10 +200,11 @@ class RunDetail:
     Attributes:
         parameters: (key, name, value with unit, value).
         facts: (name, value) from the record of the run.
-        metrics: name, definition, subject, value, exact (all digits, "" if there is no
+        metrics: name, definition, subject, value, exact (seven digits, "" if there is no
             value) and window of each, in words.
         values_only: whether the study asks for no charts over time of its scenarios.
-        outputs: name, link from the report ("" if none), sha256, size and bytes of each file.
+        outputs: name, link from the report ("" if none), sha256 (its first
+            digits), size and bytes of each file.
         repeat: command of bdpbench that simulates the run and similar ones.
         ns2: command that runs only ns-2.
     """
@@ -302,9 +303,13 @@ def _metric_row(row: Mapping[str, Any], names: Names) -> dict[str, str]:
         "definition": row["definition"],
         "subject": subject_name(row["subject"]),
         "value": "not reached" if value is None else with_unit(format_number(value), row["unit"]),
-        "exact": "" if value is None else repr(value),
+        "exact": "" if value is None else f"{value:.7g}",
         "window": f"{format_number(start_s)} to {format_number(end_s)} s" if known else "–",
     }
+
+
+# Enough to compare files by eye; ``run.json`` and ``runs.parquet`` have all 64.
+_SHOWN_DIGITS = 16
 
 
 def _outputs(info: RunRecord, place: str | None) -> Iterator[dict[str, str | int]]:
@@ -314,7 +319,7 @@ def _outputs(info: RunRecord, place: str | None) -> Iterator[dict[str, str | int
         yield {
             "name": name,
             "link": link,
-            "sha256": facts["sha256"],
+            "sha256": facts["sha256"][:_SHOWN_DIGITS],
             "size": format_bytes(size),
             "bytes": size,
         }

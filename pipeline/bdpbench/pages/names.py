@@ -50,7 +50,8 @@ class Captions:
     """The words of a report, those of its study included, see ``reports/captions.yaml``.
 
     Attributes:
-        charts: kind of chart → ``title``, ``quantity``, ``caption``.
+        charts: kind of chart → ``title``, ``quantity``, ``caption``; ``dashed`` is what the caption
+            adds where the chart has dashed lines.
         traces: the same for the charts of packet traces.
         thresholds: kind of dashed line → its name.
         parameters: run parameter → its name.

@@ -40,6 +40,9 @@ _NAME = re.compile(r"[0-9a-f]{16}\.js")
 _CALL = re.compile(r'bdpbenchShard\("([^"<]*)"\);\n')
 _IN_PAGE = re.compile(r'<script type="text/plain" class="shard">([^"<]*)</script>')
 
+OWN_ID = "\x7f"
+"""In the lines of an element: its own id, without the kind before the first hyphen."""
+
 # Most differences of values are small and of either sign; with this they have the upper byte 0.
 _MIDDLE = 128
 
@@ -58,7 +61,8 @@ class ShardContent(TypedDict):
 
     Attributes:
         lines: lines of HTML that come more than once: runs differ in a few of theirs.
-        html: id of an element → its lines; a number is a place in ``lines``.
+        html: id of an element → its lines; a number is a place in ``lines``. ``OWN_ID`` stands for
+            what follows the first hyphen of the id, so that more lines of two runs are the same.
         charts: id of a chart → its content.
         series: run id → table → subject → its place, or what it is a multiple of.
     """
@@ -96,7 +100,8 @@ class Shards:
 
     def add_html(self, element_id: str, html: str) -> None:
         """Add the content of an element to the present part."""
-        self._html[element_id] = html.split("\n")
+        _, _, own = element_id.partition("-")
+        self._html[element_id] = html.replace(own, OWN_ID).split("\n")
         self._characters += len(html)
 
     def add_charts(self, charts: Iterable[Chart]) -> None:

@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from bdpbench.pages.shards import OWN_ID
+
 
 def _load(name: str) -> ModuleType:
     path = Path(__file__).with_name(f"{name}.py")
@@ -69,7 +71,8 @@ def with_html(content: Any) -> Any:
     """A packed part with the HTML of each element in one piece."""
     lines = content["lines"]
     for key, text in content["html"].items():
-        content["html"][key] = "\n".join(lines[e] if isinstance(e, int) else e for e in text)
+        whole = "\n".join(lines[e] if isinstance(e, int) else e for e in text)
+        content["html"][key] = whole.replace(OWN_ID, key.partition("-")[2])
     return content
 
 

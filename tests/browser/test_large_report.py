@@ -54,7 +54,7 @@ def test_a_link_opens_a_run_that_is_not_listed(visit: Any, large: Path, syntheti
     page = visit.open(large, f"#run-{run_id}")
     run = page.locator(f"#run-{run_id}")
     expect(run).to_have_attribute("open", "")
-    expect(run.locator("table").first).to_be_visible()
+    expect(run.locator("figure").first).to_be_visible()
 
 
 def test_a_view_is_chosen_from_a_list(visit: Any, large: Path) -> None:

@@ -103,6 +103,7 @@ def test_a_trace_has_its_flows_over_time_and_their_distributions(
     visit: Any, trace_page: Path
 ) -> None:
     page = visit.open(trace_page)
+    page.get_by_text("more figures").click()
     for chart in ("throughput", "delay", "throughput_share", "delay_share"):
         lines = _draw(page, chart).locator(".mark-line path")
         expect(lines).to_have_count(2)
@@ -117,6 +118,7 @@ def test_charts_of_a_trace_zoom_together_but_not_with_distributions(
     visit: Any, trace_page: Path
 ) -> None:
     page = visit.open(trace_page)
+    page.get_by_text("more figures").click()
     names = ("throughput", "delay", "delay_share")
     ticks = [_draw(page, name).locator(".role-axis-label").first for name in names]
     before = [tick.text_content() or "" for tick in ticks]

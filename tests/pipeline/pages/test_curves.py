@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from bdpbench.pages.curves import curves, plan_views
+from bdpbench.pages.curves import curves, plan_views, time_chart
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.names import Names, find_sweep
 
@@ -156,3 +156,9 @@ def test_flows_of_one_protocol_in_a_run_differ_in_their_dashes() -> None:
     assert first["dash"] == NAMES.dash("Scalable")
     assert second["dash"] not in {NAMES.dash(key) for key in PROTOCOLS}
     assert first["colour"] == second["colour"]
+
+
+def test_a_caption_speaks_of_dashed_lines_only_where_there_are_any() -> None:
+    runs: Any = [_run("a", duration_s=5, buffer_pkts=40), _run("b", duration_s=5, buffer_pkts=200)]
+    assert "dashed buffer size" in time_chart("one", "queue", runs[:1], [], NAMES).caption
+    assert "dashed" not in time_chart("both", "queue", runs, [], NAMES).caption

@@ -153,7 +153,7 @@ def test_a_run_that_was_brought_without_its_outputs_links_none(
 ) -> None:
     build_report(replace(inputs.frozen(), places={}), tmp_path / "report.html")
     page = parse_page((tmp_path / "report.html").read_text())
-    assert "Output files, which are not in this results folder" in page.text
+    assert "They are not in this results folder" in page.text
     assert "cwnd_hstcp.out" in page.text
     assert not [each for each in page.all("a") if each.get("href", "").startswith("../../runs/")]
 

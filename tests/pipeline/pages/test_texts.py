@@ -216,7 +216,7 @@ def _page(key: str) -> StudyPage:
 def test_every_chart_has_its_words() -> None:
     charts = read_captions().charts
     for table in CHARTED_TABLES:
-        assert set(charts[table]) == {"title", "quantity", "caption"}
+        assert set(charts[table]) - {"dashed"} == {"title", "quantity", "caption"}
     assert "caption" in charts["sweep"]
 
 

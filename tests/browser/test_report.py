@@ -607,6 +607,15 @@ def test_other_tables_sort_by_value(page: Any) -> None:
     assert "83,000" in values  # which text would put before 9
 
 
+# Text of cells of a card that reach into the next one beside them.
+OVERLAPPING_CELLS = """[...document.querySelectorAll(".cards tbody :is(td, th)")].filter((cell) => {
+    const next = cell.nextElementSibling;
+    if (!next || !cell.offsetParent) return false;
+    const [box, beside] = [cell.getBoundingClientRect(), next.getBoundingClientRect()];
+    return Math.abs(box.top - beside.top) < 1 && Math.max(box.right, box.left + cell.scrollWidth) > beside.left;
+}).map((cell) => cell.textContent)"""
+
+
 def test_cards_of_a_phone_are_put_in_order(page: Any) -> None:
     page.set_viewport_size({"width": 390, "height": 844})
     table = page.locator("#protocol-HS table.parameters")
@@ -622,6 +631,7 @@ def test_cards_of_a_phone_are_put_in_order(page: Any) -> None:
     assert values != given
     order.select_option("as they come")
     assert table.locator("tbody tr td:nth-child(5)").all_text_contents() == given
+    assert page.evaluate(OVERLAPPING_CELLS) == []
 
 
 def test_the_summary_leads_to_the_number(page: Any) -> None:

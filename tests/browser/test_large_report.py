@@ -42,7 +42,7 @@ def test_runs_are_found_by_words_and_opened(visit: Any, large: Path) -> None:
     expect(shown).to_have_text(re.compile(r"^3 of"))
     page.locator("details.run summary").first.click()
     expect(page.locator("details.run .run-body")).to_have_count(1)
-    expect(page.locator("details.run caption").first).to_have_text("Metrics")
+    expect(page.locator("details.run").get_by_role("heading", name="Metrics")).to_be_visible()
     canvas = page.locator("details.run .canvas").first
     canvas.scroll_into_view_if_needed()
     expect(canvas).to_have_attribute("data-drawn", "yes")

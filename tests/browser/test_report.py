@@ -612,7 +612,8 @@ OVERLAPPING_CELLS = """[...document.querySelectorAll(".cards tbody :is(td, th)")
     const next = cell.nextElementSibling;
     if (!next || !cell.offsetParent) return false;
     const [box, beside] = [cell.getBoundingClientRect(), next.getBoundingClientRect()];
-    return Math.abs(box.top - beside.top) < 1 && Math.max(box.right, box.left + cell.scrollWidth) > beside.left;
+    const right = Math.max(box.right, box.left + cell.scrollWidth);
+    return Math.abs(box.top - beside.top) < 1 && right > beside.left;
 }).map((cell) => cell.textContent)"""
 
 

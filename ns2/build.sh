@@ -354,6 +354,30 @@ configure_tree() {
         fail_with_log "configure failed"
 }
 
+# Whether Tcl's library calls the functions for memory that a program defines in place of its own.
+# Ubuntu's does not: it is linked so that it always finds its own. OTcl, which is part of the program,
+# would then get memory from the library and give it to the functions of the program.
+tcl_takes_memory_of_program() {
+    cat >"$WORK/memory.c" <<'TEXT'
+#include <stdlib.h>
+#include <tcl.h>
+static int called = 0;
+char* TclpAlloc(unsigned int size) { called |= 1; return malloc(size); }
+char* TclpRealloc(char* memory, unsigned int size) { called |= 2; return realloc(memory, size); }
+void TclpFree(char* memory) { called |= 4; free(memory); }
+int main() { Tcl_Free(Tcl_Realloc(Tcl_Alloc(8), 16)); _Exit(called == 7 ? 0 : 1); }
+TEXT
+    # As ns is linked, whose functions the library finds.
+    gcc -w -Wl,-export-dynamic "-I$WORK/farm/include" -o "$WORK/memory" "$WORK/memory.c" \
+        "-L$WORK/farm/lib" -ltcl8.6 >>"$LOG" 2>&1 || fail_with_log "a program with Tcl cannot be compiled"
+    "$WORK/memory" >>"$LOG" 2>&1 </dev/null
+}
+
+choose_sources() {
+    [[ -e $TREE/speed/tcl_memory.cc ]] || return 0
+    tcl_takes_memory_of_program || rm "$TREE/speed/tcl_memory.cc"
+}
+
 # Headers that most files include, parsed only once, which takes a fifth off the compilation. ns-2's
 # own headers are not among them: some define variables, which would add to the machine code, and
 # config.h says "using namespace std".
@@ -454,7 +478,7 @@ report_progress() {
 # A binary that counts wrongly must not be installed: the test sends five packets of 1 GB, more than
 # 2^32 bytes, over a fast link.
 smoke_test() {
-    local bytes
+    local bytes status=0
     cat >"$WORK/smoke.tcl" <<'TEXT'
 set ns [new Simulator]
 set from [$ns node]
@@ -471,7 +495,12 @@ $ns at 0.1 {foreach i {1 2 3 4 5} {$udp send 1000000000}}
 $ns at 1 {puts [$monitor set bdepartures_]; exit 0}
 $ns run
 TEXT
-    bytes=$("$TREE/ns" "$WORK/smoke.tcl" 2>>"$LOG" </dev/null) || fail_with_log "the new ns does not run"
+    bytes=$("$TREE/ns" "$WORK/smoke.tcl" 2>>"$LOG" </dev/null) || status=$?
+    if [[ $status -gt 128 ]]; then
+        fail_with_log "the new ns does not run, signal $(kill -l "$status") ended it"
+    elif [[ $status -ne 0 ]]; then
+        fail_with_log "the new ns does not run, it ends with status $status"
+    fi
     [[ $bytes == 5000000000 ]] || die $EXIT_BUILD "the new ns counts $bytes bytes where 5000000000 passed"
 }
 
@@ -686,6 +715,7 @@ main() {
     apply_patches
     add_own_sources
     configure_tree
+    choose_sources
     if [[ $VARIANT == fast-pgo ]]; then
         compile_trained
     else

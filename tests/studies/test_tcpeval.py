@@ -57,6 +57,21 @@ def test_basic_scenarios_have_the_times_of_the_draft(scenario: str) -> None:
             assert own == pytest.approx(load)
 
 
+@pytest.mark.parametrize(
+    ("load", "warmup_s", "lasts_s"), [(0.6, 20, 4147), (0.85, 20, 5397), (1.1, 620, 1797)]
+)
+def test_the_wireless_lan_has_the_times_and_loads_of_table_6(
+    load: float, warmup_s: float, lasts_s: float
+) -> None:
+    runs = parameters_of("paper", "wireless_lan", duration_s=warmup_s + lasts_s)
+    assert {each["protocol"] for each in runs} == PROTOCOLS
+    for each in runs:
+        assert each["measured_from_s"] == warmup_s
+        # Requests are 0.107 of the responses, and the loads are those of a nominal 6 Mbit/s.
+        both_mbps = 1.107 * each["source_load"] * each["bottleneck_mbps"]
+        assert both_mbps == pytest.approx(6 * load, rel=2e-3)
+
+
 def test_the_quick_tier_has_every_section() -> None:
     quick = {run["scenario"] for run in planned("quick")}
     everything = {run["scenario"] for run in planned("paper")}

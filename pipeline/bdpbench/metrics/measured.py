@@ -275,6 +275,37 @@ def other_sources_goodput_ratio(run: RunView) -> float | None:
     return fairness.throughput_ratio(known_mean(others), first)
 
 
+_of_lan = functools.partial(
+    _of_background,
+    source=f"{_SUITE} 4.4.5",
+    when=lambda run: run.fact("lan_throughput") is not None,
+)
+
+
+def _lost_on_lan(name: str, title: str, text: str) -> None:
+    _of_lan("%", f"Loss rate of the LAN, {title}", name=name, text=f"{text}, {_MEASURED}.")(
+        lambda run: run.fact(name)
+    )
+
+
+@_of_lan("Mbit/s", "Throughput of the LAN")
+def lan_throughput(run: RunView) -> float | None:
+    """What the stations of a wireless LAN and its base station receive of each other, headers
+    included, {_MEASURED}.
+    """
+    return run.fact("lan_throughput")
+
+
+_lost_on_lan(
+    *("lan_loss_rate", "to stations"),
+    "Packets that the base station has for stations and that these do not receive, of all",
+)
+_lost_on_lan(
+    *("lan_back_loss_rate", "from stations"),
+    "Packets that stations send and that the base station does not receive, of all",
+)
+
+
 _BESIDE_SECOND = frozenset({"protocol_2"})
 
 

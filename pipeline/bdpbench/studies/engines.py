@@ -195,8 +195,9 @@ class _Translation:
             self._refuse(values.base, is_more)
         if is_traced(values.parameters):
             self._refuse(values.place_of("trace"), f"trace: {values.parameters['trace']}")
-        if values.has("measured_from_s"):
-            self._refuse(values.place_of("measured_from_s"), "measured_from_s")
+        for name in ("measured_from_s", "lan_mbps"):
+            if values.has(name):
+                self._refuse(values.place_of(name), name)
         self._check_defaults()
         given = dict(zip(run.argv[::2], run.argv[1::2], strict=True))
         kept = ("duration_s", "sample_s", "queue_sample_s", "seed", "substream", "datadir")

@@ -47,6 +47,7 @@ from bdpbench.studies.plan import (
 from bdpbench.studies.study import (
     DATADIR_ARGUMENT,
     DURATION_ARGUMENT,
+    LAN_SCRIPT,
     NETWORK_SCRIPT,
     TMIX_SCRIPT,
     WEB_SCRIPT,
@@ -376,6 +377,7 @@ def _network(values: Values) -> Resolved:
         *source_arguments(sources),
         *change_arguments(changes),
         *_measured(values),
+        *_lan(values, flows, sources),
         ("datadir", OUTPUT_FOLDER),
     ]
     is_further = (
@@ -383,7 +385,8 @@ def _network(values: Values) -> Resolved:
         or any(wire.reverse_mbps for wire in wires)
         or any(name in NUMBERED_KEYS for flow in flows for name, _ in flow.more)
     )
-    script, path = _script(values.study, _script_for(sources, is_further=is_further))
+    name = LAN_SCRIPT if values.has("lan_mbps") else _script_for(sources, is_further=is_further)
+    script, path = _script(values.study, name)
     outputs = list(_network_outputs(values, links, flows, sources))
     derived: Parameters = {
         "flows": len(flows),
@@ -440,6 +443,29 @@ def _measured(values: Values) -> Iterator[tuple[str, Scalar]]:
             f"measured_from_s is {from_s:g}, but a run ends after {values.duration_s:g} s",
         )
     yield "measured_from_s", from_s
+
+
+def _lan(
+    values: Values, flows: Sequence[NetworkFlow], sources: Sequence[Source]
+) -> Iterator[tuple[str, Scalar]]:
+    """The wireless LAN at the end of the path."""
+    mbps = values.optional("lan_mbps")
+    if mbps is None:
+        return
+    for kind in ("web", "packmime"):
+        if any(source.kind == kind for source in sources):
+            message = f"hosts of kind {kind} need wires, and lan_mbps gives the path a wireless LAN"
+            raise values.error((*values.base, "background"), message)
+    for key in NUMBERED_KEYS:
+        if any(key in dict(flow.more) for flow in flows):
+            message = (
+                f"{key} cannot be told of flows with lan_mbps, whose hosts are on a wireless LAN"
+            )
+            raise values.error((*values.base, "flows"), message)
+    yield "lan_mbps", mbps
+    buffer_pkts = values.optional("lan_buffer_pkts")
+    if buffer_pkts is not None:
+        yield "lan_buffer_pkts", int(buffer_pkts)
 
 
 def _network_outputs(

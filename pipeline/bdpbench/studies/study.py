@@ -50,8 +50,10 @@ WEB_SCRIPT = "network_web.tcl"
 """The same with PackMime and records of web pages, for runs that need these."""
 TMIX_SCRIPT = "network_tmix.tcl"
 """The same with Tmix, a rate of the reverse direction, measures of both, and numbered packets."""
-OWN_SCRIPTS = (NETWORK_SCRIPT, WEB_SCRIPT, TMIX_SCRIPT)
-"""Scripts of scenarios that name none; planning selects one by the background."""
+LAN_SCRIPT = "network_lan.tcl"
+"""The same with a wireless LAN at the end of the path."""
+OWN_SCRIPTS = (NETWORK_SCRIPT, WEB_SCRIPT, TMIX_SCRIPT, LAN_SCRIPT)
+"""Scripts of scenarios that name none; planning selects one by what a run needs."""
 DATADIR_ARGUMENT = "DATADIR"
 DURATION_ARGUMENT = "duration_s"
 

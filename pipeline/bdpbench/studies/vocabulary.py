@@ -230,6 +230,16 @@ COMMON: Mapping[str, ParameterDeclaration] = {
         "packets",
         "access buffer {} packets",
     ),
+    "lan_mbps": _rate(
+        "Data rate of a wireless LAN, 802.11g, whose base station is the last router and whose "
+        "stations are the hosts there, Mbit/s",
+        "wireless LAN {} Mbit/s",
+    ),
+    "lan_buffer_pkts": _count(
+        "Packets that the base station and each station hold for the wireless LAN",
+        "packets",
+        "LAN buffer {} packets",
+    ),
     "queue": ParameterDeclaration(description="Queue of the bottleneck", label="{}", type="queue"),
     "ecn": _switch("Whether senders, receivers and queues use ECN", "ECN {}"),
     "delayed_acks": _switch("Whether receivers delay ACKs", "delayed ACKs {}"),

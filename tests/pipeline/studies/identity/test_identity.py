@@ -315,7 +315,12 @@ def test_a_sourced_file_changes_exactly_the_runs_that_source_it(
 
 def test_a_change_of_a_script_changes_its_runs_alone(tree: Path, before: Found, ids: Ids) -> None:
     add(tree / "tcl/network.tcl", "set a_new_variable 1\n")
-    users = {"network.tcl", "network_web.tcl", "network_tmix.tcl"}  # those that source it
+    users = {
+        "network.tcl",
+        "network_web.tcl",
+        "network_tmix.tcl",
+        "network_lan.tcl",
+    }  # those that source it
     assert {run[0] for run in changed(before, ids)} == users
 
 

@@ -50,7 +50,7 @@ from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
 from bdpbench.score.published import load_history, resolved
 from bdpbench.simulation.hand_tests import HandTests, LawTest, QueueTest, read_tests
 from bdpbench.studies import atlas
-from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_declared
+from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_comparisons, load_declared
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.evaluate import read_mirror
 from bdpbench.studies.folders import ProtocolFolder, QueueFolder
@@ -291,7 +291,8 @@ class Atlas:
         parts = {**self._parts, self._quickest.study.key: self._quickest.part(declared)}
         atlas_of(declared, list(parts.values()), [])
         relations = [each.relation for each in declared.relations]
-        return declared.protocols, declared.topics, relations, declared.shares
+        comparisons = [each for each, _ in load_comparisons()]
+        return declared.protocols, declared.topics, relations, declared.shares, comparisons
 
 
 def _claims(subject: Subject, path: Path) -> object:

@@ -385,7 +385,7 @@ def _network(values: Values) -> Resolved:
         or any(wire.reverse_mbps for wire in wires)
         or any(name in NUMBERED_KEYS for flow in flows for name, _ in flow.more)
     )
-    name = LAN_SCRIPT if values.has("lan_mbps") else _script_for(sources, is_further=is_further)
+    name = _script_for(sources, is_further=is_further, has_lan=values.has("lan_mbps"))
     script, path = _script(values.study, name)
     outputs = list(_network_outputs(values, links, flows, sources))
     derived: Parameters = {
@@ -415,8 +415,10 @@ def _network(values: Values) -> Resolved:
     return for_ns3(values, resolved, links, defaults, is_more=is_more)
 
 
-def _script_for(sources: Sequence[Source], *, is_further: bool) -> str:
+def _script_for(sources: Sequence[Source], *, is_further: bool, has_lan: bool) -> str:
     """The script that has what a run needs, and no more: a run's id covers all of it."""
+    if has_lan:
+        return LAN_SCRIPT
     kinds = {source.kind for source in sources}
     if "tmix" in kinds or is_further:
         return TMIX_SCRIPT

@@ -1,28 +1,34 @@
-"""The web's period, and what the paper's introduction says of TCP Reno at 10 Gbit/s.
+"""The web's period, what a repetition adds to an index of means, and the introduction's numbers.
 
-The introduction follows from Reno's law at an RTT of 100 ms. A recovery there takes an hour, so its
-numbers are computed from what runs of any size show: how large packets are, how fast cwnd grows,
-and which window a rate of losses allows.
+The introduction speaks of TCP Reno at 10 Gbit/s and an RTT of 100 ms, by Reno's law. A recovery
+there takes an hour, so its numbers are computed from what runs of any size show: how large packets
+are, how fast cwnd grows, and which window a rate of losses allows.
 """
 
 from __future__ import annotations
 
 import functools
+import itertools
+from collections.abc import Iterable, Iterator, Sequence
 
 import polars as pl
 
 from bdpbench.metrics import (
     FlowView,
+    Group,
     LinkView,
+    Row,
     RunView,
     Window,
     flow_metric,
+    group_metric,
     link_metric,
     run_metric,
     second_half,
 )
+from bdpbench.metrics.fairness import jain_index
 from bdpbench.metrics.flows import packets_added_per_rtt
-from bdpbench.metrics.series import in_window, last_until, mean, number
+from bdpbench.metrics.series import in_window, known_mean, last_until, mean, number
 from bdpbench.units import BITS_PER_BYTE
 
 _PAPER = "Zhang, Hasegawa and Murata (2005)"
@@ -176,3 +182,31 @@ def full_window_recovery_time(flow: FlowView) -> float | None:
 )
 def min_cwnd(flow: FlowView) -> float | None:
     return number(flow.cwnd.filter(in_window(*second_half(flow)))["cwnd_pkts"].min())
+
+
+def _index_of_means(repetitions: Iterable[Sequence[Row]]) -> float | None:
+    flows: dict[str, list[float | None]] = {}
+    for row in itertools.chain.from_iterable(repetitions):
+        flows.setdefault(row.subject, []).append(row.value)
+    return jain_index([known_mean(each) for each in flows.values()])
+
+
+@group_metric(
+    "1",
+    "What a repetition adds to Jain's index of mean throughputs",
+    "Tukey (1958), Bias and confidence in not-quite large samples",
+    metrics=("fair_share_ratio",),
+)
+def jackknifed_max_min_jain_index(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Pseudo-value of repeated_max_min_jain_index for each of n repetitions: n times the index of
+    all, minus n - 1 times that of the others, and at most 1. A single repetition has a smaller
+    index than their means, because chance makes its flows unequal; its pseudo-value has not, as of
+    a mean it is the repetition's own value.
+    """
+    for rows in group.repetitions_of("fair_share_ratio"):
+        runs = [list(each) for _, each in itertools.groupby(rows, key=lambda row: row.run_id)]
+        of_all = _index_of_means(runs)
+        for run in runs:
+            of_others = _index_of_means(each for each in runs if each is not run)
+            if of_all is not None and of_others is not None:
+                yield run[0], min(1.0, len(runs) * of_all - (len(runs) - 1) * of_others)

@@ -163,8 +163,8 @@ def _check_spreads(check: _Check, spreads: Spreads, number: PublishedNumber) -> 
     """Check what the spreads of a number ask for: of another metric, or of any number of runs."""
     for index, entry in enumerate(spreads.entries):
         if (entry.metric or entry.runs) and entry.is_of(number.id):
-            asked = entry.asked_of(number)
             try:
+                asked = entry.asked_of(number)
                 check.unit(asked)
                 check.fitting(asked)
             except BdpbenchError as error:

@@ -332,8 +332,7 @@ def _spreads_of(
             continue
         with located(f"{SPREAD_NAME}, {number.id}"):
             if entry.repeats is not None:
-                lookups = repetitions.of(entry.repeats, [number])
-                rows = [each for each in (known.one(number) for known in lookups) if each]
+                rows = _repeated_rows(entry, entry.repeats, number, lookup, repetitions)
                 others, source = _known_of(rows, entry.repeats.source([number]), "repetition")
             else:
                 rows, (others, source) = [], _varied_values(entry, number, lookup)
@@ -343,6 +342,20 @@ def _spreads_of(
             if rows and len(others) < len(rows):
                 found[-1]["without_value"] = len(rows) - len(others)
     return found
+
+
+def _repeated_rows(
+    entry: SpreadEntry,
+    repeats: Repeats,
+    number: PublishedNumber,
+    lookup: Lookup,
+    repetitions: Repetitions,
+) -> list[Measured]:
+    """What repetitions have in place of a number, or by themselves if the entry names a metric."""
+    if entry.metric:
+        return lookup.all(entry.asked_of(number))
+    lookups = repetitions.of(repeats, [number])
+    return [each for each in (known.one(number) for known in lookups) if each]
 
 
 def _decide_by_chance(row: ScoredNumber) -> None:
@@ -452,7 +465,7 @@ def _repeated(
     found: list[RepeatedVerdicts] = []
     asked = [each for _, each in claim.questions]
     for entry in entries:
-        if entry.repeats is None or not entry.is_of(claim.text.id):
+        if entry.placed is None or entry.repeats is None or not entry.is_of(claim.text.id):
             continue
         with located(f"{SPREAD_NAME}, {claim.text.id}"):
             lookups = repetitions.of(entry.repeats, asked)

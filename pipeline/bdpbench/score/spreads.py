@@ -72,7 +72,8 @@ class SpreadEntry(Strict):
         varied: what was varied, in words; with ``reading``, its name.
         repeats: repetitions of the judged runs, within whose spread a verdict may be undecided.
         reading: runs by which another reading of the study is judged, beside the judged ones.
-        metric: another metric of the same run, or of ``runs``.
+        metric: another metric of the same run, or of ``runs``; with ``repeats``, the metric that
+            each repetition of a number has by itself.
         runs: runs whose values, together with that of the number itself, are the spread.
         least, most: the ends of the spread, in the unit of the numbers, from runs that are not
             kept.
@@ -92,7 +93,7 @@ class SpreadEntry(Strict):
     @model_validator(mode="after")
     def _has_one_spread(self) -> Self:
         given = self.least is not None and self.most is not None
-        measured = self.metric is not None or self.runs is not None
+        measured = self.runs is not None or (self.metric is not None and self.repeats is None)
         placed = (self.repeats is not None) + (self.reading is not None)
         if given + measured + placed != 1 or (self.least is None) != (self.most is None):
             raise ValueError(
@@ -107,19 +108,31 @@ class SpreadEntry(Strict):
     @property
     def placed(self) -> Repeats | None:
         """The runs that take the places of judged ones, as repetitions or as another reading."""
-        return self.repeats or self.reading
+        return None if self.metric else self.repeats or self.reading
 
     def is_of(self, *ids: str) -> bool:
         """Whether the entry is about a row of ``published.csv`` or a statement."""
         return any(matches(pattern, each) for pattern in self.of for each in ids)
 
     def asked_of(self, number: PublishedNumber) -> PublishedNumber:
-        """A number's row, asking for the metric and the runs of the entry."""
+        """A number's row, asking for the metric and the runs of the entry.
+
+        Raises:
+            BdpbenchError: for a number of a scenario that the entry does not repeat.
+        """
         asked = replace(number, metric=self.metric or number.metric)
-        if self.runs is None:
+        if self.repeats is not None:
+            if number.scenario not in self.repeats.runs:
+                message = f"{number.id} is not of a repeated scenario, but of {number.scenario}"
+                raise BdpbenchError(message, hint="name its scenario under runs, or leave it out")
+            own = {name: at for name, at in number.select.items() if name not in self.repeats.over}
+            scenario, select = self.repeats.runs[number.scenario], self.repeats.select
+        elif self.runs is not None:
+            own, scenario, select = {}, self.runs.scenario, self.runs.select
+        else:
             return asked
-        select = {name: str(value) for name, value in self.runs.select.items()}
-        return replace(asked, scenario=self.runs.scenario, select=select)
+        chosen = own | {name: str(value) for name, value in select.items()}
+        return replace(asked, scenario=scenario, select=chosen)
 
 
 class _File(RootModel[list[SpreadEntry]]):
@@ -161,7 +174,7 @@ def load_spreads(
     readings: set[str] = set()
     for index, entry in enumerate(spreads.entries):
         if wrong := unknown_pattern(entry.of, [*rows, *(claims if entry.placed else ())]):
-            only = "statements have repeats and readings alone"
+            only = "statements have repeats without metric and readings alone"
             raise spreads.error((index, "of"), wrong[0], only if entry.is_of(*claims) else wrong[1])
         if entry.reading and entry.varied in readings:
             said = "two readings have the same name"

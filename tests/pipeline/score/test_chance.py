@@ -248,6 +248,22 @@ def test_repetitions_are_of_the_same_scenario_each_in_place_of_all(
     assert (found["holds"], found["fails"], found["source"]) == (2, 1, "3 repetitions of one")
 
 
+@pytest.mark.parametrize(("most", "verdict"), [(91.0, "reproduced"), (91.5, "undecided")])
+def test_each_repetition_may_have_a_metric_by_itself(
+    tmp_path: Path, repeated: Plan, metrics: pl.DataFrame, most: float, verdict: str
+) -> None:
+    """Values of another metric in the place of 88 %, which is within 87 to 91 %."""
+    row = {**metrics.row(0, named=True), "scenario": "again", "metric": "mean_of_all"}
+    rows = [{**row, "run_id": "x", "value": 88.5}, {**row, "run_id": "y", "value": most}]
+    known = pl.concat([metrics, pl.DataFrame(rows, schema=metrics.schema)])
+    # Run z lasts longer, but has no value.
+    spread = REPEATS.replace("['*']", "[n]").replace("}}", "}, metric: mean_of_all}")
+    (number,) = _judged(tmp_path, repeated, known, {}, spread=spread)["numbers"]
+    (found,) = number["spread"]
+    assert (number["verdict"], found["least"], found["most"]) == (verdict, 88.0, most)
+    assert (found["repetitions"], found["source"]) == (2, "2 repetitions of again")
+
+
 @pytest.mark.parametrize(
     ("repeats", "said"),
     [
@@ -265,13 +281,14 @@ def test_a_slip_in_repetitions_is_told(
     assert said in f"{told.value} {told.value.hint}"
 
 
+@pytest.mark.parametrize("repeats", ["", "repeats: {runs: {one: again}, over: [substream]}, "])
 def test_only_repetitions_are_of_statements(
-    tmp_path: Path, repeated: Plan, metrics: pl.DataFrame
+    tmp_path: Path, repeated: Plan, metrics: pl.DataFrame, repeats: str
 ) -> None:
-    spread = "- {of: [c], varied: v, metric: asymmetry}"
+    spread = f"- {{of: [c], varied: v, {repeats}metric: asymmetry}}"
     with pytest.raises(BdpbenchError, match="no number or statement is called 'c'") as told:
         _judged(tmp_path, repeated, metrics, {}, spread=spread)
-    assert "statements have repeats and readings alone" in str(told.value.hint)
+    assert "statements have repeats without metric and readings alone" in str(told.value.hint)
 
 
 READING = "- {of: ['*'], varied: longer, reading: {runs: {one: again}, over: [substream]}}"

@@ -8,7 +8,14 @@ import polars as pl
 import pytest
 
 from bdpbench.contracts.paths import config_dir
-from bdpbench.metrics import definitions_for, measure_values
+from bdpbench.metrics import (
+    as_metrics,
+    definitions_for,
+    measure_groups,
+    measure_values,
+    metric_rows,
+)
+from bdpbench.metrics.measure import Value
 
 STUDY = config_dir() / "studies" / "zhang2006"
 
@@ -76,3 +83,38 @@ def test_the_introductions_numbers_follow_from_renos_law() -> None:
     assert values["full_window_recovery_time"] == pytest.approx(83_333 / 20)
     mean = sum(pkts for time_s, pkts in points if time_s > 5) / 22
     assert values["full_window_loss_rate"] == pytest.approx(1e-3 * (mean / 83_333) ** 2)
+
+
+@pytest.mark.parametrize(
+    ("shares", "expected"),
+    [
+        # Means of 0.75 and 0.75, an index of 1; of the other alone, 1.5^2 / (2 * 1.25) = 0.9, so
+        # that the pseudo-values of 1.1 are above the largest index.
+        ([[1.0, 0.5], [0.5, 1.0]], [1.0, 1.0]),
+        # All: 2.5^2 / (2 * (1.5^2 + 1)); of the first alone 1, of the second 3^2 / (2 * 5).
+        ([[1.0, 1.0], [2.0, 1.0]], [1.0, 2 * 6.25 / 6.5 - 1]),
+    ],
+)
+def test_a_pseudo_value_has_what_a_repetition_adds(
+    shares: list[list[float]], expected: list[float]
+) -> None:
+    definitions = definitions_for(STUDY)
+    runs: list[Any] = [
+        {"run_id": f"r{number}", "scenario": "one", "parameters": {"substream": number}}
+        for number in (1, 2)
+    ]
+    rows = [
+        row
+        for run, found in zip(runs, shares, strict=True)
+        for flow, share in enumerate(found)
+        for row in metric_rows(
+            [Value("fair_share_ratio", f"flow:{flow}", share, 0.0, 1.0)],
+            definitions,
+            run_id=run["run_id"],
+            scenario="one",
+        )
+    ]
+    groups = measure_groups(as_metrics(rows), runs, definitions=definitions)
+    found = groups.filter(metric="jackknifed_max_min_jain_index")
+    assert found["run_id"].to_list() == ["r1", "r2"]
+    assert found["value"].to_list() == pytest.approx(expected)

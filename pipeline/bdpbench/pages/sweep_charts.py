@@ -685,6 +685,13 @@ def protocol_bars(bars: pl.DataFrame, colours: Mapping[str, str], quantity: str)
     )
 
 
+_IN_TWO_LINES = (
+    "indexof(datum.label, ', ') < 0 ? datum.label : [slice(datum.label, 0, "
+    "indexof(datum.label, ', ')), slice(datum.label, indexof(datum.label, ', ') + 2)]"
+)
+"""Breaks a label such as "Reno and HSTCP, delay 25 ms" after its first part."""
+
+
 def interval_bars(
     bars: pl.DataFrame,
     order: Sequence[str],
@@ -702,7 +709,7 @@ def interval_bars(
         marked: labels that stand out.
     """
     scale = {"domain": list(order)}
-    axis = {**BARE, "labelLimit": _LABEL_LIMIT}
+    axis = {**BARE, "labelLimit": _LABEL_LIMIT, "labelExpr": _IN_TWO_LINES}
     if marked:
         axis["labelFontWeight"] = _if_marked("datum.value", marked, "bold", "normal")
     base: Encoding = {
@@ -710,7 +717,9 @@ def interval_bars(
         "tooltip": [text("label", "runs of"), number("mean", "mean", ",.5~g"), *_interval_tips()],
     }
     colour = text("label", scale={**scale, "range": list(colours)}, legend=None)
-    bar = {**base, "x": number("mean", quantity), "color": colour}
+    # Where names leave little room, a title would begin before the axis rather than end behind it.
+    across = number("mean", quantity, axis={"titleAnchor": "end"})
+    bar = {**base, "x": across, "color": colour}
     if marked:
         bar["opacity"] = _if_marked("datum.label", marked, 1, 0.55)
     rule = {**base, "x": number("lower"), "x2": {"field": "upper"}}

@@ -513,7 +513,8 @@ def _measured(
                 if values["value"].is_not_null().any():
                     found[is_pair][experiment.key, metric] = values
         mixing += 1 if len(senders[True]) > len(senders[False]) else -1
-    pairs = {who for values in found[True].values() for who in values["who"]}
+    shown = _main(found[True], keys_of, experiments)
+    pairs = {who for each in shown for who in found[True][each]["who"]}
     return found[mixing > 0 and len(pairs) <= MOST_PAIRS], keys_of
 
 

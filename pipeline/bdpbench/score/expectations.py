@@ -181,10 +181,11 @@ def _check_repeats(check: _Check, expected: Expectations) -> None:
     asked_by: dict[str, Sequence[Asked]] = {each.id: [each] for each in expected.numbers}
     asked_by |= {each.text.id: [q for _, q in each.questions] for each in expected.claims}
     for index, entry in enumerate(expected.spreads.entries):
-        if entry.placed is None:
+        repeats = entry.repeats or entry.reading
+        if repeats is None:
             continue
         try:
-            judged = check.repeated(entry.placed, once=entry.reading is not None)
+            judged = check.repeated(repeats, once=entry.reading is not None)
             for pattern in entry.of:
                 asked = [q for each in asked_by if matches(pattern, each) for q in asked_by[each]]
                 check.shown_by(judged, asked, pattern)

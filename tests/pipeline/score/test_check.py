@@ -282,6 +282,7 @@ def test_a_spread_that_no_run_can_show_is_told(
             "{runs: {one: one}, select: {buffer_pkts: 200}, over: [protocol]}",
             "'n' asks for none of the runs that are repeated",
         ),
+        ("{runs: {one: one}, over: [protocoll]}\n  metric: max_cwnd", "has no protocoll"),
         (
             "{runs: {two: two}, over: [protocol]}\n  metric: max_cwnd",
             r"spread\.yaml:3: 0\.metric: n is not of a repeated scenario, but of one",

@@ -129,9 +129,17 @@
   }
   window.addEventListener("load", () => setTimeout(unpackAll, 500));
 
-  // In its lines, \x7f stands for an element's own id, without the kind before the first hyphen.
-  const htmlOf = ({ lines, html }, id) => html[id].map((each) => (typeof each === "number" ? lines[each] : each))
-    .join("\n").split("\x7f").join(id.slice(id.indexOf("-") + 1));
+  // Elements that are alike are packed line by line (pages/shards.py). In their lines, \x7f stands for an
+  // element's own id, without the kind before the first hyphen.
+  function htmlOf({ lines, html }, id) {
+    const alike = html.find(({ ids }) => ids.includes(id));
+    const place = alike.ids.indexOf(id);
+    const text = (line) => {
+      if (typeof line === "number") return lines[line];
+      return typeof line === "string" ? line : line[0] + line[2 + place] + line[1];
+    };
+    return alike.lines.map(text).join("\n").split("\x7f").join(id.slice(id.indexOf("-") + 1));
+  }
 
   // The content of a chart, when it and the series of its runs are there.
   async function contentOf(name) {

@@ -12,11 +12,12 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.pipeline.pages.conftest import elements
 
 from bdpbench.app.stages import group_metrics
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import config_dir, repository_root
-from bdpbench.pages.shards import OWN_ID, read_shards
+from bdpbench.pages.shards import read_shards
 from bdpbench.score import check_expectations, load_expectations, score
 
 KEYS = sorted(path.parent.name for path in (config_dir() / "studies").glob("*/study.yaml"))
@@ -172,12 +173,7 @@ def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
 
 def parts_of_page(report: Path) -> dict[str, str]:
     """Element → HTML that a report unpacks when it is opened; "" → the report itself."""
-    parts = {}
-    for _, content, _ in read_shards(report):
-        shared = content["lines"]
-        for key, lines in content["html"].items():
-            whole = "\n".join(shared[e] if isinstance(e, int) else e for e in lines)
-            parts[key] = whole.replace(OWN_ID, key.partition("-")[2])
+    parts = {key: html for _, content, _ in read_shards(report) for key, html in elements(content)}
     return {"": report.read_text(encoding="utf-8"), **parts}
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 
 import polars as pl
 
@@ -26,9 +26,9 @@ from bdpbench.metrics import (
     run_metric,
     second_half,
 )
-from bdpbench.metrics.fairness import jain_index
 from bdpbench.metrics.flows import packets_added_per_rtt
-from bdpbench.metrics.series import in_window, known_mean, last_until, mean, number
+from bdpbench.metrics.runs import jain_index_of_means
+from bdpbench.metrics.series import in_window, last_until, mean, number
 from bdpbench.units import BITS_PER_BYTE
 
 _PAPER = "Zhang, Hasegawa and Murata (2005)"
@@ -184,13 +184,6 @@ def min_cwnd(flow: FlowView) -> float | None:
     return number(flow.cwnd.filter(in_window(*second_half(flow)))["cwnd_pkts"].min())
 
 
-def _index_of_means(repetitions: Iterable[Sequence[Row]]) -> float | None:
-    flows: dict[str, list[float | None]] = {}
-    for row in itertools.chain.from_iterable(repetitions):
-        flows.setdefault(row.subject, []).append(row.value)
-    return jain_index([known_mean(each) for each in flows.values()])
-
-
 @group_metric(
     "1",
     "What a repetition adds to Jain's index of mean throughputs",
@@ -204,9 +197,9 @@ def jackknifed_max_min_jain_index(group: Group) -> Iterator[tuple[Row, float | N
     a mean it is the repetition's own value.
     """
     for rows in group.repetitions_of("fair_share_ratio"):
-        runs = [list(each) for _, each in itertools.groupby(rows, key=lambda row: row.run_id)]
-        of_all = _index_of_means(runs)
-        for run in runs:
-            of_others = _index_of_means(each for each in runs if each is not run)
+        firsts = [next(run) for _, run in itertools.groupby(rows, key=lambda row: row.run_id)]
+        of_all, runs = jain_index_of_means(rows), len(firsts)
+        for first in firsts:
+            of_others = jain_index_of_means(row for row in rows if row.run_id != first.run_id)
             if of_all is not None and of_others is not None:
-                yield run[0], min(1.0, len(runs) * of_all - (len(runs) - 1) * of_others)
+                yield first, min(1.0, runs * of_all - (runs - 1) * of_others)

@@ -134,7 +134,8 @@ class ScoredNumber(ScoredPart):
     ``undecided`` if it is reproduced within a part of the spread of repetitions and missed within
     another; ``alone`` is the verdict on the judged run alone then.
 
-    ``found`` says how the definition was found, ``chosen_on`` the ids on which it was chosen.
+    ``found`` says how the definition was found, ``chosen_on`` on which ids it was chosen, as the
+    study's files say it: ``*`` stands for any characters.
 
     If several runs have to show a number, they are its ``parts``. It is reproduced if all parts
     are, and its measured value is that of the part with the largest deviation.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
@@ -528,10 +528,15 @@ def repeated_max_min_jain_index(group: Group) -> Iterator[tuple[Row, float | Non
     group are alike. {_ALL_REPETITIONS}
     """
     for rows in group.repetitions_of("fair_share_ratio"):
-        flows: dict[str, list[float | None]] = {}
-        for row in rows:
-            flows.setdefault(row.subject, []).append(row.value)
-        yield rows[0], fairness.jain_index([known_mean(each) for each in flows.values()])
+        yield rows[0], jain_index_of_means(rows)
+
+
+def jain_index_of_means(rows: Iterable[Row]) -> float | None:
+    """Jain's fairness index of the mean values of each subject, None as for any values."""
+    subjects: dict[str, list[float | None]] = {}
+    for row in rows:
+        subjects.setdefault(row.subject, []).append(row.value)
+    return fairness.jain_index([known_mean(each) for each in subjects.values()])
 
 
 _STATISTICS = (MEAN, MEDIAN, percentile(95), percentile(99))

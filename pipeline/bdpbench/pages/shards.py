@@ -56,19 +56,34 @@ class Place(TypedDict):
     n: int
 
 
+@final
+class Elements(TypedDict):
+    """HTML of elements that have equally many lines, line by line: runs differ in a few of theirs.
+
+    Attributes:
+        ids: ids of the elements.
+        lines: a line that all of them have, as itself or as its place in ``ShardContent.lines``, or
+            what it begins with, what it ends with, and what is between for each of the elements.
+            ``OWN_ID`` stands for what follows the first hyphen of an id, so that more lines are
+            the same.
+    """
+
+    ids: list[str]
+    lines: list[str | int | list[str]]
+
+
 class ShardContent(TypedDict):
     """The content of a part.
 
     Attributes:
-        lines: lines of HTML that come more than once: runs differ in a few of theirs.
-        html: id of an element → its lines; a number is a place in ``lines``. ``OWN_ID`` stands for
-            what follows the first hyphen of the id, so that more lines of two runs are the same.
+        lines: lines of HTML that come more than once.
+        html: the elements.
         charts: id of a chart → its content.
         series: run id → table → subject → its place, or what it is a multiple of.
     """
 
     lines: list[str]
-    html: dict[str, list[str | int]]
+    html: list[Elements]
     charts: dict[str, SpecContent | TimeContent]
     series: dict[str, dict[str, dict[str, Place | Multiple]]]
 
@@ -146,10 +161,41 @@ def shards_folder(report: Path) -> Path:
 
 def _html_json(html: Mapping[str, Sequence[str]]) -> str:
     """``lines`` and ``html`` of ``ShardContent``, as members of a JSON object."""
-    counts = Counter(line for lines in html.values() for line in lines)
+    alike: dict[tuple[str, int], list[str]] = {}
+    for key, lines in html.items():
+        alike.setdefault((key.partition("-")[0], len(lines)), []).append(key)
+    columns = [list(zip(*(html[key] for key in ids), strict=True)) for ids in alike.values()]
+    counts = Counter(column[0] for each in columns for column in each if len(set(column)) == 1)
     shared = {line: place for place, line in enumerate(each for each in counts if counts[each] > 1)}
-    found = {key: [shared.get(line, line) for line in lines] for key, lines in html.items()}
+    found = [
+        {
+            "ids": ids,
+            "lines": [
+                shared.get(column[0], column[0]) if len(set(column)) == 1 else _parted(column)
+                for column in each
+            ],
+        }
+        for ids, each in zip(alike.values(), columns, strict=True)
+    ]
     return f'"lines":{_json(list(shared))},"html":{_json(found)}'
+
+
+def _parted(texts: Sequence[str]) -> list[str]:
+    """What texts begin with, what they end with, and what each has between.
+
+    >>> _parted(["<td>12</td>", "<td>7</td>"])
+    ['<td>', '</td>', '12', '7']
+    """
+    start = _common_start(texts)
+    rest = [text[len(start) :] for text in texts]
+    end = _common_start([text[::-1] for text in rest])[::-1]
+    return [start, end, *(text.removesuffix(end) for text in rest)]
+
+
+def _common_start(texts: Collection[str]) -> str:
+    first, last = min(texts), max(texts)  # what these two share, all between them have
+    differs = (place for place, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    return first[: next(differs, len(first))]
 
 
 def _json(value: object) -> str:

@@ -213,11 +213,12 @@ def origin_in_words(entry: ScoredNumber | ScoredClaim) -> str:
         return "The study states it."
     if found == "chosen before":
         return "We chose it before looking at any run."
-    count = len(others)
-    values = "one value" if count == 1 else f"{count} values"
-    if entry["kind"] == "fitted":
-        return f"We chose it with {values} in view, this one included: {', '.join(others)}."
-    return f"We chose it with {values} in view, but not this one: {', '.join(others)}."
+    if others == ["*"]:
+        return "We chose it with all values in view, this one included."
+    plural = len(others) > 1 or any("*" in each for each in others)
+    values = "values" if plural else "value"
+    included = "this one included" if entry["kind"] == "fitted" else "but not this one"
+    return f"We chose it with the measured {values} of {', '.join(others)} in view, {included}."
 
 
 def assets_dir() -> Path:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import cast
 
 import polars as pl
@@ -35,7 +35,7 @@ from bdpbench.contracts.scorecard import (
 from bdpbench.score.claims import Claim, Finding
 from bdpbench.score.expectations import CLAIMS_NAME, Expectations, require_unit
 from bdpbench.score.lookup import Asked, Lookup, Measured, located
-from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber, resolved
+from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber
 from bdpbench.score.spreads import SPREAD_NAME, Groups, Repeats, Repetitions, SpreadEntry
 
 _CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
@@ -67,7 +67,7 @@ def score(
     """
     wanted = expected.metrics
     lookup = Lookup(plan, metrics.filter(pl.col("metric").is_in(list(wanted))))
-    entries, ids = expected.spreads.entries, expected.ids
+    entries = expected.spreads.entries
     repetitions = Repetitions(plan, metrics, wanted, groups)
     readings = [
         (each, _OtherReading(each.varied, each.reading, repetitions))
@@ -76,17 +76,17 @@ def score(
     ]
     rows = []
     for number in expected.numbers:
-        row = _score_number(number, lookup, ids)
+        row = _score_number(number, lookup)
         if spread := _spreads_of(row, number, entries, lookup, repetitions):
             row["spread"] = spread
             _decide_by_chance(row)
-        if read := [by.number(number, ids) for each, by in readings if each.is_of(number.id)]:
+        if read := [by.number(number) for each, by in readings if each.is_of(number.id)]:
             row["readings"] = read
         rows.append((number.part_of, row))
     numbers = _printed_numbers(rows)
     statements = []
     for claim in expected.claims:
-        statements.append(_score_claim(claim, lookup, ids, entries, repetitions))
+        statements.append(_score_claim(claim, lookup, entries, repetitions))
         if said := [by.claim(claim) for each, by in readings if each.is_of(claim.text.id)]:
             statements[-1]["readings"] = said
     totals = Counter(each["verdict"] for each in numbers)
@@ -108,7 +108,7 @@ def score(
             kind: {verdict: claim_kinds[kind, verdict] for verdict in CLAIM_VERDICTS}
             for kind in KINDS
         },
-        "history": [each.document(ids) for each in expected.history],
+        "history": [each.document(expected.ids) for each in expected.history],
         "skill": _skills(numbers),
     }
     if readings:
@@ -124,11 +124,11 @@ def score_rows(
     Raises:
         BdpbenchError: as ``score`` does.
     """
-    lookup, ids = Lookup(plan, metrics), Expectations(published).ids
-    return [_score_number(each, lookup, ids) for each in published]
+    lookup = Lookup(plan, metrics)
+    return [_score_number(each, lookup) for each in published]
 
 
-def _score_number(number: PublishedNumber, lookup: Lookup, ids: Collection[str]) -> ScoredNumber:
+def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
     with located(f"{PUBLISHED_NAME}, {number.id}"):
         found = lookup.one(number)
         if found is not None:
@@ -165,7 +165,7 @@ def _score_number(number: PublishedNumber, lookup: Lookup, ids: Collection[str])
         "reason": reason,
         "run_ids": [found.run_id] if found else [],
         "found": number.origin.found,
-        "chosen_on": resolved(number.origin.chosen_on, ids),
+        "chosen_on": list(number.origin.chosen_on),
         "kind": number.origin.kind(number.id, number.part_of),
     }
 
@@ -415,7 +415,6 @@ def _spread(
 def _score_claim(
     claim: Claim,
     lookup: Lookup,
-    ids: Collection[str],
     entries: Sequence[SpreadEntry],
     repetitions: Repetitions,
 ) -> ScoredClaim:
@@ -444,7 +443,7 @@ def _score_claim(
             for label, each in finding.evidence
         ],
         "found": claim.origin.found,
-        "chosen_on": resolved(claim.origin.chosen_on, ids),
+        "chosen_on": list(claim.origin.chosen_on),
         "kind": claim.origin.kind(claim.text.id),
         "margin": _finite(finding.margin),
     }
@@ -501,9 +500,9 @@ class _OtherReading:
         read = {scenario for scenario, _ in self._judged}
         self._scenarios = [by for judged, by in placed.runs.items() if judged in read]
 
-    def number(self, number: PublishedNumber, ids: Collection[str]) -> ReadNumber:
+    def number(self, number: PublishedNumber) -> ReadNumber:
         lookup = self._lookup_of([number])
-        row = None if lookup is None else _score_number(number, lookup, ids)
+        row = None if lookup is None else _score_number(number, lookup)
         return {
             "varied": self._name,
             "verdict": row["verdict"] if row else "not_run",

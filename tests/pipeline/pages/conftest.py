@@ -9,7 +9,7 @@ import json
 import re
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from bdpbench.pages.shards import OWN_ID
+from bdpbench.pages.shards import OWN_ID, ShardContent
 
 
 def _load(name: str) -> ModuleType:
@@ -69,11 +69,21 @@ def packed_parts(html: str) -> list[Any]:
 
 def with_html(content: Any) -> Any:
     """A packed part with the HTML of each element in one piece."""
-    lines = content["lines"]
-    for key, text in content["html"].items():
-        whole = "\n".join(lines[e] if isinstance(e, int) else e for e in text)
-        content["html"][key] = whole.replace(OWN_ID, key.partition("-")[2])
-    return content
+    return {**content, "html": dict(elements(content))}
+
+
+def elements(content: ShardContent) -> Iterator[tuple[str, str]]:
+    """Id and HTML of each element of a packed part."""
+    for alike in content["html"]:
+        for place, key in enumerate(alike["ids"]):
+            lines = [_line(content, each, place) for each in alike["lines"]]
+            yield key, "\n".join(lines).replace(OWN_ID, key.partition("-")[2])
+
+
+def _line(content: ShardContent, line: str | int | list[str], place: int) -> str:
+    if isinstance(line, list):
+        return line[0] + line[2 + place] + line[1]
+    return content["lines"][line] if isinstance(line, int) else line
 
 
 def unfolded(html: str) -> str:

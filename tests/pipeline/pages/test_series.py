@@ -52,7 +52,7 @@ def test_points_by_table_and_subject(unpack: Any) -> None:
     }
     times, values = unpack(found["cwnd"]["flow:0"])
     assert times == pytest.approx([0, 1.23456], abs=0.0005)  # half of 1 ms
-    assert values == pytest.approx([1, 1234.5678], abs=0.25)  # half of 0.5 > 1234.6 / 4,095
+    assert values == pytest.approx([1, 1234.5678], abs=0.5)  # half of 1 > 1234.6 / 2,047
     assert unpack(found["queue"]["link:bottleneck"]) == ([0.0, 0.01], [0.0, 12.0])
     # Cumulative, from 0 %: one of two samples is at 0 packets, both are at 12 or below.
     assert unpack(found["queue_share"]["link:bottleneck"]) == ([0.0, 0.0, 12.0], [0, 50, 100])

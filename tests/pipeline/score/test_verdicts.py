@@ -205,7 +205,7 @@ def test_blind_and_fitted_numbers_are_counted_apart(plan: Plan, metrics: pl.Data
     ]
     card = score(plan, metrics, Expectations(numbers))
     assert [number["kind"] for number in card["numbers"]] == ["fitted", "blind", "blind"]
-    assert [number["chosen_on"] for number in card["numbers"]] == [["fitted"], ["fitted"], []]
+    assert [number["chosen_on"] for number in card["numbers"]] == [["fit*"], ["fit*"], []]
     empty = dict.fromkeys(NUMBER_VERDICTS, 0)
     assert card["kind_totals"] == {
         "blind": {**empty, "reproduced": 1, "not_reproduced": 1},

@@ -1,10 +1,12 @@
-// Memory of packets: slots of equal size in large blocks, with the headers after the packet.
+// Memory of packets: slots of equal size in large blocks, with the near headers after the packet.
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include <algorithm>
 
 #include "packet.h"
 
@@ -58,21 +60,23 @@ char* new_block(size_t bytes)
 	return static_cast<char*>(memset(block, 0, bytes));
 }
 
-}  // namespace
+// Zeroed memory for at least one piece, and how much it is; blocks double in size up to a huge page.
+class Blocks {
+public:
+	Blocks() : next_bytes_(first_block) {}
+	char* get(size_t piece, size_t& bytes);
+private:
+	size_t next_bytes_;
+};
 
-// The free list, which is empty when this is called. Blocks double in size up to a huge page.
-Packet* Packet::more()
+char* Blocks::get(size_t piece, size_t& bytes)
 {
-	typedef char headers_lie_behind_the_packet[sizeof(Packet) <= header_place ? 1 : -1];
-	static size_t block_bytes = first_block;
-	HeaderLines::lay_out();
 	// ns-2's abort() writes traces out by Tcl, which would call it again if it got no memory at all.
 	static void* reserve = malloc(abort_bytes);
-	const size_t slot_bytes = rounded_up(header_place + HeaderLines::room(hdrlen_), cache_line);
-	size_t bytes = slot_bytes > block_bytes ? slot_bytes : block_bytes;
+	bytes = std::max(piece, next_bytes_);
 	char* block = new_block(bytes);
 	// Where memory is limited, a smaller block may still fit.
-	while (block == 0 && bytes / 2 >= slot_bytes)
+	while (block == 0 && bytes / 2 >= piece)
 		block = new_block(bytes /= 2);
 	if (block == 0) {
 		fprintf(stderr, "ns: no memory for packets: %s\n", strerror(ENOMEM));
@@ -81,14 +85,42 @@ Packet* Packet::more()
 		free(reserve);
 		abort();
 	}
+	if (next_bytes_ < huge_page)
+		next_bytes_ *= 2;
+	return block;
+}
+
+}  // namespace
+
+// The free list, which is empty when this is called.
+Packet* Packet::more()
+{
+	typedef char headers_lie_behind_the_packet[sizeof(Packet) <= header_place ? 1 : -1];
+	static Blocks blocks;
+	HeaderLines::lay_out();
+	const size_t slot_bytes = rounded_up(header_place + HeaderLines::near_room(), cache_line);
+	size_t bytes;
+	char* block = blocks.get(slot_bytes, bytes);
 	for (size_t i = bytes / slot_bytes; i-- > 0;) {
 		Packet* p = new (block + i * slot_bytes) Packet;
 		p->next_ = free_;
 		free_ = p;
 	}
-	if (block_bytes < huge_page)
-		block_bytes *= 2;
 	return free_;
+}
+
+// Far headers stay with their slot.
+void Packet::get_far() const
+{
+	static Blocks blocks;
+	static char* rest = 0;
+	static size_t rest_bytes = 0;
+	const size_t piece = rounded_up(HeaderLines::far_room(), cache_line);
+	if (rest_bytes < piece)
+		rest = blocks.get(piece, rest_bytes);
+	far_ = (unsigned char*)rest - HeaderLines::far_start();
+	rest += piece;
+	rest_bytes -= piece;
 }
 
 // Packets whose slots have the old size are not used any more.

@@ -58,6 +58,7 @@ CASES = {
     "DRR": "dumbbell mixed DRR 8 100 none",
     "SFQ": "dumbbell mixed SFQ 8 100 none",
     "a thousand flows": "dumbbell tcp DropTail 1000 3 none",
+    "ten flows over 10 Gbit/s": "fat 10 4",
     "random variables": "draws 50000",
 }
 

@@ -30,6 +30,7 @@ CASES = {
     "dumbbell sctp DropTail 2 2 both": ("sctp",),
     "dumbbell mixed DRR 8 2 trace": ("exp",),
     "dumbbell mixed SFQ 8 2 both": ("exp",),
+    "fat 3 1.5": (" 0 ",),
     "draws 300": ("Weibull",),
 }
 

@@ -30,6 +30,8 @@ CHANGES = _DATA["changes"]
 RESTARTS = _DATA["restarts"]
 BUSY_LINK = _DATA["busy_link"]
 HEADERS = _DATA["headers"]
+WAYS_OF_HEADERS = _DATA["ways_of_headers"]
+CROSSING = _DATA["crossing"]
 NEGATIVE_OFFSET = _DATA["negative_offset"]
 MULTICAST = _DATA["multicast"]
 CALLS = _DATA["calls"]
@@ -344,6 +346,13 @@ def test_headers_lie_where_they_did(same: Tcl, headers: str) -> None:
     """
     fast = same(f"{headers}\n{body}")
     assert fast.returncode == 0, fast.stderr
+
+
+@pytest.mark.parametrize(("before", "after"), WAYS_OF_HEADERS)
+def test_packets_have_the_headers_that_are_used(same: Tcl, before: str, after: str) -> None:
+    fast = same(CROSSING % (before, after))
+    assert fast.returncode == 0, fast.stderr
+    assert len(fast.stdout.splitlines()) > 4000
 
 
 def test_a_header_with_a_negative_offset_ends_the_run(same: Tcl) -> None:

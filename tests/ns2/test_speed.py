@@ -32,6 +32,7 @@ BUSY_LINK = _DATA["busy_link"]
 HEADERS = _DATA["headers"]
 WAYS_OF_HEADERS = _DATA["ways_of_headers"]
 CROSSING = _DATA["crossing"]
+PORTS = _DATA["ports"]
 NEGATIVE_OFFSET = _DATA["negative_offset"]
 MULTICAST = _DATA["multicast"]
 CALLS = _DATA["calls"]
@@ -358,6 +359,11 @@ def test_packets_have_the_headers_that_are_used(same: Tcl, before: str, after: s
 def test_a_header_with_a_negative_offset_ends_the_run(same: Tcl) -> None:
     fast = same(NEGATIVE_OFFSET)
     assert (fast.stdout, fast.returncode) == ("", 1)
+
+
+def test_agents_get_the_ports_that_they_did(same: Tcl) -> None:
+    fast = same(PORTS)
+    assert fast.stdout.splitlines()[0] == "3 7 30 40", fast.stderr
 
 
 def test_copies_of_packets_are_the_same(same: Tcl) -> None:

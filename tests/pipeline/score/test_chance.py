@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,13 +10,13 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml  # type: ignore[import-untyped]
-from tests.pipeline.score.conftest import make_run
+from tests.pipeline.score.conftest import make_run, published_number
 from tests.pipeline.score.test_spread import NUMBER
 
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.scorecard import Scorecard, is_narrow, is_repeated
 from bdpbench.errors import BdpbenchError
-from bdpbench.score import Expectations, load_claims, score
+from bdpbench.score import Expectations, PublishedNumber, load_claims, score
 from bdpbench.score.spreads import load_spreads
 
 METRICS = {"utilization": None, "asymmetry": None, "time_to_90pct_cwnd": None, "mean_of_all": None}
@@ -60,9 +60,10 @@ def _judged(
     condition: Mapping[str, Any] = ABOVE_90,
     bounds: tuple[float, float] = (87.0, 91.0),
     spread: str = REPEATS,
+    parts: Sequence[PublishedNumber] = (),
     **options: Any,
 ) -> Scorecard:
-    """A number of 88 % within some bounds, and a statement, with values of repetitions."""
+    """A number of 88 % within some bounds, or its parts, and a statement, beside repetitions."""
     rows = [
         {**metrics.row(0, named=True), "run_id": run_id, "scenario": "again", "value": value}
         for run_id, value in again.items()
@@ -74,7 +75,7 @@ def _judged(
     claims = load_claims(folder / "claims.yaml", METRICS)
     spreads = load_spreads(folder / "spread.yaml", ["n"], METRICS, ["c"])
     known = pl.concat([metrics, pl.DataFrame(rows, schema=metrics.schema)])
-    return score(plan, known, Expectations([number], claims, spreads=spreads), **options)
+    return score(plan, known, Expectations(parts or [number], claims, spreads=spreads), **options)
 
 
 # The values of the fixture are 88, 95 and 99 % for HS with 40, 200 and 500 packets, 50 % for Reno.
@@ -254,9 +255,10 @@ def test_each_repetition_may_have_a_metric_by_itself(
 ) -> None:
     """Values of another metric in the place of 88 %, which is within 87 to 91 %."""
     row = {**metrics.row(0, named=True), "scenario": "again", "metric": "mean_of_all"}
-    rows = [{**row, "run_id": "x", "value": 88.5}, {**row, "run_id": "y", "value": most}]
+    values = {"x": 88.5, "y": most, "z": 45.0}
+    rows = [{**row, "run_id": run_id, "value": value} for run_id, value in values.items()]
     known = pl.concat([metrics, pl.DataFrame(rows, schema=metrics.schema)])
-    # Run z lasts longer, but has no value.
+    repeated["runs"][-1]["parameters"]["protocol"] = "Reno"  # z, which the number is not about
     spread = REPEATS.replace("['*']", "[n]").replace("}}", "}, metric: mean_of_all}")
     (number,) = _judged(tmp_path, repeated, known, {}, spread=spread)["numbers"]
     (found,) = number["spread"]
@@ -310,6 +312,22 @@ def test_another_reading_judges_anew_and_decides_nothing(
     assert (reading["varied"], reading["runs"], reading["scenarios"]) == ("longer", 1, ["again"])
     assert (reading["totals"]["not_reproduced"], reading["claim_totals"]["holds"]) == (1, 1)
     assert not is_repeated(number)
+
+
+def test_the_reading_of_a_number_of_two_runs_is_that_of_the_worst_by_it(
+    tmp_path: Path, repeated: Plan, metrics: pl.DataFrame
+) -> None:
+    """Of 88 and 95 % the second is above 93 %; of 99 and 91 % in their places, the first."""
+    repeated["runs"].pop()  # z
+    repeated["runs"][-1]["parameters"]["buffer_pkts"] = 200
+    parts = [
+        published_number(id=name, part_of="both", value=90.0, upper=93.0, select=each["select"])
+        for name, each in (("n", HS), ("m", HS_200))
+    ]
+    again = {"x": 99.0, "y": 91.0}
+    (number,) = _judged(tmp_path, repeated, metrics, again, spread=READING, parts=parts)["numbers"]
+    (read,) = number["readings"]
+    assert (number["measured"], read["measured"]) == (95.0, 99.0)
 
 
 @pytest.mark.parametrize(

@@ -296,9 +296,13 @@ def test_a_spread_that_no_run_can_show_is_told(
 def test_repetitions_that_take_no_place_are_told(
     check: Check, tmp_path: Path, repeats: str, said: str
 ) -> None:
-    (tmp_path / "spread.yaml").write_text(f"- of: [n]\n  repeats: {repeats}\n  varied: v\n")
+    entry = "- of: [n]\n  repeats: %s\n  varied: v\n"
+    (tmp_path / "spread.yaml").write_text(entry % repeats)
     with pytest.raises(BdpbenchError, match=said):
         check(where="Table 2")
+    others = "{runs: {one: one}, select: {protocol: HS}, over: [buffer_pkts]}"
+    (tmp_path / "spread.yaml").write_text(entry % others)
+    assert len(check(where="Table 2").spreads.entries) == 1
 
 
 def test_a_spread_is_checked_for_the_numbers_that_it_is_about(check: Check, tmp_path: Path) -> None:

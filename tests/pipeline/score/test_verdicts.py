@@ -216,17 +216,17 @@ def test_blind_and_fitted_numbers_are_counted_apart(plan: Plan, metrics: pl.Data
 def test_skill_compares_the_counts_with_the_best_constant(
     plan: Plan, metrics: pl.DataFrame
 ) -> None:
-    # Measured 88, 88, 95, 95 and 88; a constant of 87 would lie in three bounds, 95 in two.
+    # Measured 88, 88, 95, 95 and 95; a constant of 95 would lie in three bounds, 87 in two.
     numbers = [
         published_number(id="a", value=88.0, lower=87.0, upper=89.0),
         published_number(id="b", value=87.0, lower=86.0, upper=87.5),
-        published_number(id="c", value=95.0, lower=95.0, upper=96.0, select=HS_200),
-        published_number(id="d", value=97.0, lower=94.0, upper=98.0, select=HS_200),
-        published_number(id="e", value=86.0, lower=85.0, upper=87.0),
+        published_number(id="c", value=96.0, lower=95.0, upper=97.0, select=HS_200),
+        published_number(id="d", value=97.0, lower=95.0, upper=98.0, select=HS_200),
+        published_number(id="e", value=94.5, lower=94.0, upper=95.0, select=HS_200),
     ]
     (skill,) = score(plan, metrics, Expectations(numbers)).get("skill", [])
-    assert (skill["numbers"], skill["reproduced"]) == (5, 3)
-    assert (skill["constant"], skill["constant_reproduced"]) == (87.0, 3)
-    # Ranks of the print 3, 2, 4, 5, 1 and of the runs 2, 2, 4.5, 4.5, 2.
+    assert (skill["numbers"], skill["reproduced"]) == (5, 4)
+    assert (skill["constant"], skill["constant_reproduced"]) == (95.0, 3)
+    # Ranks of the print 2, 1, 4, 5, 3 and of the runs 1.5, 1.5, 4, 4, 4.
     assert skill["rank_correlation"] == pytest.approx(0.8660254)
     assert score(plan, metrics, Expectations(numbers[:4])).get("skill") == []

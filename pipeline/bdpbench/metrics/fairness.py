@@ -93,7 +93,7 @@ def smallest_to_largest(throughputs: Sequence[float | None]) -> float | None:
 
     None if a flow was not measured or none sent anything.
 
-    >>> smallest_to_largest([3.0, 4.0, 2.0])
+    >>> smallest_to_largest([0.3, 0.4, 0.2])
     0.5
     """
     known = [each for each in throughputs if each is not None]

@@ -21,9 +21,10 @@ from bdpbench.metrics.groups import (
     ("probability", "degrees", "t"),
     [
         # NIST/SEMATECH e-Handbook of Statistical Methods, table 1.3.6.7.2.
+        (0.60, 1, 0.3249),  # tan(0.1 pi), with one degree of freedom
         (0.90, 1, 3.078),
         (0.975, 1, 12.706),
-        (0.999, 1, 318.3088),  # tan(0.499 pi), with one degree of freedom
+        (0.999, 1, 318.3088),  # tan(0.499 pi)
         (0.975, 2, 4.303),
         (0.95, 3, 2.353),
         (0.995, 4, 4.604),

@@ -49,6 +49,15 @@ def test_a_flow_without_losses_is_at_its_top_when_it_settles(build: Any, measure
     assert measure(low)["time_to_max_cwnd", "flow:0"] is None
 
 
+@pytest.mark.parametrize(("buffer_pkts", "expected"), [(100, 2.5), (120, None)])
+def test_the_first_recovery_ends_at_a_peak_that_nearly_fills_path_and_buffer(
+    saw_tooth: dict[str, pl.LazyFrame], measure: Measure, buffer_pkts: int, expected: float | None
+) -> None:
+    # 90 % of 1,100 and 1,120 are 990 and 1,008; the peak of 1,000 is 2.5 s after the first cut.
+    values = measure(saw_tooth, buffer_pkts=buffer_pkts)
+    assert values["first_recovery_time", "flow:0"] == expected
+
+
 def test_a_flow_that_never_gets_there_has_no_times(build: Any, measure: Measure) -> None:
     values = measure({"cwnd": build.table({0: build.cwnd([(0.0, 1), (10.0, 1)])})})
     assert values.pop(("max_cwnd", "flow:0")) == 1.0

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from bdpbench.metrics.samples import MOST_BINS, SampleMeter, long_samples
 
-# cwnd of a flow: up to 10, a cut to a half, 9, down to 1 by a timeout, and what is no fall: -5 %.
-CWND = [2.0, 4, 10, 5, 9, 1, 20, 19]
+# cwnd of a flow: up to 10, a cut to a fifth, 9, down to 1 by a timeout, and what is no fall: -5 %.
+CWND = [2.0, 4, 10, 2, 9, 1, 20, 19]
 
 
 def _meter(values: list[float], name: str = "cwnd_", batches: int = 1) -> SampleMeter:
@@ -28,9 +28,9 @@ def test_falls_of_a_cwnd(batches: int) -> None:
     (row,) = _meter(CWND, batches=batches).summary.rows(named=True)
     assert (row["samples"], row["least"], row["largest"], row["last"]) == (8, 1, 20, 19)
     assert (row["falls"], row["first_fall_s"], row["falls_to_one"]) == (2, 1.5, 1)
-    assert row["kept_share"] == pytest.approx((5 / 10 + 1 / 9) / 2)
+    assert row["kept_share"] == pytest.approx((2 / 10 + 1 / 9) / 2)
     falls = _meter(CWND, batches=batches).falls
-    assert falls.select("time_s", "value").rows() == [(1.5, 5), (2.5, 1)]
+    assert falls.select("time_s", "value").rows() == [(1.5, 2), (2.5, 1)]
 
 
 def test_falls_that_are_drawn_are_the_first_of_each_bin_and_the_first_to_one() -> None:

@@ -138,6 +138,7 @@ def test_queue_at_the_start_of_the_window(lines_to_frame: Lines) -> None:
     series = sum_packets([trace], Window(2, 4), bin_s=0.5).link_series
     assert series["time_s"].to_list() == [2.5, 3.0, 3.5, 4.0]
     assert series["queue_pkts"].to_list() == [2, 2, 1, 1]
+    assert series["queueing_ms"].to_list() == [None, None, 2000, None]
 
 
 def test_a_wait_between_neighbouring_lines_counts(lines_to_frame: Lines) -> None:
@@ -153,6 +154,8 @@ def test_a_wait_between_neighbouring_lines_counts(lines_to_frame: Lines) -> None
     values = _values(trace)
     assert values["mean_queue_length", "link:0-1"] == pytest.approx(2 / 4)
     assert values["max_queue_length", "link:0-1"] == 1
+    series = sum_packets([trace], bin_s=1.0).link_series
+    assert series.filter(subject="link:0-1")["time_s"].to_list() == [1, 2, 3, 4]
 
 
 def test_duplicates_are_no_goodput(lines_to_frame: Lines) -> None:
@@ -195,6 +198,26 @@ def test_an_ack_that_waited_for_a_hole_gives_no_rtt(lines_to_frame: Lines) -> No
         ]
     )
     assert _values(trace)["rtt", "flow:1"] == pytest.approx(600)
+
+
+def test_slow_start_ends_before_the_moment_of_its_first_retransmission(
+    lines_to_frame: Lines,
+) -> None:
+    # Of two packets one is dropped; the third is sent and dropped at the moment of its repetition.
+    trace = lines_to_frame(
+        [
+            "+ 1.0 0 1 tcp 1040 1 0.0 1.0 0 0",
+            "d 1.0 0 1 tcp 1040 1 0.0 1.0 0 0",
+            "+ 1.0 0 1 tcp 1040 1 0.0 1.0 1 1",
+            "+ 2.0 0 1 tcp 1040 1 0.0 1.0 2 2",
+            "d 2.0 0 1 tcp 1040 1 0.0 1.0 2 2",
+            "+ 2.0 0 1 tcp 1040 1 0.0 1.0 0 3",
+            "r 3.0 0 1 tcp 1040 1 0.0 1.0 0 3",
+        ]
+    )
+    values = _values(trace)
+    assert values["slow_start_duration", "flow:1"] == 1.0
+    assert values["slow_start_loss_rate", "flow:1"] == 1 / 2
 
 
 def test_flows_that_share_an_id_are_told_apart(lines_to_frame: Lines) -> None:
@@ -290,6 +313,15 @@ def test_drops_before_the_queue_do_not_empty_it(lines_to_frame: Lines) -> None:
     values = _values(trace)
     assert values["mean_queue_length", "link:0-1"] == 0
     assert values["link_loss_rate", "link:0-1"] == 1 / 2
+
+
+def test_causes_of_losses_come_with_the_largest_first_and_equal_ones_by_their_names(
+    lines_to_frame: Lines,
+) -> None:
+    kinds = ("tcp", "ping", "cbr", "ping")
+    lines = (f"d 1 0 1 {kind} 500 3 0.0 1.0 0 {uid}" for uid, kind in enumerate(kinds))
+    losses = sum_packets([lines_to_frame(lines)]).losses
+    assert losses["type"].to_list() == ["ping", "cbr", "tcp"]
 
 
 def test_every_metric_has_a_definition_and_a_value(tiny: pl.DataFrame) -> None:

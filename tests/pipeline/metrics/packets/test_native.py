@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 from collections.abc import Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -26,6 +27,7 @@ from bdpbench.metrics.packets import (
     measure_packets,
     measure_received,
     meter,
+    row_by_row,
     sum_packets,
 )
 from bdpbench.metrics.packets.definitions import OF_THROUGHPUT, measured_at_ends
@@ -212,6 +214,23 @@ def test_packets_that_never_end_come_to_the_same() -> None:
             lines.append(f"- {uid / 1000 + 0.0005} 0 1 cbr 500 1 0.0 2.0 {uid} {uid}")
             lines.append(f"r {uid / 1000 + 0.0005} 1 2 cbr 500 1 0.0 2.0 {uid} {uid}")
     _both([frame_of(lines)])
+
+
+def test_packets_whose_leaving_is_not_traced_are_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first waits for 1 s; of the next three, one too many, the first is forgotten."""
+    monkeypatch.setattr(row_by_row, "MOST_OPEN", 2)
+    rows = (("+", 1, 0), ("-", 2, 0), ("+", 3, 1), ("+", 4, 2), ("+", 5, 3), ("-", 9, 1))
+    lines = [f"{event} {at_s} 0 1 cbr 500 1 0.0 1.0 {uid} {uid}" for event, at_s, uid in rows]
+    found = sum_packets([frame_of(lines)], compiled=False)
+    assert found.links["wait_max_s"].to_list() == [1]
+
+
+def test_limits_are_the_same_in_both_languages() -> None:
+    code = Path(row_by_row.__file__).with_name("packet_sums.c").read_text()
+    limits = dict(re.findall(r"#define (\w+) (\S+).*row_by_row\.py", code))
+    assert "MOST_CELLS" in limits
+    for name, value in limits.items():
+        assert getattr(row_by_row, name) == float(value), name
 
 
 TURNED_AWAY = (

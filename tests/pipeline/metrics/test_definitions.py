@@ -120,6 +120,7 @@ def test_the_name_may_be_given(load: Load) -> None:
         ('"queue"', '"queues"', r"metrics\.py:3: metric five needs table 'queues', which no run"),
         ('("queue",)', "()", "metric five names no table"),
         ('"Five."', '" "', "metric five has no text"),
+        ('text="Five.", ', "", "metric five has no text"),
         ('source="RFC 1"', 'source=""', "metric five has no source"),
         ("five(link)", "utilization(link)", "metric utilization is defined twice"),
         ("return 5.0", "return 5.0 +", r"metrics\.py:5: .*SyntaxError"),

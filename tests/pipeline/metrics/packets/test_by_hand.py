@@ -8,7 +8,13 @@ import polars as pl
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics.packets import PACKET_DEFINITIONS, Window, measure_packets, sum_packets
+from bdpbench.metrics.packets import (
+    PACKET_DEFINITIONS,
+    PacketMeter,
+    Window,
+    measure_packets,
+    sum_packets,
+)
 
 Lines = Callable[[Iterable[str]], pl.DataFrame]
 Values = dict[tuple[str, str], float | None]
@@ -139,6 +145,17 @@ def test_queue_at_the_start_of_the_window(lines_to_frame: Lines) -> None:
     assert series["time_s"].to_list() == [2.5, 3.0, 3.5, 4.0]
     assert series["queue_pkts"].to_list() == [2, 2, 1, 1]
     assert series["queueing_ms"].to_list() == [None, None, 2000, None]
+
+
+@pytest.mark.parametrize(("given_s", "expected_s"), [(None, 0.1), (0.02, 0.02)])
+def test_bins_for_people_are_wider_where_few_packets_arrive_unless_their_width_is_given(
+    tiny: pl.DataFrame, given_s: float | None, expected_s: float
+) -> None:
+    # Three packets in 2.4 s would need bins of more than 1 s, but at least twenty bins are left.
+    meter = PacketMeter(bin_s=given_s)
+    meter.update(tiny)
+    meter.finish()
+    assert meter.readable_width_s == expected_s
 
 
 def test_a_wait_between_neighbouring_lines_counts(lines_to_frame: Lines) -> None:

@@ -42,6 +42,7 @@ ELSEWHERE = {
         "tests/app/test_original_scripts.py",
     ),
     "score": ("tests/app/test_atlas.py",),
+    "studies": ("tests/app/test_atlas.py",),
 }
 EQUIVALENT = Path(__file__).with_name("equivalent.yaml")
 LEFT_OUT = (".git", ".bdpbench", "results", "__pycache__", ".mypy_cache")

@@ -46,6 +46,11 @@ def test_only_windows_fall() -> None:
     assert (row["falls"], row["first_fall_s"], row["kept_share"]) == (None, None, None)
 
 
+def test_a_cwnd_that_never_falls_keeps_no_share() -> None:
+    (row,) = _meter([1.0, 2]).summary.rows(named=True)
+    assert (row["falls"], row["first_fall_s"], row["kept_share"]) == (0, None, None)
+
+
 def test_samples_without_a_value_do_not_count() -> None:
     nothing = [None, float("nan")]
     rows = pl.LazyFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "value": [3.0, *nothing, 5.0]})

@@ -109,6 +109,7 @@ def test_a_run_keeps_its_script(
         ("", SCRIPT, "the scenario has no original: that says"),
         (ORIGINAL.replace("theirs", "other"), SCRIPT, "no script"),
         (ORIGINAL, SCRIPT.replace("argv 4", "argv 3"), "takes no argument buffer_pkts"),
+        (ORIGINAL, "set endtime 5\n", "takes no argument duration_s"),
     ],
 )
 def test_scripts_that_do_not_fit_are_told_with_key_and_line(

@@ -12,6 +12,7 @@ from bdpbench.contracts.paths import relative, repository_root, tcl_dir
 from bdpbench.contracts.plan import study_folder
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies import load
+from bdpbench.studies.folders import ProtocolFolder
 from bdpbench.studies.load import check_study, find_study, load_study, read_study
 from bdpbench.studies.plan import make_plan
 from bdpbench.studies.runs import expand_tier
@@ -73,6 +74,16 @@ def test_a_study_is_read_again_only_when_it_has_changed(outside: Path) -> None:
     path.write_text(path.read_text().replace("A study of my own", "Another"))
     os.utime(path, ns=(0, 0))
     assert load_study(outside).title == "Another"
+
+
+@pytest.mark.parametrize(
+    ("code", "base"), [("law.cc", "TCP/Protocol"), ("tcp_mine.c", "TCP/Linux/Module")]
+)
+def test_the_code_of_a_protocol_s_folder_decides_what_sends_by_it(
+    tmp_path: Path, code: str, base: str
+) -> None:
+    (tmp_path / code).touch()
+    assert ProtocolFolder(tmp_path).base == f"Agent/{base}"
 
 
 def test_as_many_runs_as_can_be_planned_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:

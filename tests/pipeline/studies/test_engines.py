@@ -10,7 +10,7 @@ import pytest
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies import ns3_program
-from bdpbench.studies.engines import COUNTERPARTS
+from bdpbench.studies.engines import COUNTERPARTS, engine_remarks
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import Selection
 from bdpbench.studies.runs import expand_tier
@@ -262,6 +262,9 @@ def test_flows_lose_the_same_packets(study_file: WriteStudy) -> None:
     assert (given["-flow.0.loses"], given["-flow.1.loses"]) == ("7 50", "7 50")
 
 
-def test_ns3s_other_version_of_bbr_is_told() -> None:
-    assert COUNTERPARTS["folder bbr"].differs == "ns-3 simulates version 1 of BBR, ns-2 version 3"
+def test_ns3s_other_version_of_bbr_is_told(study_file: WriteStudy) -> None:
+    reno, _ = _plan(study_file(OLD, _sender("")))
+    bbr: PlannedRun = {**reno, "argv": [*reno["argv"], "-flow.1.sender", "TcpBbr"]}
+    said = "TcpBbr: ns-3 simulates version 1 of BBR, ns-2 version 3"
+    assert (engine_remarks([reno]), engine_remarks([reno, bbr])) == ([], [said])
     assert [key for key, each in COUNTERPARTS.items() if each.differs] == ["folder bbr"]

@@ -189,6 +189,7 @@ def test_sources_that_share_a_draw_have_the_same_vectors(simulated: Run) -> None
         ("S 1 2 0\n", 1, "expected 4 numbers after S, got 3"),
         ("I 0 0 3\n", 1, "before the first connection"),
         (ONE + "m 1000 500\n", 8, "one segment size for both ends"),
+        (ONE + "m 65535 65535\nm 65536 65536\n", 9, "for both ends, 1 to 65535"),
         (ONE + "x 1\n", 8, "unknown line 'x'"),
         (ONE + "w 100 100\n", 8, "windows, RTTs and losses are those of the scenario"),
         (ONE + "I 0 -1 3\n", 8, "expected whole numbers"),

@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import time
 from collections.abc import Callable, Sequence
@@ -178,3 +179,6 @@ def test_a_batch_that_is_tried_again_leaves_out_what_has_failed(
     assert not (run_folder(runs, first) / "run.json").exists()
     assert all((run_folder(runs, each) / "run.json").is_file() for each in others)
     assert others
+    elsewhere = bdpbench("simulate", "--batch", shutil.copy(batches / "0000.json", finished))
+    assert elsewhere.returncode == 1
+    assert "is not among the batches of a results folder" in elsewhere.stderr

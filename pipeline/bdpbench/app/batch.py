@@ -14,6 +14,7 @@ from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import read_text
 from bdpbench.contracts.paths import resolved, run_folder, runs_folder
 from bdpbench.contracts.plan import (
+    BATCHES_FOLDER,
     DONE_VERSION,
     STOP_NAME,
     Done,
@@ -172,8 +173,14 @@ def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:
     """Handle the batch with the plan ``path``, in the results folder that contains it.
 
     Raises:
-        BdpbenchError: as for ``Batch.run``.
+        BdpbenchError: as for ``Batch.run``, and for a batch that is in no results folder.
     """
+    if path.parent.name != BATCHES_FOLDER or len(path.parents) < 4:
+        raise BdpbenchError(
+            "is not among the batches of a results folder",
+            where=str(path),
+            hint=f"`bdpbench plan` writes them to results/STUDY/TIER/{BATCHES_FOLDER}/",
+        )
     runs_dir = runs_folder(path.parents[3])
     Batch(path, runs_dir, backend, keep_going=keep_going).run()
 

@@ -14,7 +14,7 @@ import pytest
 from tests.app.conftest import call_bdpbench, call_here, check_refused, said_by
 
 from bdpbench.app.evaluate.cells import StudyCells
-from bdpbench.app.evaluate.evaluating import common_names
+from bdpbench.app.evaluate.evaluating import common_names, document_keys
 from bdpbench.app.evaluate.mirrored import Mirrored, find_newcomers
 from bdpbench.app.planning import Paths
 from bdpbench.contracts.evaluation import Choice, Evaluation, FigureValue, read_evaluation
@@ -241,7 +241,7 @@ def test_all_studies_that_take_newcomers_are_tested() -> None:
 @pytest.mark.parametrize("folder", MIRRORS, ids=lambda folder: folder.name)
 def test_what_a_study_shows_of_others_is_published(folder: Path) -> None:
     mirror = mirror_of(folder)
-    mirrored = Mirrored(mirror, "full", [], Paths(Path(), "x", "y"), "")
+    mirrored = Mirrored(mirror, "full", [], NOWHERE, "")
     StudyCells(mirrored, common_names(mirror)).check()
     lacking = [
         run["label"]
@@ -261,6 +261,7 @@ def test_what_a_study_shows_of_others_is_published(folder: Path) -> None:
     ] == []
 
 
+NOWHERE = Paths(Path(), "x", "y")
 KNOWN = {
     "sharma2006": "BIC",
     "xu2004": "HS",
@@ -273,13 +274,21 @@ LARGE = ("even2007", "ahmad2013")
 
 
 @pytest.mark.parametrize(("key", "protocol"), KNOWN.items())
+def test_a_known_protocol_under_its_own_name_takes_its_own_place(key: str, protocol: str) -> None:
+    mirror = mirror_of(ROOT / "config" / "studies" / key)
+    newcomers = find_newcomers([f"{key}:{protocol}"])
+    mirrored = Mirrored(mirror, "quick" if key in LARGE else "full", newcomers, NOWHERE, "")
+    StudyCells(mirrored, document_keys(mirror, newcomers)).check()
+
+
+@pytest.mark.parametrize(("key", "protocol"), KNOWN.items())
 def test_a_known_protocol_under_another_name_has_its_own_runs_and_values(
     key: str, protocol: str
 ) -> None:
     mirror = mirror_of(ROOT / "config" / "studies" / key)
     choice: Choice = "quick" if key in LARGE else "full"
     newcomers = find_newcomers([f"Other={key}:{protocol}"])
-    mirrored = Mirrored(mirror, choice, newcomers, Paths(Path(), "x", "y"), "")
+    mirrored = Mirrored(mirror, choice, newcomers, NOWHERE, "")
     assert mirrored.refused == []
     durations = {
         scenario: {run["parameters"]["duration_s"] for run in runs}

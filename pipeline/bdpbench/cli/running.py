@@ -136,7 +136,7 @@ def study(folder: Path) -> None:
 @click.argument("name")
 @click.argument("study")
 def metric(name: str, study: str) -> None:
-    """Write the metric NAME into metrics.py of STUDY, the folder or the key of a study."""
+    """Begin metrics.py of STUDY, a folder or a key, which has none yet, with the metric NAME."""
     from bdpbench.app.beginning import begin_metric
 
     click.echo(f"{begin_metric(name, study)}: edit it; `./bdpbench run {study}` measures it")

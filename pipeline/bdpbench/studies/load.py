@@ -16,6 +16,7 @@ from typing import Any
 
 from bdpbench.contracts.paths import config_dir, expanded, tcl_dir
 from bdpbench.contracts.plan import Declared
+from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, meant, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.folders import (
@@ -181,10 +182,6 @@ _COMPUTED = {
     DURATION_ARGUMENT: "each tier sets how long its runs are simulated",
     "bdp_pkts": "it is computed from the rate of the bottleneck, rtt_ms and packet_bytes",
 }
-_COLUMN_OF_TABLE = {
-    **dict.fromkeys(("cwnd", "ssthresh", "sequence", "acknowledged", "throughput"), "flow"),
-    **dict.fromkeys(("queue", "utilization", "red"), "link"),
-}
 _ARGUMENT = re.compile(r"\[lindex \$argv (\d+)\]")
 _FLOW_OF_EVERY_SCRIPT = {"protocol", "count", "start_s", "stagger_s", "access_delay_ms"}
 
@@ -329,14 +326,14 @@ def _check_outputs(study: Study, base: Location, outputs: Sequence[Output]) -> N
         if output.file in files:
             raise study.error((*location, "file"), f"{output.file} occurs twice in this set")
         if column in columns:
-            of = "" if column[1] is None else f" of {_COLUMN_OF_TABLE[output.table]} {column[1]}"
+            of = "" if column[1] is None else f" of {TABLE_KEYS[output.table]} {column[1]}"
             raise study.error(location, f"a second file for table {output.table}{of}")
         files.add(output.file)
         columns.add(column)
 
 
 def _check_column(study: Study, location: Location, output: Output) -> None:
-    wanted = _COLUMN_OF_TABLE.get(output.table)
+    wanted = TABLE_KEYS[output.table]
     for column in ("flow", "link"):
         given = getattr(output, column) is not None
         if column == wanted and not given:

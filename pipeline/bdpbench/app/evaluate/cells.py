@@ -313,15 +313,16 @@ class StudyCells:
     ) -> dict[_Place, list[tuple[Shown, int]]]:
         """Cell → its runs, and for how many points each stands in it.
 
-        Where a study has an evaluated protocol itself, the cells of the evaluation replace its own.
+        Where a study has an evaluated protocol itself, the cells of the evaluation replace its own,
+        and the protocol beside itself is one run, whichever of the two is called new.
         """
-        cells: dict[_Place, list[tuple[Shown, int]]] = {}
+        cells: dict[_Place, dict[str, tuple[Shown, int]]] = {}
         for each in shown:
             for place, weight in self._places(part, column, each):
-                cells.setdefault(place, []).append((each, weight))
+                cells.setdefault(place, {}).setdefault(each.run["run_id"], (each, weight))
         new = {_without_keys(place) for place in cells if place[-1]}
         return {
-            place: found
+            place: list(found.values())
             for place, found in cells.items()
             if place[-1] or _without_keys(place) not in new
         }

@@ -124,6 +124,9 @@ def test_a_batch_has_room_for_what_ns2_took() -> None:
         parameters: Parameters = {"flows": flows, "bdp_pkts": bdp_pkts, "buffer_pkts": 10_000}
         needed = batch_memory_mb(planned_run("0" * 16, parameters=parameters))
         assert 110 + ns2_mb < needed < 600
+    # 998 hosts and two routers are a million pairs: 1.5 · (15 + 0.13 · 499 + 210) = 434.8.
+    many = planned_run("0" * 16, parameters={"flows": 499})
+    assert batch_memory_mb(many) == 250 + 435
     traced: Parameters = {"flows": 1, "trace": "packets"}
     assert batch_memory_mb(planned_run("0" * 16, parameters=traced)) > 1500
 

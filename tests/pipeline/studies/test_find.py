@@ -17,6 +17,8 @@ from bdpbench.studies.load import check_study, find_study, load_study, read_stud
 from bdpbench.studies.plan import make_plan
 from bdpbench.studies.runs import expand_tier
 
+RENO = '  Reno: {label: Reno, colour: "#336699", agent: TCP/Reno, sink: TCPSink}\n'
+
 
 @pytest.fixture
 def outside(own_script: Callable[..., Path], tmp_path: Path) -> Path:
@@ -76,14 +78,23 @@ def test_a_study_is_read_again_only_when_it_has_changed(outside: Path) -> None:
     assert load_study(outside).title == "Another"
 
 
-@pytest.mark.parametrize(
-    ("code", "base"), [("law.cc", "TCP/Protocol"), ("tcp_mine.c", "TCP/Linux/Module")]
-)
-def test_the_code_of_a_protocol_s_folder_decides_what_sends_by_it(
-    tmp_path: Path, code: str, base: str
+def test_a_law_s_folder_has_any_values_and_that_of_a_module_of_linux_whole_ones(
+    study_file: Callable[[str, str], Path], tmp_path: Path
 ) -> None:
-    (tmp_path / code).touch()
-    assert ProtocolFolder(tmp_path).base == f"Agent/{base}"
+    folder = tmp_path / "own"
+    folder.mkdir()
+    (folder / "protocol.yaml").write_text(
+        "key: Mine\nlabel: M\ncolour: '#000000'\nname: M\nsummary: m\n"
+        "parameters: [{symbol: b, meaning: m, variable: beta_, unit: '1', default: 1}]\n"
+    )
+    study_file(RENO, f"  Reno: {{folder: {folder}, settings: {{beta_: 0.5}}}}\n")
+    module = folder / "tcp_mine.c"
+    module.touch()
+    with pytest.raises(BdpbenchError, match=r"beta_: expected a whole number \(got 0\.5\)"):
+        load_study("mine")
+    assert ProtocolFolder(folder).base == "Agent/TCP/Linux/Module"
+    module.rename(folder / "law.cc")
+    assert load_study("mine").protocols["Reno"].agent.startswith("TCP/Protocol/Mine")
 
 
 def test_as_many_runs_as_can_be_planned_are_planned(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -177,7 +177,7 @@ def expected_work(
     packets = capacity * use
     return Work(
         packets=packets,
-        lines=packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0,
+        lines=packets * _LINES_PER_PACKET * is_traced(parameters),
         samples=sum(_samples(parameters, output["table"], duration_s) for output in outputs),
         flows=len(flows),
         under_way_pkts=_under_way_pkts(parameters),
@@ -215,7 +215,7 @@ def network_cpu_s(
         packets=packets
         * (_AVERAGING if averages else 1.0)
         * (_ON_LAN if "lan_mbps" in parameters else 1.0),
-        lines=packets * _LINES_PER_PACKET if is_traced(parameters) else 0.0,
+        lines=packets * _LINES_PER_PACKET * is_traced(parameters),
         under_way_pkts=work.under_way_pkts + queued_pkts,
     )
     nodes = 1 + len(links) + 2 * len(flows) + sum(source.hosts for source in sources)

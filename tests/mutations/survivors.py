@@ -1,6 +1,7 @@
 """Changes single operators, constants and conditions of a room, and names what its tests overlook.
 
-    PYTHONPATH=pipeline:. .bdpbench/venv/bin/python tests/mutations/survivors.py score --mutants 60 --seed 1
+    python=.bdpbench/venv/bin/python
+    PYTHONPATH=pipeline:. $python tests/mutations/survivors.py score --mutants 60 --seed 1
 
 Each mutant is a change to one place of one module, in a copy of the checkout; the tests and
 examples of the room alone have to fail with it: first those that call the changed function

@@ -8,6 +8,7 @@ import string
 import subprocess
 import tempfile
 from pathlib import Path
+from unittest.mock import Mock
 
 import polars as pl
 import pytest
@@ -277,6 +278,18 @@ def test_many_types_leave_their_lines_to_the_patterns(tmp_path: Path) -> None:
     frames = [pl.concat(list(open_trace(path, compiled=each).batches())) for each in (True, False)]
     assert_frame_equal(*frames)
     assert frames[0]["type"].cast(pl.String).to_list() == [f"t{i}" for i in range(1000)]
+
+
+def test_lines_are_told_up_to_the_end_that_is_given() -> None:
+    """Behind it, a buffer that is filled again may have lines of the chunk before."""
+    parser, line = native.load(), f"{GOOD}\n".encode()
+    assert parser is not None
+    takes = (ctypes.c_void_p, ctypes.c_double, ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    take = ctypes.CFUNCTYPE(ctypes.c_int, *takes)(lambda *_: 1)
+    telling = parser.tell(Mock(function=ctypes.cast(take, ctypes.c_void_p).value, state=0))
+    start, end = len(line), 2 * len(line)
+    assert telling.tell(bytearray(3 * line + bytes(64)), start, end) == end
+    assert telling.told()[0] == 1
 
 
 def test_without_a_compiler_the_patterns_read_all(

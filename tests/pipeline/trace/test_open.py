@@ -268,6 +268,9 @@ def test_archives_and_text_in_utf_16_are_named(trace: Path) -> None:
     with zipfile.ZipFile(path, "w") as packed:
         packed.write(trace, "trace.tr")
     assert f"{path}: this is a zip archive of files" in _error(path)
+    for kind, magic in (("7z", b"7z\xbc\xaf\x27\x1c"), ("rar", b"Rar!\x1a\x07")):
+        path.write_bytes(magic + bytes(90))
+        assert f"{path}: this is a {kind} archive of files" in _error(path)
     path.write_text(TEXT, encoding="utf-16")
     assert f"{path}: this is text in UTF-16" in _error(path)
     assert f"iconv -f UTF-16 -t UTF-8 {path} |" in _error(path)

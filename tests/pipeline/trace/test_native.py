@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
+from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import COLUMNS
 from bdpbench.trace import LineAccount, native, open_trace
@@ -367,3 +368,4 @@ def test_wireless_lines_are_read_as_by_their_patterns(tmp_path: Path, seed: int)
     if seed == 0:
         assert (account.parsed, account.skipped) == (len(RADIO), 0)
         assert ours["energy_j"].null_count() == 5
+        assert [type(each) for each in open_trace(path).packed_batches(COLUMNS)] == [PackedRows]

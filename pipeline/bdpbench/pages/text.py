@@ -207,18 +207,23 @@ def offered_origins(entries: Iterable[tuple[str, ...]]) -> list[tuple[str, str]]
 
 
 def origin_in_words(entry: ScoredNumber | ScoredClaim) -> str:
-    """How a definition was found, in a sentence."""
+    """How a definition was found, in a sentence.
+
+    >>> origin_in_words({"kind": "blind", "found": "chosen on", "chosen_on": ["a-*", "b"]})
+    'We chose it with the measured values of all a-* and of b in view, but not this one.'
+    """
     found, others = entry["found"], entry["chosen_on"]
     if found == "stated":
         return "The study states it."
     if found == "chosen before":
         return "We chose it before looking at any run."
-    if others == ["*"]:
-        return "We chose it with all values in view, this one included."
-    plural = len(others) > 1 or any("*" in each for each in others)
-    values = "values" if plural else "value"
     included = "this one included" if entry["kind"] == "fitted" else "but not this one"
-    return f"We chose it with the measured {values} of {', '.join(others)} in view, {included}."
+    if others == ["*"]:
+        return f"We chose it with all measured values in view, {included}."
+    *first, last = (f"all {each}" if "*" in each else each for each in others)
+    named = f"{', '.join(first)} and of {last}" if first else last
+    values = "values" if first or last.startswith("all ") else "value"
+    return f"We chose it with the measured {values} of {named} in view, {included}."
 
 
 def assets_dir() -> Path:

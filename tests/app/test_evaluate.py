@@ -199,12 +199,19 @@ EDITS = {
     "in_place_of: Other": ("in_place_of: Othr", "did you mean 'Other'"),
     "takes: [[protocol]]": ("takes: [[protocl]]", "did you mean 'protocol'"),
     "only: {substream: [1]}": ("only: {substream: [7]}", "in tier paper has this value (got 7)"),
+    'subject: "flow:1"': ('subject: "flow:7"', "fair_share_ratio has no subject 'flow:7'"),
     "metric: asymmetry": ("metric: asymetry", "did you mean 'asymmetry'"),
     "column: fill}": ("column: full}", "did you mean 'fill'"),
     "kind: matrix": ("kind: curve", "a curve has x"),
     "least: 0.5,": ("", "one of least and most"),
     "[14.9]": ("[-1]", "expected at least 0"),
 }
+
+
+def _planned(path: Path) -> None:
+    mirror = read_mirror(load_study(path.parent), path)
+    mirrored = Mirrored(mirror, "quick", [], Paths(path.parent, "x", "y"), "")
+    StudyCells(mirrored, document_keys(mirror, [])).check()
 
 
 @pytest.mark.parametrize("old", EDITS)
@@ -215,9 +222,7 @@ def test_a_mistake_in_evaluate_yaml_names_its_line(tmp_path: Path, old: str) -> 
     text = path.read_text()
     path.write_text(text.replace(old, new, 1))
     with pytest.raises(BdpbenchError) as caught:
-        Mirrored(
-            read_mirror(load_study(path.parent), path), "quick", [], Paths(tmp_path, "x", "y"), ""
-        )
+        _planned(path)
     line = 1 + text[: text.index(old)].count("\n")
     assert said in str(caught.value)
     told = int(str(caught.value.where).rpartition(":")[2])

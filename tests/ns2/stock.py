@@ -123,4 +123,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main() if len(sys.argv) == 1 else f"no arguments are expected: {STORE}")

@@ -334,9 +334,10 @@ class _Check:
             )
         fitting = [run for run in able if self._subjects(asked, run)]
         if not fitting:
+            definition = self._definitions[asked.metric]
             raise BdpbenchError(
                 f"subject: {asked.metric} of {able[0]['label']} has no {asked.subject!r}",
-                hint=suggest(asked.subject or "", self._known_subjects(asked.metric, able[0])),
+                hint=suggest(asked.subject or "", known_subjects(definition, able[0])),
             )
         return fitting
 
@@ -352,39 +353,39 @@ class _Check:
         """The subjects of a run that a question may be about."""
         if self._lacks_of(asked.metric, run):
             return []
-        known = self._known_subjects(asked.metric, run)
+        definition = self._definitions[asked.metric]
         if asked.subject is None:
-            return known
-        kind = self._definitions[asked.metric].subject
-        is_subject = asked.subject in known or _may_be_traced(kind, asked.subject, run)
-        return [asked.subject] if is_subject else []
+            return known_subjects(definition, run)
+        return [asked.subject] if may_have(definition, asked.subject, run) else []
 
-    def _known_subjects(self, metric: str, run: PlannedRun) -> list[str]:
-        """Flows and links that the metric's series have, or the run itself."""
-        definition = self._definitions[metric]
-        kind = definition.subject
-        if kind == "run":
-            return ["run"]
-        tables = definition.tables[:1] if isinstance(definition, OfRun) else None
-        if tables == ("facts",):
-            tables = None  # report.txt has lines of all flows and links
-        named = [
-            output["flow"] if kind == "flow" else output["link"]
-            for output in run["outputs"]
-            if kind in output and (tables is None or output["table"] in tables)
-        ]
-        return [f"{kind}:{each}" for each in dict.fromkeys(named)]
+
+def known_subjects(definition: Definition, run: PlannedRun) -> list[str]:
+    """The run itself, or its flows or links that have the series of a metric."""
+    kind = definition.subject
+    if kind == "run":
+        return ["run"]
+    tables = definition.tables[:1] if isinstance(definition, OfRun) else None
+    if tables == ("facts",):
+        tables = None  # report.txt has lines of all flows and links
+    named = [
+        output["flow"] if kind == "flow" else output["link"]
+        for output in run["outputs"]
+        if kind in output and (tables is None or output["table"] in tables)
+    ]
+    return [f"{kind}:{each}" for each in dict.fromkeys(named)]
+
+
+def may_have(definition: Definition, subject: str, run: PlannedRun) -> bool:
+    """Whether a run may have this subject; files do not say whose packets they trace."""
+    if subject in known_subjects(definition, run):
+        return True
+    found, _, name = subject.partition(":")
+    is_traced = any(output["table"].startswith("packet") for output in run["outputs"])
+    return is_traced and bool(name) and found == definition.subject
 
 
 def _ambiguous(message: str, hint: str) -> BdpbenchError:
     return BdpbenchError(f"ambiguous selector: {message}", hint=hint)
-
-
-def _may_be_traced(kind: str, subject: str, run: PlannedRun) -> bool:
-    """Whether a packet trace may have a subject: files do not say whose packets it contains."""
-    found, _, name = subject.partition(":")
-    is_traced = any(output["table"].startswith("packet") for output in run["outputs"])
-    return is_traced and bool(name) and found == kind
 
 
 def require_unit(number: PublishedNumber, unit: str) -> None:

@@ -46,6 +46,13 @@ _USUAL = {
     "name": "[A-Za-z_][A-Za-z0-9_]*",
 }
 
+_ALL = "all variables"
+ALL_VARIABLES = (
+    *("maxseq", "hiack", "seqno", "cwnd", "ssthresh"),
+    *("dupacks", "rtt", "srtt", "rttvar", "bkoff"),
+)
+"""What a line of this form, with all variables of a TCP agent, prints, in order."""
+
 
 @dataclass(frozen=True)
 class LineForm:
@@ -78,9 +85,17 @@ def _form(
     *,
     has_time: bool = True,
 ) -> LineForm:
-    """A form of whole lines, whose pattern is abbreviated."""
+    """A form of whole lines, whose pattern is abbreviated.
+
+    Raises:
+        ValueError: naming the groups that are no columns of the table.
+    """
     spaced = body.replace("  ", "[ \t]+")
     pattern = re.sub("<([^<>]+)>|" + _KINDS, _expanded, spaced)
+    columns = {*TABLES[table], "rest_arp", *(ALL_VARIABLES if name == _ALL else ())}
+    groups = re.findall(r"\?P<(\w+?)(?:_hex)?>", pattern)
+    if unknown := ", ".join(each for each in groups if each not in columns):
+        raise ValueError(f"form {name!r}: the table {table} has no column {unknown}")
     return LineForm(name, table, f"^[ \t]*{pattern}[ \t\r]*$", half_unit_s, source, has_time)
 
 
@@ -137,12 +152,6 @@ _TAGGED_WIRELESS = (
 )
 
 _VARIABLE = "<time_s>  <src_node>  <src_port>  <dst_node>  <dst_port>  <name>"
-ALL_VARIABLES = (
-    *("maxseq", "hiack", "seqno", "cwnd", "ssthresh"),
-    *("dupacks", "rtt", "srtt", "rttvar", "bkoff"),
-)
-"""What a line with all variables of a TCP agent prints, in order."""
-
 _ALL_VARIABLES = (
     "time: <time_s>  saddr: <src_node>  sport: <src_port>  daddr: <dst_node>  dport: <dst_port>  "
     + "  ".join(f"{name}: <{name}:FLOAT>" for name in ALL_VARIABLES)
@@ -190,7 +199,7 @@ LINE_FORMS = (
     _form("variable", "variables", f"{_VARIABLE}  <value>", 5e-6),
     # ns-2 writes the name and a blank, and nothing where a variable has no value yet.
     _form("variable without a value", "variables", _VARIABLE + "[ \t]", 5e-6),
-    _form("all variables", "variables", _ALL_VARIABLES, 5e-6),
+    _form(_ALL, "variables", _ALL_VARIABLES, 5e-6),
     _form(
         *("feature variable", "variables"),
         "[a-z] t<time_s> a<owner> n<name> v<value>",
@@ -343,7 +352,7 @@ def _typed(texts: pl.DataFrame, form: LineForm) -> list[pl.Expr]:
 
 
 def _of_all_variables(form: LineForm) -> tuple[str, ...]:
-    return ALL_VARIABLES if form.name == "all variables" else ()
+    return ALL_VARIABLES if form.name == _ALL else ()
 
 
 def _cast(texts: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Expr:
@@ -397,7 +406,7 @@ def _in_range(texts: pl.DataFrame, typed: pl.DataFrame) -> pl.Series:
 
 def _table_rows(rows: pl.DataFrame, form: LineForm) -> pl.DataFrame:
     """Rows with LINE and all columns of the form's table, in order."""
-    if form.name == "all variables":
+    if form.name == _ALL:
         rows = _one_variable_a_row(rows)
     if form.source is not None:
         rows = rows.with_columns(source=pl.lit(form.source, dtype=pl.Categorical()))

@@ -12,7 +12,7 @@ from tests.pipeline.trace.conftest import Traces, read
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace
 from bdpbench.trace.schema import TABLES
-from bdpbench.trace.text_lines import ALL_VARIABLES
+from bdpbench.trace.text_lines import ALL_VARIABLES, _form
 
 SAMPLES = [
     (("wired",), "all.tr", {"wired", "TCP events", "annotation"}),
@@ -197,3 +197,8 @@ def test_other_kinds_of_rows_can_be_asked_for(traces: Traces) -> None:
     assert frame.height == len(told) + 1  # and the annotation
     assert frame["what"].to_list()[0] == told[0].split()[5]
     assert account.forms["wired"] == account.lines - frame.height
+
+
+def test_a_form_whose_fields_are_no_columns_is_refused() -> None:
+    with pytest.raises(ValueError, match="'new': the table queues has no column pakets, ttl"):
+        _form("new", "queues", "<time_s>  <pakets>  <ttl_hex>  <bytes>", 0)

@@ -14,8 +14,10 @@ import polars as pl
 from bdpbench.app.evaluate.mirrored import Mirrored
 from bdpbench.contracts.evaluation import Column, Part, PartRun, cells_schema
 from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
+from bdpbench.contracts.yaml_files import suggest
 from bdpbench.metrics.groups import REPETITION
 from bdpbench.pages.inputs import read_captions
+from bdpbench.score.expectations import known_subjects, may_have
 from bdpbench.studies.evaluate import ColumnFile, PartFile
 from bdpbench.studies.plan import swept_names
 from bdpbench.units import unit_of
@@ -147,15 +149,18 @@ class StudyCells:
                     yield Shown(run, "", varied=False, status="missing", why=said)
 
     def check(self) -> None:
-        """Refuse, before anything is simulated, a cell whose runs have no mean.
+        """Refuse, before anything is simulated, a column without values or means.
 
         Raises:
-            BdpbenchError: naming the column whose runs differ in more than it takes the mean over.
+            BdpbenchError: naming the column whose runs cannot have its subject, or differ in more
+                than it takes the mean over.
         """
         shown = list(self._runs(lambda _: ("missing", "")))
         for key, part in self._file.parts.items():
             for name, column in self._columns_of(part).items() if part.kind != "history" else ():
-                for found in self._grouped(part, column, _of_column(shown, column)).values():
+                of_column = _of_column(shown, column)
+                self._check_subject(key, name, of_column)
+                for found in self._grouped(part, column, of_column).values():
                     self._check_alike(key, name, [each for each, _ in found])
 
     def _status(self, run: PlannedRun) -> tuple[Status, str]:
@@ -356,6 +361,18 @@ class StudyCells:
         if kind == "queue" and text in study.queues:
             return study.queues[text].label or text
         return text
+
+    def _check_subject(self, key: str, name: str, shown: Sequence[Shown]) -> None:
+        """Refuse a column whose subject none of its runs can have."""
+        column = self._file.parts[key].columns[name]
+        definition = self._mirrored.definitions[column.metric]
+        if shown and not any(may_have(definition, column.subject, each.run) for each in shown):
+            known = known_subjects(definition, shown[0].run)
+            raise self._mirrored.mirror.source.error(
+                ("parts", key, "columns", name, "subject"),
+                f"{column.metric} has no subject {column.subject!r} in these runs",
+                hint=suggest(column.subject, known),
+            )
 
     def _check_alike(self, key: str, name: str, shown: Sequence[Shown]) -> None:
         """Refuse a cell of runs that differ in more than the column takes the mean over.

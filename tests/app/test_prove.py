@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, cast
@@ -50,13 +50,18 @@ def old(finished: Path, published_once: Path) -> Path:
     folder = finished / "published" / "dumbbell"
     shutil.copytree(published_once, folder)
     (folder / "mine.txt").write_text("a file of somebody's own")
-    ids = {run["run_id"]: old_id(run["run_id"]) for run in KeptResults(folder).published_runs}
-    rewrite(folder, lambda run: run.update(run_id=ids[run["run_id"]]))
+    _make_old(folder, [run["run_id"] for run in KeptResults(folder).published_runs])
+    shutil.rmtree(finished / "results")
+    return folder
+
+
+def _make_old(folder: Path, run_ids: Iterable[str]) -> None:
+    ids = {run_id: old_id(run_id) for run_id in run_ids}
+    known = {run["run_id"]: run["run_id"] for run in KeptResults(folder).published_runs} | ids
+    rewrite(folder, lambda run: run.update(run_id=known[run["run_id"]]))
     metrics = pl.read_parquet(folder / "metrics.parquet")
     metrics.with_columns(pl.col("run_id").replace(ids)).write_parquet(folder / "metrics.parquet")
     _rename_series(folder / "report.html", ids)
-    shutil.rmtree(finished / "results")
-    return folder
 
 
 def _rename_series(report: Path, ids: dict[str, str]) -> None:
@@ -97,7 +102,26 @@ def test_equal_bytes_give_the_ids_of_today(old: Path, bdpbench: Run, published_o
     assert "taken over from results with older run ids" in found["README.md"].decode()
 
     # Now the ids are those of today.
-    assert "simulated again" not in said_by(bdpbench(*PROVE, str(old.parent)))
+    assert "simulating" not in said_by(bdpbench(*PROVE, str(old.parent)))
+
+
+def test_runs_that_have_todays_ids_are_not_simulated(
+    finished: Path, bdpbench: Run, published_once: Path
+) -> None:
+    folder = finished / "published" / "dumbbell"
+    shutil.copytree(published_once, folder)
+    first, *others = [run["run_id"] for run in KeptResults(folder).published_runs]
+    _make_old(folder, [first])
+    shutil.rmtree(finished / "results")
+
+    said = said_by(bdpbench(*PROVE, str(folder.parent)))
+    assert (
+        f"1 of {1 + len(others)} published runs with new ids, 1 kind: simulating 1 run again"
+        in said
+    )
+    runs = KeptResults(folder).published_runs
+    assert [run["run_id"] for run in runs if "taken_over" in run] == [first]
+    assert {run["run_id"] for run in runs} == {first, *others}
 
 
 def _other_output(run: KeptRun) -> None:

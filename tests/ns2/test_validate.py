@@ -163,6 +163,18 @@ def test_the_command_writes_its_table_and_keeps_its_results(
     assert lines[-1].startswith("total,6,6,0,0,")
 
 
+def test_differences_of_a_subset_that_validate_leaves_out_are_expected(
+    suite: Suite, bdpbench: Callable[..., Done]
+) -> None:
+    done = bdpbench("ns2", "validate", "--subset", "nixvec")
+    *_, test, reason, whole = done.out.splitlines()
+    assert (done.code, test) == (0, "differ as expected: nixvec NixVec")
+    assert (reason.strip(), whole) == (
+        "ns-2's own validate leaves out this subset",
+        "all as expected",
+    )
+
+
 def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Path) -> None:
     # More than a minute of work; the first line of the table shows that it has begun.
     command = [sys.executable, "-m", "bdpbench", "ns2", "validate", "--quick", "--again"]

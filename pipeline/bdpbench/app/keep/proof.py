@@ -21,6 +21,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.simulation.simulate import script_record
 from bdpbench.studies.config import load_config
+from bdpbench.units import several
 
 Say = Callable[[str], None]
 
@@ -43,8 +44,9 @@ class Pair:
 def prove(kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Say) -> list[KeptRun]:
     """Published runs with the ids that are planned today, which the outputs of a sample confirm.
 
-    Values, outputs, times and builds stay as published, and so do the parameters, with which the
-    metrics were computed. Each run names the sample of its kind under ``taken_over``.
+    Runs whose ids are still the same need no proof. Values, outputs, times and builds stay as
+    published, and so do the parameters, with which the metrics were computed. Each run with a new
+    id names the sample of its kind under ``taken_over``.
 
     Args:
         kept: all runs of the folder.
@@ -57,11 +59,15 @@ def prove(kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Say) -> l
             of the sample fails, or when one of its outputs differs.
     """
     pairs = _pairs(kept, prepared.runs)
+    changed = [pair for pair in pairs if pair.kept["run_id"] != pair.today["run_id"]]
     write_plan(prepared)
-    kinds = _kinds(pairs)
+    kinds = _kinds(changed)
     samples = [sample_of(kind, size) for kind in kinds]
     sampled = {pair.today["run_id"]: pair for sample in samples for pair in sample}
-    say(f"{len(pairs)} published runs of {len(kinds)} kinds; {len(sampled)} are simulated again")
+    say(
+        f"{len(changed)} of {len(pairs)} published runs with new ids, "
+        f"{several(len(kinds), 'kind')}: simulating {several(len(sampled), 'run')} again"
+    )
     _simulate([pair.today for pair in sampled.values()], prepared, say)
     wrong = [line for pair in sampled.values() for line in _differences(pair, prepared)]
     if wrong:
@@ -76,7 +82,7 @@ def prove(kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Say) -> l
         for kind, sample in zip(kinds, samples, strict=True)
         for pair in kind
     }
-    return [renamed[run["run_id"]] for run in kept]
+    return [renamed.get(run["run_id"], run) for run in kept]
 
 
 def _pairs(kept: Sequence[KeptRun], planned: Sequence[PlannedRun]) -> list[Pair]:
@@ -166,8 +172,6 @@ def _differences(pair: Pair, prepared: Prepared) -> Iterator[str]:
 def _renamed(pair: Pair, sample: Sequence[Pair], prepared: Prepared) -> KeptRun:
     """A published run with the id, the arguments and the script of today."""
     kept, today = pair.kept, pair.today
-    if kept["run_id"] == today["run_id"]:
-        return kept
     source: TakenOver = {
         "run_id": kept["run_id"],
         "build_id": kept["ns2"]["build_id"],

@@ -178,13 +178,13 @@ def test_a_study_that_is_only_named_takes_part_where_it_is(tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["nowhere"], ["is no protocol", "STUDY:PROTOCOL"]),
+        (["nowhere"], ["is neither a protocol nor", "STUDY:PROTOCOL"]),
         (["Plain={0}/plain", "plain={0}/bully"], ["would both be plain", "give one another name"]),
         (["1x={0}/plain"], ["cannot be the name of a protocol"]),
         (["Plain="], ["Plain=: names no protocol"]),
         (["={0}/plain"], ["'' cannot be the name of a protocol"]),
         (["{0}/broken"], ["does not compile", "law.cc:"]),
-        (["{0}/plain", "--study", "none"], ["is no study that takes newcomers"]),
+        (["{0}/plain", "--study", "none"], ["is not a study that takes newcomers"]),
         (["{0}/plain", "--name", "../x"], ["cannot be the name of a folder"]),
         (["{0}"], ["has no protocol.yaml and no law.cc"]),
     ],

@@ -56,10 +56,10 @@ def test_a_published_report_that_a_script_links_has_the_section(
 
 def test_a_folder_with_other_files_is_not_replaced(tmp_path: Path) -> None:
     (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(BdpbenchError, match="would be replaced"):
+    with pytest.raises(BdpbenchError, match="would be lost"):
         write_site(tmp_path).__next__()
-    with pytest.raises(BdpbenchError, match="is no folder"):
+    with pytest.raises(BdpbenchError, match="is not a folder"):
         write_site(tmp_path / "thesis.tex").__next__()
-    with pytest.raises(BdpbenchError, match="is no folder"):
+    with pytest.raises(BdpbenchError, match="is not a folder"):
         write_site(Path("/dev/null/site")).__next__()
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

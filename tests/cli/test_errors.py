@@ -36,7 +36,7 @@ EXECUTED = "is executed: the study's metrics are a program that can do anything 
         ),
         (["report", "--export", "out", "--format", "svg,eps"], "'eps' is not a format of figures"),
         (["report", "--export", "/dev/null/out"], "cannot be made"),
-        (["report", "--export", "/dev/null"], "is no folder"),
+        (["report", "--export", "/dev/null"], "is not a folder"),
         (["report", "--export", "out", "-o", "r.html"], "leave it out, or --export"),
         (["report", "--only", "rtt-*"], "--format and --only go with --export"),
         (["report", "sharma2007", "--export", "out"], "did you mean 'sharma2006'"),

@@ -81,11 +81,11 @@ def write_site(folder: Path | None) -> Iterator[str]:
 
 def _check(folder: Path) -> None:
     if folder.is_dir() and any(folder.iterdir()) and not (folder / _MARK).is_file():
-        said = "has files that are no site of bdpbench, and would be replaced"
+        said = "contains files that are not a site of bdpbench; they would be lost"
         raise BdpbenchError(said, where=str(folder), hint="name a new or an empty folder")
     check_folder(folder.parent)
     if folder.exists() and not folder.is_dir():
-        raise BdpbenchError("is no folder", where=str(folder), hint="name a new or an empty one")
+        raise BdpbenchError("is not a folder", where=str(folder), hint="name a new or an empty one")
 
 
 def _add_published(reports: Path, pages: Path) -> int:

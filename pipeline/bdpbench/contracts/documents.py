@@ -113,7 +113,7 @@ def _json_of(path: Path, what: str) -> Any:
         ) from None
 
 
-# Kind → whether a value is of it; a whole number in JSON is also a float, but true is no number.
+# Kind → whether a value is of it; a whole number in JSON is also a float, but true is not a number.
 _PLAIN: Mapping[object, Callable[[object], bool]] = types.MappingProxyType(
     {
         Any: lambda value: True,

@@ -94,8 +94,8 @@ def written_text(path: Path) -> str:
     """The text of a file that a person wrote; line ends stay as they are.
 
     Raises:
-        BdpbenchError: as ``utf8_text``; when it is no file, such as a pipe or a device; when it has
-            more than ``MOST_TEXT_BYTES``.
+        BdpbenchError: as ``utf8_text``; when it is not a file, such as a pipe or a device; when it
+            has more than ``MOST_TEXT_BYTES``.
     """
     about = path.stat()
     if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):

@@ -330,7 +330,7 @@ def dash_of(position: int) -> tuple[int, ...]:
 
 
 def broken_dash_of(position: int) -> tuple[int, ...]:
-    """Dashes that are no solid line; after the seventh they repeat."""
+    """Dashes that are not a solid line; after the seventh they repeat."""
     return _DASHES[1 + position % (len(_DASHES) - 1)]
 
 

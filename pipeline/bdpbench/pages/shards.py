@@ -229,7 +229,7 @@ def _in_order(
 
 
 def _planes(series: Mapping[str, RunSeries]) -> bytes:
-    """The points of all series that are no multiples."""
+    """The points of all series that are not multiples."""
     times, values = array("H"), array("h")
     for *_, each in _in_order(series):
         if "of" not in each:

@@ -104,7 +104,7 @@ def _remove_page_furniture(listing: Listing) -> None:
         if _FENCE.match(text) or "\f" in text:
             listing.page_breaks.append(listing.lines[index].number)
         if _FENCE.match(text):
-            listing.remove(index, "a code fence marks where text was set as code; it is no Tcl")
+            listing.remove(index, "a code fence marks where text was set as code; it is not Tcl")
         elif _PAGE_NUMBER.match(text) and _ends_page(listing, index):
             listing.remove(index, "a number alone before a new page is the number of the page")
         elif "\f" in text:
@@ -243,7 +243,7 @@ def _restore_lost_dollars(listing: Listing) -> None:
             if word not in listing.written(before=index):
                 helper = listing.helper_file
                 known = f"Tcl, ns-2, {helper} or" if helper else "Tcl, ns-2 or"
-                raise listing.refuse(index, f"{word!r} is no command of {known} this script")
+                raise listing.refuse(index, f"{word!r} is not a command of {known} this script")
             listing.change(
                 index,
                 re.sub(rf"(^\s*|\[\s*){re.escape(word)}(?=\s)", rf"\1${word}", text, count=1),

@@ -544,7 +544,7 @@ def check_network(
 
 
 def _check_samples(values: Values) -> None:
-    """Refuse sampling intervals that are no multiples of 0.01 s, the resolution in files."""
+    """Refuse sampling intervals that are not multiples of 0.01 s, the resolution in files."""
     for name in ("sample_s", "queue_sample_s"):
         if values.has(name):
             steps = round(float(values.parameters[name]) / _STEP_S, 9)

@@ -192,7 +192,10 @@ def test_another_study_is_recovered_by_its_own_names(other: Path, tmp_path: Path
     [
         (("Listing 2", "Part 2"), "lacks Listing 2: it has Listing 1"),
         (("Listing", "Part"), "has no listings: expected lines 'Listing 1' to 'Listing 2'"),
-        (("puts", "putz"), "Listing 1, line 5: 'putz' is no command of Tcl, ns-2 or this script"),
+        (
+            ("puts", "putz"),
+            "Listing 1, line 5: 'putz' is not a command of Tcl, ns-2 or this script",
+        ),
     ],
 )
 def test_errors_speak_of_that_study(

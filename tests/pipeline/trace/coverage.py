@@ -270,8 +270,8 @@ node the energy that was told first and last.
 - **cut**: the same but for the last line, which ns-2 did not finish: it fell over, or was ended for
   its time or the file's size. Such a file is analysed with `--lenient`, and refused without.
 - **samples**: no packets, but values over time; every line became rows.
-- **refused**: the file is no trace of packets or samples, or not one of ns-2's, and is told to be
-  what stands there.
+- **refused**: the file is not a trace of packets or samples, or not one of ns-2's, and is told to
+  be what stands there.
 
 """
 

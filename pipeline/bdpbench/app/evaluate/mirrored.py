@@ -118,7 +118,7 @@ def _named(what: str) -> Newcomer:
     ]
     close = suggest(what, [*keys, *folders, *known])
     hint = close if close.startswith("did") else _HINT
-    raise BdpbenchError("is no protocol, and no folder", where=what, hint=hint)
+    raise BdpbenchError("is neither a protocol nor a folder", where=what, hint=hint)
 
 
 def _known() -> Iterator[str]:

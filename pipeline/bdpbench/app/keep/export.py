@@ -198,7 +198,7 @@ def check_folder(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = "is no folder" if folder.exists() else f"cannot be made ({error.strerror})"
+        reason = "is not a folder" if folder.exists() else f"cannot be made ({error.strerror})"
         raise BdpbenchError(reason, where=str(folder), hint="name a folder of your own") from None
     if not os.access(folder, os.W_OK | os.X_OK):
         raise BdpbenchError("is not a folder that you may write into", where=str(folder))

@@ -296,7 +296,7 @@ read_int64(const char *at, int64_t *value)
 	int negative = *at == '-';
 
 	at = read_digits(at + negative, &digits);
-	if (!at)	/* of more digits the sum has wrapped: it is no number to negate */
+	if (!at)	/* of more digits the sum has wrapped: it is not a number to negate */
 		return 0;
 	*value = negative ? -(int64_t)digits : (int64_t)digits;
 	return at;

@@ -16,11 +16,11 @@ from bdpbench.app.batch import make_libraries_here
 from bdpbench.app.beginning import begin_queue
 from bdpbench.app.keep.bundle import Portable
 from bdpbench.cli import main
-from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.plan import write_plan_document
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import loads_libraries
-from bdpbench.simulation.hand_tests import check_tests
+from bdpbench.simulation.hand_tests import QueueTest, check_tests
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.background import draws
 from bdpbench.studies.folders import ProtocolFolder, QueueFolder
@@ -392,3 +392,9 @@ def test_a_batch_takes_its_queue_to_a_node_and_an_archive_keeps_it(
     mine.rename(study.folder / "queues" / "Mine")
     (study.folder / "study.yaml").touch()
     assert arguments(study.folder) == before
+
+
+def test_a_queue_has_the_room_that_the_documentation_says() -> None:
+    room_pkts = QueueTest.model_fields["limit_pkts"].default
+    text = (repository_root() / "docs" / "queues.md").read_text()
+    assert f"`limit_pkts` is {room_pkts} if it is not given" in text

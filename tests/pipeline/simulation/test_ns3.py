@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from pathlib import Path
 
@@ -242,3 +243,19 @@ def test_a_compilation_that_takes_too_long_is_stopped_and_told(
     monkeypatch.setattr(ns3_backend, "_TIMEOUT_S", 0.2)
     with pytest.raises(BdpbenchError, match=r"was not compiled within 0\.2 s"):
         Ns3Backend().build()
+
+
+def test_a_program_that_does_not_compile_is_told_as_the_compiler_tells_it(
+    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    compiler = tmp_path / "bin" / "g++"
+    compiler.parent.mkdir()
+    compiler.write_text(
+        "#!/bin/sh\necho 'note: here' >&2; echo 'error: no such type' >&2; exit 1\n"
+    )
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{compiler.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
+    with pytest.raises(BdpbenchError, match="does not compile: error: no such type\n"):
+        Ns3Backend().build()
+    assert not Ns3Backend().is_built()

@@ -218,6 +218,22 @@ def test_what_is_wrong_in_a_folder_is_refused_with_file_and_line(
     assert (f"{told}:{number}:" if number else told) in str(found.value)
 
 
+@pytest.mark.parametrize(
+    ("says", "told"),
+    [("echo first >&2; echo killed >&2", "killed"), ("", "the compiler gave no reason")],
+)
+def test_a_compiler_that_names_no_line_is_quoted(
+    aimd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, told: str
+) -> None:
+    compiler = tmp_path / "bin" / "g++"
+    compiler.parent.mkdir()
+    compiler.write_text(f"#!/bin/sh\n{says}\nexit 1\n")
+    compiler.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{compiler.parent}:{os.environ['PATH']}")
+    with pytest.raises(BdpbenchError, match=f"does not compile: {told}$"):
+        use(aimd)
+
+
 # ---------------------------------------------------------------- protocols
 
 

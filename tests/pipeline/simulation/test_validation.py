@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from bdpbench.app.validate import counts_of, finding_lines, header, line_of, totals
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation import validation_recorder
 from bdpbench.simulation.validation import (
     Finding,
     SubsetResult,
@@ -171,3 +173,20 @@ def test_subsets_of_a_suite_are_chosen_by_name(tmp_path: Path) -> None:
     with pytest.raises(BdpbenchError, match="no subset 'rad'") as caught:
         suite.choose(("rad",))
     assert caught.value.hint == "did you mean 'red'?"
+
+
+def test_a_call_is_recorded_and_ends_as_a_shell_would_say(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ns, records, log = (tmp_path / name for name in ("ns", "records", "log"))
+    (tmp_path / "run").mkdir()
+    monkeypatch.chdir(tmp_path / "run")
+    log.write_text("")
+    ends = {"exit 3": (3, 3), "echo x > out; kill -TERM $$": (-15, 143)}
+    for body, (_, told) in ends.items():
+        ns.write_text(f"#!/bin/sh\n{body}\n")
+        ns.chmod(0o755)
+        assert validation_recorder.main(str(ns), str(records), str(log), ["test.tcl"]) == told
+    found = [json.loads(line) for line in records.read_text().splitlines()]
+    assert [each["exit_status"] for each in found] == [status for status, _ in ends.values()]
+    assert [list(each["files"]) for each in found] == [[], ["out"]]

@@ -173,6 +173,9 @@ def test_subsets_of_a_suite_are_chosen_by_name(tmp_path: Path) -> None:
     with pytest.raises(BdpbenchError, match="no subset 'rad'") as caught:
         suite.choose(("rad",))
     assert caught.value.hint == "did you mean 'red'?"
+    (tmp_path / "validate").write_text("nothing\n")
+    with pytest.raises(BdpbenchError, match="/validate: lists no subsets"):
+        suite.choose(())
 
 
 def test_a_call_is_recorded_and_ends_as_a_shell_would_say(

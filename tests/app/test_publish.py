@@ -128,6 +128,31 @@ def test_results_of_another_study_or_build_are_not_published(
     assert not (finished / "published").exists()
 
 
+def test_two_tiers_are_published_beside_each_other(
+    finished: Path, bdpbench: Run, published: Path
+) -> None:
+    provenance = published / "provenance.json"
+    ours = provenance.read_text()
+    provenance.write_text(ours.replace('"tier": "quick"', '"tier": "paper"'))
+    before = _files(published)
+    publish = ("publish", "-o", str(published.parent))
+    check_refused(
+        bdpbench(*publish),
+        "published/dumbbell: has the paper tier, which the quick tier would replace",
+        "--beside publishes it in dumbbell-quick",
+    )
+    said_by(bdpbench(*publish, "--beside"))
+    assert _files(published) == before
+    beside = published.with_name("dumbbell-quick")
+    assert (beside / "provenance.json").read_text() == ours
+    said_by(bdpbench(*publish, "--from-kept", "--beside", "--tier", "quick"))
+    assert _files(published) == before
+    check_refused(
+        bdpbench(*publish, "--from-kept", "--beside", "--tier", "paper"),
+        "published/dumbbell-paper: is not what `publish` writes",
+    )
+
+
 def test_what_is_published_is_judged_and_shown_anew_without_its_runs(
     finished: Path, bdpbench: Run, published: Path, published_once: Path
 ) -> None:

@@ -181,6 +181,9 @@ def verify_command(file: Path, most_gb: float) -> None:
     help="Folder of all published studies. Default: reports/published.",
 )
 @click.option(
+    "--beside", is_flag=True, help="Keep what is published of another tier: write to STUDY-TIER."
+)
+@click.option(
     "--from-kept",
     is_flag=True,
     help="Judge the published values again, and make a new report from them and their series.",

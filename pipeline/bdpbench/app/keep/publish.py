@@ -61,6 +61,7 @@ def publish_study(
     allow_partial: bool,
     output: Path | None,
     engine: str | None = None,
+    beside: bool = False,
     from_kept: bool = False,
     add: bool = False,
     prove: int | None = None,
@@ -78,6 +79,7 @@ def publish_study(
             not finished.
         output: folder of all published studies; None selects that of the checkout.
         engine: that of `run`, if it was given one; the folder is then ``STUDY-ns3``.
+        beside: keep what is published of another tier; the folder is then ``STUDY-TIER``.
         from_kept: use the values and series that are already published instead of the runs.
         add: with ``from_kept``, also add scenarios that were never published as a whole, from their
             runs.
@@ -85,21 +87,30 @@ def publish_study(
 
     Raises:
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
-            because the study, a script or ns-2 has changed since; for a study outside the
-            configuration without ``output``, because a checkout contains only its own studies; and
-            as ``collect_kept`` does.
+            because the study, a script or ns-2 has changed since; when another tier is published
+            there; for a study outside the configuration without ``output``, because a checkout
+            contains only its own studies; and as ``collect_kept`` does.
     """
     _check_options(study, output, from_kept=from_kept, add=add, prove=prove)
     published = output or checkout_root() / "reports" / "published"
     if from_kept:
         key = study or load_config().study
-        folder = published / with_engine(find_study(key).name, engine)
+        name = with_engine(find_study(key).name, engine)
+        if beside:
+            name += f"-{tier or load_config().tier}"
+        folder = published / name
         results = collect_kept(key, folder, add=add, prove=prove, allow_partial=allow_partial)
         check_kept(results, tier, allow_partial=allow_partial)
     else:
         wanted = wanted_as_run(study, tier, engine)
-        results = collect(prepare(wanted), allow_partial=allow_partial)
-    _write(published / result_name(results.plan), Bundle(results).kept_files())
+        prepared = prepare(wanted)
+        folder = published / result_name(prepared.plan)
+        if beside:
+            folder = folder.with_name(f"{folder.name}-{prepared.plan['tier']}")
+        else:
+            _check_tier(folder, prepared.plan["tier"])
+        results = collect(prepared, allow_partial=allow_partial)
+    _write(folder, Bundle(results).kept_files())
     print(totals_sentence(results.scorecard))
 
 
@@ -119,6 +130,17 @@ def _check_options(
                 where=option,
                 hint="give both, or neither to publish from the runs alone",
             )
+
+
+def _check_tier(folder: Path, tier: str) -> None:
+    """Refuse to replace what is published of another tier."""
+    provenance = KeptResults(folder).provenance if folder.is_dir() else None
+    if provenance is not None and provenance["tier"] != tier:
+        raise BdpbenchError(
+            f"has the {provenance['tier']} tier, which the {tier} tier would replace",
+            where=str(folder),
+            hint=f"--beside publishes it in {folder.name}-{tier}; remove the folder to replace it",
+        )
 
 
 def check_kept(results: Results, tier: str | None, *, allow_partial: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -84,6 +85,25 @@ def test_an_output_that_is_not_written_is_told(tmp_path: Path, backend: NativeBa
     run_dir = _spec(tmp_path, outputs=("nothing.out",))
     with pytest.raises(BdpbenchError, match=r"did not write nothing\.out"):
         simulate(run_dir, backend)
+
+
+def test_a_disk_that_refuses_the_record_is_told_and_other_failures_are_not_hidden(
+    tmp_path: Path, backend: NativeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_dir = _spec(tmp_path)
+    failure = OSError(errno.EROFS, "read-only", "run.json")
+
+    def fail(*_: object, **__: object) -> None:
+        raise failure
+
+    monkeypatch.setattr("bdpbench.simulation.simulate.write_record_atomically", fail)
+    with pytest.raises(BdpbenchError, match=r"run\.json: cannot be written: the disk is read-only"):
+        simulate(run_dir, backend)
+    assert "the disk is read-only" in (run_dir / "error.txt").read_text()
+    failure = OSError(errno.EMFILE, "too many open files")
+    with pytest.raises(OSError, match="too many open files"):
+        simulate(run_dir, backend)
+    assert read_run(run_dir) is None
 
 
 def _start(run_dir: Path) -> subprocess.Popen[bytes]:

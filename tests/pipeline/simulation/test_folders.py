@@ -410,6 +410,23 @@ def test_a_batch_takes_its_queue_to_a_node_and_an_archive_keeps_it(
     assert arguments(study.folder) == before
 
 
+@pytest.mark.parametrize(("room_pkts", "said"), [(1, ""), (0, "greater than or equal to 1")])
+def test_a_queue_has_room_for_at_least_one_packet(mine: Path, room_pkts: int, said: str) -> None:
+    event = {"arrives": {"packets": 2, "every_s": 0.1}}
+    tried = {
+        "name": "one has to go",
+        "limit_pkts": room_pkts,
+        "hears": [event],
+        "then": {"dropped": [2]},
+    }
+    (mine / "test.yaml").write_text(yaml.safe_dump([tried]))
+    if not said:
+        use(mine)
+        return
+    with pytest.raises(BdpbenchError, match=said):
+        use(mine)
+
+
 def test_a_queue_has_the_room_that_the_documentation_says() -> None:
     room_pkts = QueueTest.model_fields["limit_pkts"].default
     text = (repository_root() / "docs" / "queues.md").read_text()

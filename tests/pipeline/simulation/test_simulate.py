@@ -359,3 +359,14 @@ def test_a_run_is_stopped_before_the_disk_is_full(
     assert str(run_dir.parent) in str(caught.value)
     assert not (run_dir / "run.json").exists()
     assert not (run_dir / ".scratch").exists()
+
+
+def test_a_file_system_that_does_not_tell_its_size_is_not_taken_for_full(
+    tmp_path: Path, backend: NativeBackend, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unknown = os.statvfs_result((4096, 4096, 0, 0, 0, 0, 0, 0, 0, 255))
+    with monkeypatch.context() as patched:
+        patched.setattr("bdpbench.simulation.ns2_process.os.statvfs", lambda _: unknown)
+        patched.setattr(ns2_process, "free_bytes", lambda _: 0)
+        record = simulate(_spec(tmp_path), backend)
+    assert record["exit_status"] == 0

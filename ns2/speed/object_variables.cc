@@ -2,6 +2,7 @@
 #include <string.h>
 #include <string>
 #include <vector>
+#include "plain_attachment.h"
 #include "tcl_internals.h"
 #include <tclcl.h>
 
@@ -212,16 +213,20 @@ bool bind_now(Tcl_Interp* in, TclObject* object, const char* name)
 	return bound;
 }
 
-// Make a variable of an object one of the frame, as `$self instvar` does; false where scripts could
-// tell the difference.
-bool bring_in(Tcl_Interp* in, const char* self, const char* name)
+// Make a variable of an object one of the frame, as `$self instvar` does.
+bool link(Tcl_Interp* in, OTclObject* object, const char* name)
 {
 	static char object_frame[] = "1";
+	return OTclOInstVarOne(object, in, object_frame, name, name, 0) == TCL_OK;
+}
+
+// The same; false where scripts could tell the difference.
+bool bring_in(Tcl_Interp* in, const char* self, const char* name)
+{
 	TclObject* object = TclObject::lookup(self);
 	if (object != 0 && bind_now(in, object, name))
 		return true;
-	return OTclOInstVarOne(OTclGetObject(in, self), in, object_frame, name, name, 0) == TCL_OK &&
-		is_untraced_scalar(in, name);
+	return link(in, OTclGetObject(in, self), name) && is_untraced_scalar(in, name);
 }
 
 // SplitObject set var ?value?, or left_to_tcl.
@@ -667,6 +672,22 @@ protected:
 
 }  // namespace
 
+void append_element(Tcl_Interp* in, OTclObject* object, const char* list, const char* element)
+{
+	MethodFrame frame(in);
+	if (link(in, object, list))
+		Tcl_SetVar2Ex(in, list, 0, Tcl_NewStringObj(element, -1),
+			TCL_APPEND_VALUE | TCL_LIST_ELEMENT);
+}
+
+void set_element(Tcl_Interp* in, OTclObject* object, const char* array, int index, const char* value)
+{
+	const Word name(Tcl_NewIntObj(index));
+	MethodFrame frame(in);
+	if (link(in, object, array))
+		Tcl_SetVar2(in, array, name.text(), value, 0);
+}
+
 void take_registration()
 {
 	static Registration first;
@@ -688,6 +709,7 @@ void install_object_variables(Tcl_Interp* in)
 		red_set.install_own(in, reinterpret_cast<Tcl_CmdProc*>(take_red_set), "var {{arg {}}}");
 		drop_tail_set.install_own(in, reinterpret_cast<Tcl_CmdProc*>(take_drop_tail_set),
 			"var {{arg {}}}");
+		remember_attachment(in);
 	}
 	Tcl_ResetResult(in);
 }

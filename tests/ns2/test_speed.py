@@ -33,6 +33,8 @@ HEADERS = _DATA["headers"]
 WAYS_OF_HEADERS = _DATA["ways_of_headers"]
 CROSSING = _DATA["crossing"]
 PORTS = _DATA["ports"]
+TMIX = _DATA["tmix"]
+WAYS_OF_ATTACHING = _DATA["ways_of_attaching"]
 NEGATIVE_OFFSET = _DATA["negative_offset"]
 MULTICAST = _DATA["multicast"]
 CALLS = _DATA["calls"]
@@ -364,6 +366,14 @@ def test_a_header_with_a_negative_offset_ends_the_run(same: Tcl) -> None:
 def test_agents_get_the_ports_that_they_did(same: Tcl) -> None:
     fast = same(PORTS)
     assert fast.stdout.splitlines()[0] == "3 7 30 40", fast.stderr
+
+
+@pytest.mark.parametrize(("before", "after"), WAYS_OF_ATTACHING)
+def test_agents_of_tmix_are_attached_and_connected_as_they_were(
+    same: Tcl, before: str, after: str
+) -> None:
+    fast = same(TMIX % (before, after))
+    assert (fast.stdout.splitlines() or [""])[-1].endswith(" 6"), fast.stderr
 
 
 def test_copies_of_packets_are_the_same(same: Tcl) -> None:

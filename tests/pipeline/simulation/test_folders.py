@@ -20,7 +20,7 @@ from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.plan import write_plan_document
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import loads_libraries
-from bdpbench.simulation.hand_tests import QueueTest, check_tests
+from bdpbench.simulation.hand_tests import Arrival, QueueTest, check_tests
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.background import draws
 from bdpbench.studies.folders import ProtocolFolder, QueueFolder
@@ -427,7 +427,10 @@ def test_a_queue_has_room_for_at_least_one_packet(mine: Path, room_pkts: int, sa
         use(mine)
 
 
-def test_a_queue_has_the_room_that_the_documentation_says() -> None:
-    room_pkts = QueueTest.model_fields["limit_pkts"].default
+def test_fields_of_a_queues_tests_have_the_values_that_the_documentation_says() -> None:
     text = (repository_root() / "docs" / "queues.md").read_text()
+    room_pkts = QueueTest.model_fields["limit_pkts"].default
     assert f"`limit_pkts` is {room_pkts} if it is not given" in text
+    for name in ("packets", "every_s", "bytes", "flow", "can_be_marked", "marked"):
+        default = Arrival.model_fields[name].default
+        assert f"`{name}` ({str(default).lower()})" in text

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from tests.needs import leave_out
 
+from bdpbench.contracts.files import sha256_of
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation import ns3_backend
 from bdpbench.simulation.ns3_backend import Ns3Backend, require_ns3
@@ -62,6 +63,14 @@ def _run(program: Path, folder: Path, **changed: str | None) -> subprocess.Compl
 def _facts(folder: Path) -> dict[str, float]:
     rows = [line.split() for line in (folder / "report.txt").read_text().splitlines()]
     return {name: float(value) for name, value, _ in rows}
+
+
+def test_a_build_has_its_facts(program: Path) -> None:
+    facts = Ns3Backend().info()
+    assert facts["schema_version"] == 1
+    assert (facts["build_id"], facts["variant"]) == (Ns3Backend().build_id, "ns-3.37")
+    assert facts["binary_sha256"] == sha256_of(program)
+    assert facts["binary_bytes"] == program.stat().st_size
 
 
 def test_packets_have_ns2s_size_on_the_wire_and_none_is_forgotten(

@@ -9,7 +9,7 @@ import pytest
 
 from bdpbench.app.validate import counts_of, finding_lines, header, line_of, totals
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation import validation_recorder
+from bdpbench.simulation import validation, validation_recorder
 from bdpbench.simulation.validation import (
     Finding,
     SubsetResult,
@@ -193,3 +193,18 @@ def test_a_call_is_recorded_and_ends_as_a_shell_would_say(
     found = [json.loads(line) for line in records.read_text().splitlines()]
     assert [each["exit_status"] for each in found] == [status for status, _ in ends.values()]
     assert [list(each["files"]) for each in found] == [[], ["out"]]
+
+
+@pytest.mark.parametrize("status", [0, 1, 2])
+def test_perl_needs_what_it_no_longer_ships(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, status: int
+) -> None:
+    for name in validation._PROGRAMS:
+        (tmp_path / name).write_text(f"#!/bin/sh\nexit {status}\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    if status == 0:
+        validation._require_programs()
+        return
+    with pytest.raises(BdpbenchError, match="packages: libperl4-corelibs-perl\n"):
+        validation._require_programs()

@@ -409,7 +409,7 @@ def repetitions_note(means: pl.DataFrame) -> str:
             f"The {runs} repetitions are exactly equal, because nothing random affects this "
             "metric; there is no interval."
         )
-    bars = f"Bars are 95 % confidence intervals of means over {runs} repetitions."
+    bars = f"Error bars are 95 % confidence intervals of means over {runs} repetitions."
     return f"{bars} There is none where repetitions are exactly equal." if equal else bars
 
 

@@ -69,7 +69,7 @@ def test_means_have_intervals_where_repetitions_differ(inputs: Any) -> None:
     assert interval["upper"] == pytest.approx(83.4841, abs=1e-4)
     assert interval["lower"] == pytest.approx(78.5159, abs=1e-4)
     note = (
-        "Bars are 95 % confidence intervals of means over 3 repetitions. There is none where "
+        "Error bars are 95 % confidence intervals of means over 3 repetitions. There is none where "
         "repetitions are exactly equal."
     )
     assert (curve.note, bars.note) == (note, note)

@@ -460,3 +460,12 @@ def test_times_are_known_to_half_a_unit_of_their_last_digit() -> None:
     units = {form.name: form.half_unit_s for form in LINE_FORMS}
     assert units["routing events"] == pytest.approx(5e-10)
     assert units["routing events, 5 digits"] == pytest.approx(5e-6)
+
+
+def test_only_the_first_bytes_of_a_file_are_a_byte_order_mark(tmp_path: Path) -> None:
+    # The second line does not fit into the first chunk.
+    mark, lines = b"\xef\xbb\xbf", [b"first\n", b"\xef\xbb\xbf" + b"x" * 200_000 + b"\n"]
+    path = tmp_path / "marked"
+    path.write_bytes(mark + b"".join(lines))
+    chunks = sources.Source(str(path), chunk_bytes=100).chunks()
+    assert [bytes(chunk.buffer[: chunk.length]) for chunk in chunks] == lines

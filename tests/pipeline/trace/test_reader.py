@@ -161,6 +161,14 @@ def test_variables_behind_cwnd_are_rows_of_their_own(tmp_path: Path) -> None:
         read_output(path, "recorded", flow=2)
 
 
+def test_variables_of_one_time_keep_their_order(tmp_path: Path) -> None:
+    lines = 20_000
+    path = _file(tmp_path, "".join(f"{i / 100:.2f} 1 {i} {-i} 7\n" for i in range(lines)))
+    names = ["b_", "c_", "a_"]
+    rows = read_output(path, "recorded", flow=0, names=names).collect()
+    assert rows["name"].to_list() == names * lines
+
+
 REPORT = """\
 # flow.<id>.* counts one flow
 flow.0.bytes 3000 B

@@ -111,6 +111,9 @@ def test_several_files_are_parts_of_one_trace(trace: Path, tmp_path: Path) -> No
     assert pl.concat(list(whole.batches()))["time_s"].to_list() == [0.1, 0.1, 0.25, 0.3, 0.3, 0.4]
     assert whole.account.lines == 6
     assert f"{trace}:1: time runs backwards: 0.1 s after 0.4 s" in _error([second, trace])
+    mixed = open_trace([second, trace], lenient=True)
+    assert sum(batch.height for batch in mixed.batches()) == 6
+    assert mixed.account.backwards == 1
 
 
 def test_a_named_pipe_is_read_once(tmp_path: Path) -> None:
@@ -460,6 +463,10 @@ def test_times_are_known_to_half_a_unit_of_their_last_digit() -> None:
     units = {form.name: form.half_unit_s for form in LINE_FORMS}
     assert units["routing events"] == pytest.approx(5e-10)
     assert units["routing events, 5 digits"] == pytest.approx(5e-6)
+    satellite = [unit for name, unit in units.items() if name in {"HDLC"} or "satellite" in name]
+    assert satellite == [5e-5] * 3  # %.4f in satellite/sattrace.cc
+    queues = [units["queue variable"], units["XCP variable"]]
+    assert queues == [5e-3] * 2
 
 
 def test_only_the_first_bytes_of_a_file_are_a_byte_order_mark(tmp_path: Path) -> None:
@@ -469,3 +476,12 @@ def test_only_the_first_bytes_of_a_file_are_a_byte_order_mark(tmp_path: Path) ->
     path.write_bytes(mark + b"".join(lines))
     chunks = sources.Source(str(path), chunk_bytes=100).chunks()
     assert [bytes(chunk.buffer[: chunk.length]) for chunk in chunks] == lines
+
+
+def test_a_last_line_without_its_end_has_room_behind_it(tmp_path: Path) -> None:
+    path = tmp_path / "cut"
+    whole = sources.Source(str(path), chunk_bytes=100)
+    path.write_bytes(b"x" * 1000)
+    (chunk,) = whole.chunks()
+    assert (chunk.length, chunk.cut) == (1001, True)
+    assert len(chunk.buffer) == 100 + sources._HEAD_BYTES + sources.PADDING

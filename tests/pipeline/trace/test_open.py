@@ -22,7 +22,7 @@ from tests.pipeline.trace.conftest import read
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace, sources
-from bdpbench.trace.text_lines import LINE_FORMS
+from bdpbench.trace.text_lines import LINE_FORMS, fault_of
 
 LINES = (
     "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
@@ -485,3 +485,14 @@ def test_a_last_line_without_its_end_has_room_behind_it(tmp_path: Path) -> None:
     (chunk,) = whole.chunks()
     assert (chunk.length, chunk.cut) == (1001, True)
     assert len(chunk.buffer) == 100 + sources._HEAD_BYTES + sources.PADDING
+
+
+@pytest.mark.parametrize("fields", range(11, 23))
+def test_a_line_that_begins_as_a_wired_one_is_counted(fields: int) -> None:
+    # Wired lines have 12 fields, 16 with TCP's header, and SCTP's 15; four more from a satellite.
+    words = ["+ 0.5 0 1 tcp x ------- 1 0.0 1.0"] + ["0"] * (fields - 10)
+    fault = fault_of(" ".join(words))
+    if fields in {12, 15, 16, 19, 20}:
+        assert fault == "bytes: expected a whole number that is not negative, got 'x'"
+    else:
+        assert fault.endswith(f", got {fields}")

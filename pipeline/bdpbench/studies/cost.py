@@ -43,7 +43,8 @@ _LAW_OF_WINDOW_OPTION = {9: "scalable", 12: "bic", 13: "cubic", -10: "htcp"}
 # ns-2 computes the routes between all nodes before it begins: 1,000 nodes take 8.6 s.
 _NODE_PAIR_S = 8.6e-6
 # Web connections are set up in Tcl: 1.4 ms per object of PagePool, 1.0 ms per object of PackMime.
-_CONNECTION_S = 1.2e-3
+# Those of Tmix took 0.42 to 0.56 ms, packets not counted, in most of 400 runs on busy cores.
+_CONNECTION_S = {"web": 1.2e-3, "packmime": 1.2e-3, "tmix": 0.5e-3}
 # Additional time per packet if the queue maintains an average of its length.
 _AVERAGING = 1.2
 # The same on a wireless LAN, whose frames reach all stations: 22 µs a packet, ACK included.
@@ -219,8 +220,10 @@ def network_cpu_s(
         under_way_pkts=work.under_way_pkts + queued_pkts,
     )
     nodes = 1 + len(links) + 2 * len(flows) + sum(source.hosts for source in sources)
-    connections = sum(source.connections_per_s for source in sources) * duration_s
-    web_s = sum(source.setup_s for source in sources) + connections * _CONNECTION_S
+    web_s = sum(
+        source.setup_s + source.connections_per_s * duration_s * _CONNECTION_S.get(source.kind, 0)
+        for source in sources
+    )
     return found.cpu_s(costs) + _NODE_PAIR_S * nodes**2 + web_s
 
 

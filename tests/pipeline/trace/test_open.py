@@ -467,6 +467,10 @@ def test_times_are_known_to_half_a_unit_of_their_last_digit() -> None:
     assert satellite == [5e-5] * 3  # %.4f in satellite/sattrace.cc
     queues = [units["queue variable"], units["XCP variable"]]
     assert queues == [5e-3] * 2
+    assert units["all variables"] == units["variable"] == 5e-6
+    assert {f"{unit:g}" for unit in units.values()} == {
+        *("0", "0.005", "5e-05", "5e-06", "5e-07", "5e-10"),
+    }
 
 
 def test_only_the_first_bytes_of_a_file_are_a_byte_order_mark(tmp_path: Path) -> None:
@@ -485,6 +489,14 @@ def test_a_last_line_without_its_end_has_room_behind_it(tmp_path: Path) -> None:
     (chunk,) = whole.chunks()
     assert (chunk.length, chunk.cut) == (1001, True)
     assert len(chunk.buffer) == 100 + sources._HEAD_BYTES + sources.PADDING
+
+
+def test_a_time_that_is_none_is_named() -> None:
+    line = "+ {} 0 1 tcp 40 ------- 1 0.0 1.0 0 0"
+    assert fault_of(line.format("1000000000000")) == (
+        "time: expected less than 1e+12 s, got '1000000000000'"
+    )
+    assert "time" not in fault_of(line.format("999999999999"))
 
 
 @pytest.mark.parametrize("fields", range(11, 23))

@@ -482,6 +482,13 @@ def test_only_the_first_bytes_of_a_file_are_a_byte_order_mark(tmp_path: Path) ->
     assert [bytes(chunk.buffer[: chunk.length]) for chunk in chunks] == lines
 
 
+def test_chunks_grow_to_hold_a_long_first_line(tmp_path: Path) -> None:
+    path = tmp_path / "long"
+    path.write_bytes(b"x" * 200_000 + b"\n")
+    (chunk,) = sources.Source(str(path), chunk_bytes=100).chunks()
+    assert chunk.length == 200_001
+
+
 def test_a_last_line_without_its_end_has_room_behind_it(tmp_path: Path) -> None:
     path = tmp_path / "cut"
     whole = sources.Source(str(path), chunk_bytes=100)

@@ -65,14 +65,6 @@ def _facts(folder: Path) -> dict[str, float]:
     return {name: float(value) for name, value, _ in rows}
 
 
-def test_a_build_has_its_facts(program: Path) -> None:
-    facts = Ns3Backend().info()
-    assert facts["schema_version"] == 1
-    assert (facts["build_id"], facts["variant"]) == (Ns3Backend().build_id, "ns-3.37")
-    assert facts["binary_sha256"] == sha256_of(program)
-    assert facts["binary_bytes"] == program.stat().st_size
-
-
 def test_packets_have_ns2s_size_on_the_wire_and_none_is_forgotten(
     program: Path, tmp_path: Path
 ) -> None:
@@ -254,17 +246,32 @@ def test_a_compilation_that_takes_too_long_is_stopped_and_told(
         Ns3Backend().build()
 
 
-def test_a_program_that_does_not_compile_is_told_as_the_compiler_tells_it(
-    program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    compiler = tmp_path / "bin" / "g++"
-    compiler.parent.mkdir()
+@pytest.fixture
+def compiler(program: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A script to write, which is called in the place of the compiler; nothing is built so far."""
+    path = tmp_path / "bin" / "g++"
+    path.parent.mkdir()
+    path.touch(0o755)
+    monkeypatch.setenv("PATH", f"{path.parent}:{os.environ['PATH']}")
+    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
+    return path
+
+
+def test_a_build_has_its_facts(compiler: Path) -> None:
+    compiler.write_text('#!/bin/sh\nwhile [ "$1" != -o ]; do shift; done\necho made > "$2"\n')
+    backend = Ns3Backend()
+    facts = backend.info()
+    binary = Path(backend.command(Path(), Path(), []).words[0])
+    assert binary.read_text() == "made\n"
+    assert (facts["schema_version"], facts["variant"]) == (1, "ns-3.37")
+    assert (facts["build_id"], facts["binary_sha256"]) == (backend.build_id, sha256_of(binary))
+    assert facts["binary_bytes"] == 5
+
+
+def test_a_program_that_does_not_compile_is_told_as_the_compiler_tells_it(compiler: Path) -> None:
     compiler.write_text(
         "#!/bin/sh\necho 'note: here' >&2; echo 'error: no such type' >&2; exit 1\n"
     )
-    compiler.chmod(0o755)
-    monkeypatch.setenv("PATH", f"{compiler.parent}:{os.environ['PATH']}")
-    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
     with pytest.raises(BdpbenchError, match="does not compile: error: no such type\n"):
         Ns3Backend().build()
     assert not Ns3Backend().is_built()

@@ -162,13 +162,20 @@
     const key = `${trace.run} ${table} ${trace.subject}`;
     if (!unpacked.has(key)) {
       if (!parsed.has(trace.run)) parsed.set(trace.run, json(`series-${trace.run}`));
-      const { of, by, dt, dv, t, v } = parsed.get(trace.run)[table][trace.subject];
-      unpacked.set(key, of ? multiple(pointsOf(trace, of), by) : { t: running(t, dt), v: running(v, dv) });
+      const { of, by, ...packed } = parsed.get(trace.run)[table][trace.subject];
+      unpacked.set(key, of ? multiple(pointsOf(trace, of), by) : unpackedPoints(packed));
     }
     return unpacked.get(key);
   }
 
   const multiple = ({ t, v }, by) => ({ t, v: v.map((value) => Number((value * by).toPrecision(6))) });
+
+  // With log_s, the steps of times are of their powers of ten (pages/series.py).
+  function unpackedPoints({ dt, dv, t, v, log_s: logS }) {
+    const times = running(t, dt);
+    const power = (time) => Number((logS * 10 ** time).toPrecision(4));
+    return { t: logS ? times.map(power) : times, v: running(v, dv) };
+  }
 
   // Sums of differences, in steps; dividing by a whole number leaves 12.34 what it is.
   function running(differences, step) {

@@ -28,6 +28,7 @@ from bdpbench.pages.names import (
 from bdpbench.pages.series import (
     CHARTED_TABLES,
     COMPLETION,
+    LOGARITHMIC,
     QUEUE_SHARE,
     SELDOM_SAMPLED,
     RunSeries,
@@ -70,9 +71,6 @@ CDF_COLUMNS = {
     COMPLETION: ("completion_s", "share_of_transfers_pct"),
 }
 """The same → its columns in CSV."""
-
-LOGARITHMIC = frozenset({COMPLETION})
-"""Distributions whose values, all above 0, span decades."""
 
 MOST_RUNS_OF_A_VIEW = 24
 """Most runs of a chart: curves of more could not be told apart."""

@@ -7,7 +7,7 @@ import json
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, TypeAlias, TypedDict, cast, final
+from typing import Any, NotRequired, TypeAlias, TypedDict, cast, final
 
 import polars as pl
 from markupsafe import Markup
@@ -22,13 +22,15 @@ LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
 class Packed(TypedDict):
     """Points: ``dt`` (s) and ``dv`` (unit of the values) are the steps.
 
-    ``t`` and ``v`` are the differences between consecutive rounded points, starting from 0.
+    ``t`` and ``v`` are the differences between consecutive rounded points, starting from 0. With
+    ``log_s``, ``t`` and ``dt`` give exponents of ten, and times are ``log_s`` times these powers.
     """
 
     dt: float
     dv: float
     t: list[int]
     v: list[int]
+    log_s: NotRequired[float]
 
 
 @final
@@ -79,6 +81,9 @@ QUEUE_SHARE = "queue_share"
 
 COMPLETION = "completion"
 """Cumulative distribution of transfers by their kind: their times in s, the share up to it in %."""
+
+LOGARITHMIC = frozenset({COMPLETION})
+"""Distributions whose values, all above 0, span decades."""
 
 # Points of a distribution: steps of one percent are two pixels of a chart.
 _MOST_SHARES = 100
@@ -182,7 +187,7 @@ def _by_subject(
     parts = frame.collect().partition_by(column, as_dict=True, maintain_order=True)
     reduced = {f"{column}:{name}": reduce(part) for (name,), part in parts.items()}
     subjects: dict[str, Packed | Multiple] = {
-        name: _packed(points) for name, points in reduced.items() if points.height
+        name: _packed(points, table) for name, points in reduced.items() if points.height
     }
     return {table: subjects} if subjects else {}
 
@@ -220,13 +225,14 @@ def thinned_shares(shares: pl.DataFrame) -> pl.DataFrame:
 
 
 def _above_zero(shares: pl.DataFrame) -> pl.DataFrame:
-    """A distribution of times, s, for a logarithmic axis: none below the smallest packed value."""
+    """A distribution of times, s, for a logarithmic axis: none below the smallest step."""
     return thinned_shares(shares).with_columns(pl.col("s").clip(SMALLEST_TIME_STEP_S))
 
 
-def _packed(points: pl.DataFrame) -> Packed:
+def _packed(points: pl.DataFrame, table: str) -> Packed:
     across, values = points.columns
-    return pack(points[across].to_list(), points[values].to_list())
+    pack_of = pack_logarithms if table in LOGARITHMIC else pack
+    return pack_of(points[across].to_list(), points[values].to_list())
 
 
 def _table_points(frame: pl.LazyFrame, table: str, bins: int) -> dict[str, Points]:
@@ -371,13 +377,32 @@ def pack(times_s: Sequence[float], values: Sequence[float]) -> Packed:
     return {"dt": dt, "dv": dv, "t": _differences(times_s, dt), "v": _differences(values, dv)}
 
 
+def pack_logarithms(times_s: Sequence[float], values: Sequence[float]) -> Packed:
+    """The same for a logarithmic axis: the steps of times, at least 1 ms, are equal shares of them.
+
+    >>> unpack(pack_logarithms([0.00123, 0.0456, 5678.0], [0.0, 1.0, 100.0]))[0]
+    [0.00123, 0.0456, 5675.0]
+    """
+    powers = [math.log10(time_s / SMALLEST_TIME_STEP_S) for time_s in times_s]
+    dt = _decimal_step(max(powers, default=0.0), TIME_STEPS)
+    return {
+        **pack((), values),
+        "dt": dt,
+        "t": _differences(powers, dt),
+        "log_s": SMALLEST_TIME_STEP_S,
+    }
+
+
 def unpack(packed: Packed) -> Points:
     """Times (s) and values of packed points, each a whole number of steps.
 
     >>> unpack(pack([0.0, 0.5, 2.5], [10.0, 12.0, 3.0]))
     ([0.0, 0.5, 2.5], [10.0, 12.0, 3.0])
     """
-    return _running(packed["t"], packed["dt"]), _running(packed["v"], packed["dv"])
+    times_s = _running(packed["t"], packed["dt"])
+    if "log_s" in packed:
+        times_s = [float(f"{packed['log_s'] * 10**power:.4g}") for power in times_s]
+    return times_s, _running(packed["v"], packed["dv"])
 
 
 def points_of(series: RunSeries, table: str, subject: str) -> Points:

@@ -21,12 +21,12 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
-from typing import TypedDict, TypeVar, cast, final
+from typing import NotRequired, TypedDict, TypeVar, cast, final
 
 from bdpbench.contracts.files import read_text, write_text_atomically
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.packing import pack, unpack
-from bdpbench.pages.series import Multiple, RunSeries, embed_json
+from bdpbench.pages.series import Multiple, Packed, RunSeries, embed_json
 from bdpbench.pages.specs import Chart, SpecContent, TimeContent
 
 SHARDS_FOLDER_SUFFIX = "-data"
@@ -54,6 +54,7 @@ class Place(TypedDict):
     dt: float
     dv: float
     n: int
+    log_s: NotRequired[float]
 
 
 @final
@@ -206,13 +207,17 @@ def _places(series: RunSeries) -> dict[str, dict[str, Place | Multiple]]:
     """The series of a run without their points."""
     return {
         table: {
-            subject: each
-            if "of" in each
-            else {"dt": each["dt"], "dv": each["dv"], "n": len(each["t"])}
-            for subject, each in subjects.items()
+            subject: each if "of" in each else _place_of(each) for subject, each in subjects.items()
         }
         for table, subjects in series.items()
     }
+
+
+def _place_of(packed: Packed) -> Place:
+    place: Place = {"dt": packed["dt"], "dv": packed["dv"], "n": len(packed["t"])}
+    if "log_s" in packed:
+        place["log_s"] = packed["log_s"]
+    return place
 
 
 def _in_order(
@@ -268,12 +273,15 @@ def _unpacked_series(content: ShardContent, planes: bytes) -> dict[str, RunSerie
         else:
             part = slice(at, at + each["n"])
             at = part.stop
-            found[run_id][table][subject] = {
+            points: Packed = {
                 "dt": each["dt"],
                 "dv": each["dv"],
                 "t": list(times[part]),
                 "v": [difference - _MIDDLE for difference in values[part]],
             }
+            if "log_s" in each:
+                points["log_s"] = each["log_s"]
+            found[run_id][table][subject] = points
     if at != count:
         raise ValueError(f"has {count} points, not {at}")
     return found

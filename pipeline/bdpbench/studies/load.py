@@ -56,7 +56,7 @@ def study_keys() -> list[str]:
 
 
 def find_study(name_or_path: str | Path) -> Path:
-    """Folder of a study, given the key of a configured one or a path.
+    """Folder of a study, given the key of one in the configuration or a path.
 
     Raises:
         BdpbenchError: when there is no such study, with a suggestion.
@@ -68,6 +68,9 @@ def find_study(name_or_path: str | Path) -> Path:
     folder = folder.parent if folder.name == STUDY_NAME else folder
     if (folder / STUDY_NAME).is_file():
         return _outside(folder.resolve(), keys)
+    beside = config_dir() / name_or_path
+    if (beside / STUDY_NAME).is_file():  # not a reproduction, such as config/evaluation
+        return beside
     if folder.is_dir() or os.sep in str(name_or_path):
         raise BdpbenchError(
             f"no {STUDY_NAME} in this folder",

@@ -159,7 +159,10 @@ def unpack() -> Callable[[dict[str, Any]], tuple[list[float], list[float]]]:
 def unpacked(packed: dict[str, Any]) -> tuple[list[float], list[float]]:
     """Sum up the differences, in steps."""
     times, values = (itertools.accumulate(packed[each]) for each in "tv")
-    return [t * packed["dt"] for t in times], [v * packed["dv"] for v in values]
+    times_s = [t * packed["dt"] for t in times]
+    if "log_s" in packed:
+        times_s = [packed["log_s"] * 10**power for power in times_s]
+    return times_s, [v * packed["dv"] for v in values]
 
 
 @pytest.fixture(scope="session")

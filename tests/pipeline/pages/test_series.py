@@ -61,14 +61,17 @@ def test_points_by_table_and_subject(unpack: Any) -> None:
 def test_transfers_are_distributions_by_kind(unpack: Any) -> None:
     transfers = pl.LazyFrame(
         {
-            "kind": ["flows", "flows", "objects"],
-            "s": [0.5, 2.0, 0.0002],
-            "share_pct": [50.0, 100.0, 100.0],
+            "kind": ["flows", "flows", "flows", "objects"],
+            "s": [0.05, 0.5, 2775.6, 0.0002],
+            "share_pct": [25.0, 50.0, 100.0, 100.0],
         }
     )
     found = run_series("a", lambda _, table: transfers if table == "completion" else None, 600)
     assert list(found) == ["completion"]
-    assert unpack(found["completion"]["kind:flows"]) == ([0.5, 0.5, 2.0], [0, 50, 100])
+    times_s, shares = unpack(found["completion"]["kind:flows"])
+    # Short transfers are told apart beside long ones.
+    assert times_s == pytest.approx([0.05, 0.05, 0.5, 2775.6], rel=0.0012)
+    assert shares == [0, 25, 50, 100]
     # A logarithmic axis has no time 0.
     assert unpack(found["completion"]["kind:objects"]) == ([0.001, 0.001], [0, 100])
 

@@ -30,7 +30,7 @@ from bdpbench.app.stages import (
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.files import write_bytes_atomically
-from bdpbench.contracts.paths import checkout_root
+from bdpbench.contracts.paths import checkout_root, config_dir
 from bdpbench.contracts.plan import Plan, read_plan, result_name, study_folder, with_engine
 from bdpbench.contracts.reports import (
     KEPT_RUNS_NAME,
@@ -48,7 +48,7 @@ from bdpbench.metrics.groups import over_repetitions
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.shards import drop_others, series_of_report
 from bdpbench.studies.config import load_config
-from bdpbench.studies.load import find_study, load_study, studies_dir
+from bdpbench.studies.load import find_study, load_study
 from bdpbench.studies.plan import Selection, groups_of
 
 _SHOWN = 3
@@ -117,7 +117,7 @@ def publish_study(
 def _check_options(
     study: str | None, output: Path | None, *, from_kept: bool, add: bool, prove: int | None
 ) -> None:
-    if study is not None and output is None and not find_study(study).is_relative_to(studies_dir()):
+    if study is not None and output is None and not find_study(study).is_relative_to(config_dir()):
         raise BdpbenchError(
             "a study outside the checkout is not published into the checkout",
             where=study,

@@ -346,14 +346,15 @@ def rounds(nth: int) -> int:
 def find_sweep(
     runs: Sequence[PlannedRun],
     alike: Callable[[PlannedRun], Hashable] = protocols_of,
-    swept: Collection[str] | None = None,
+    swept: Sequence[str] | None = None,
 ) -> Sweep:
     """Find what is swept in a scenario's runs.
 
     Args:
         runs: runs of a scenario.
         alike: returns equal keys for runs that only a sweep distinguishes.
-        swept: parameters that the study sweeps; others follow from them. None: unknown.
+        swept: parameters that the study sweeps, in its order, of which the first of several equal
+            ones represents them; others follow from them. None: unknown.
     """
     varying = [name for name in _varying(runs, alike) if name not in _NOT_SWEPT]
     names = [name for name in varying if swept is None or name in swept]
@@ -362,7 +363,8 @@ def find_sweep(
     numeric = [name for name in names if _is_numeric(runs, name)]
     if not numeric:
         return Sweep("", tuple(names))
-    main = min(numeric, key=lambda name: (name in numbers, *_preference(runs, name)))
+    order = [name for name in swept or () if name in numeric] or sorted(numeric)
+    main = min(numeric, key=lambda name: (name in numbers, *_preference(runs, name, order)))
     others = tuple(name for name in names if name != main and not _follows(runs, name, main, alike))
     return Sweep(main, others)
 
@@ -430,11 +432,13 @@ def _numbered(runs: Sequence[PlannedRun], name: str, names: Sequence[str]) -> li
     return found if not alone and _is_determined_by(runs, name, found) else []
 
 
-def _preference(runs: Sequence[PlannedRun], name: str) -> tuple[int, int, str]:
-    """Sort key: most values first, then the best-known parameter, the derived BDP last."""
+def _preference(
+    runs: Sequence[PlannedRun], name: str, order: Sequence[str]
+) -> tuple[int, int, int]:
+    """Sort key: most values, the best-known parameter, the derived BDP last, then the order."""
     values = len({run["parameters"][name] for run in runs})
     known = _PREFERRED.index(name) if name in _PREFERRED else len(_PREFERRED)
-    return -values, known + (name == "bdp_pkts"), name
+    return -values, known + (name == "bdp_pkts"), order.index(name)
 
 
 def _follows(

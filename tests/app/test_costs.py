@@ -11,6 +11,7 @@ from tests.app.planned import finished_run, planned_run
 from bdpbench.app.costs import FILE_NAME, Machine, learn
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun
+from bdpbench.studies import cost
 from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S
 
 
@@ -93,9 +94,22 @@ def test_a_call_takes_what_all_its_parts_take(tmp_path: Path, runs: list[Planned
     assert machine.call_wall_s([], 0, 0, 2) == pytest.approx(CALL_S)
 
 
-@pytest.mark.parametrize("text", ["", "{}", "machine/2 0\n{}"])
+@pytest.mark.parametrize("text", ["", "{}", "machine/3 0 0\n{}"])
 def test_a_file_that_is_none_of_ours_is_no_memory(tmp_path: Path, text: str) -> None:
     (tmp_path / FILE_NAME).write_text(text)
+    assert Machine(tmp_path).ns2_factor == 1.0
+
+
+def test_ratios_to_other_predictions_are_forgotten(
+    tmp_path: Path, runs: list[PlannedRun], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for run in runs:
+        finish(tmp_path, run, 20.0)
+    learn(tmp_path, runs, tmp_path)
+    assert Machine(tmp_path).ns2_factor == 2.0
+    changed = tmp_path / "cost.py"
+    changed.write_text("COSTS = None")
+    monkeypatch.setattr(cost, "__file__", str(changed))
     assert Machine(tmp_path).ns2_factor == 1.0
 
 

@@ -2,8 +2,9 @@
 
 ``results/machine.txt`` stores the ratios of measured to predicted CPU time of the latest runs of
 ns-2, and of bdpbench's own work; their medians are the factors by which predictions are multiplied.
-A factor is 1, that of the reference machine, until enough is known. Short runs, dominated by the
-start of ns-2, have their own factor, because the start says nothing about the cost of packets.
+A factor is 1, that of the reference machine, until enough is known, and again after a change of
+``bdpbench.studies.cost``, since a ratio says nothing of other predictions. Short runs, dominated by
+the start of ns-2, have their own factor, because the start says nothing about the cost of packets.
 
 Planning every run of every tier takes ten seconds for sixteen thousand runs, so the estimates of
 the configured studies are in ``config/estimates.json``, which `bdpbench docs` writes; those of
@@ -33,6 +34,7 @@ from bdpbench.contracts.paths import (
 from bdpbench.contracts.plan import PlannedRun, read_done
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies import cost
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S
 from bdpbench.studies.load import STUDY_NAME, load_study, study_keys
@@ -46,7 +48,6 @@ _KEPT = 100
 _FEWEST = 3
 # In shorter runs the start of ns-2 dominates.
 _SHORT_S = 0.5
-_FORMAT = "machine/2"
 _NS2, _NS2_SHORT = "measured_by_predicted", "short_measured_by_predicted"
 _OWN = "own_by_predicted"
 _ALL = (_NS2, _NS2_SHORT, _OWN)
@@ -125,7 +126,7 @@ def learn(results: Path, runs: Sequence[PlannedRun], batches: Path) -> None:
         known = _known(results)
         kept = {name: [*known[name], *found[name]][-_KEPT:] for name in _ALL}
         with suppress(OSError):
-            keep(results / FILE_NAME, _FORMAT, json.dumps(kept))
+            keep(results / FILE_NAME, _format(), json.dumps(kept))
 
 
 def _median(ratios: Sequence[float]) -> float:
@@ -158,9 +159,14 @@ def _own_ratio(path: Path) -> float | None:
     return round(done["own_cpu_s"] / (BATCH_S + done["simulated"] * RUN_S), 3)
 
 
+def _format() -> str:
+    """Format of the stored ratios, with a digest of what predicts."""
+    return f"machine/3 {sha256_of(Path(cost.__file__))}"
+
+
 def _known(results: Path) -> dict[str, list[float]]:
     """The stored values; empty if the file is damaged or missing, because it is only a cache."""
-    stored = read_kept(results / FILE_NAME, _FORMAT)
+    stored = read_kept(results / FILE_NAME, _format())
     known: dict[str, list[float]] = json.loads(stored) if stored is not None else {}
     return {name: known.get(name, []) for name in _ALL}
 

@@ -59,6 +59,25 @@ def test_a_script_of_the_checkout_needs_its_tcl_folder_alone(
     assert words[words.index("--env") + 1] == "BDPBENCH_TCL=/opt/bdpbench/tcl"
 
 
+def test_ns2_asks_for_large_pages_unless_the_user_tunes_memory(
+    tmp_path: Path, ns_binary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    native = NativeBackend(current_build_id())
+    for given, used in ((None, "glibc.malloc.hugetlb=1"), ("glibc.malloc.check=3",) * 2):
+        monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
+        if given is not None:
+            monkeypatch.setenv("GLIBC_TUNABLES", given)
+        command = native.command(tmp_path, tcl_dir() / "network.tcl", [])
+        assert command.environment["GLIBC_TUNABLES"] == used
+
+
+def test_ns2_asks_for_large_pages_in_a_container_as_well(
+    tmp_path: Path, image: DockerBackend
+) -> None:
+    words = image.command(tmp_path, tcl_dir() / "network.tcl", []).words
+    assert "GLIBC_TUNABLES=glibc.malloc.hugetlb=1" in words
+
+
 def test_a_container_runs_the_image_that_was_checked_and_writes_only_the_run(
     tmp_path: Path, image: DockerBackend
 ) -> None:

@@ -84,8 +84,8 @@ class Costs:
 # studies, and 0.90 and 0.69 for the 656 runs of another protocol in two studies.
 COSTS = Costs(startup_s=0.07, flow_s=0.009, packet_s=5.7e-07, line_s=3.37e-07, sample_s=1.63e-05)
 
-# From the 842 runs of `two_simulators` with ns-3: together they take what this predicts, those of one
-# flow over 20 Mbit/s 0.7 of it.
+# From the 842 runs of `two_simulators` with ns-3: together they take what this predicts, and those
+# of one flow over 20 Mbit/s 0.7 of it.
 NS3_COSTS = Costs(startup_s=0.2, flow_s=0.02, packet_s=3.7e-05, line_s=0.0, sample_s=1e-05)
 
 # Packets in flight outgrow the processor's caches, the more so those of many flows, which are

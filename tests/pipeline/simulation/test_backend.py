@@ -72,8 +72,9 @@ def test_ns2_asks_for_large_pages_unless_the_user_tunes_memory(
 
 
 def test_ns2_asks_for_large_pages_in_a_container_as_well(
-    tmp_path: Path, image: DockerBackend
+    tmp_path: Path, image: DockerBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
     words = image.command(tmp_path, tcl_dir() / "network.tcl", []).words
     assert "GLIBC_TUNABLES=glibc.malloc.hugetlb=1" in words
 

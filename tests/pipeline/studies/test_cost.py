@@ -127,6 +127,14 @@ def test_a_batch_has_room_for_what_ns2_took() -> None:
     # 998 hosts and two routers are a million pairs: 1.5 · (15 + 0.13 · 499 + 210) = 434.8.
     many = planned_run("0" * 16, parameters={"flows": 499})
     assert batch_memory_mb(many) == 250 + 435
+    # Half of 1,100 Mbit/s each over 686 s took 8,300 MB, one connection in 48 kB.
+    argv = ["-duration_s", "685.6"]
+    for source in ("-background.0", "-background.1"):
+        argv += f"{source}.kind tmix {source}.offered_mbps 550 {source}.exchanges_mean 4".split()
+        argv += [f"{source}.response_size_mean_bytes", "12000"]
+    tmix = planned_run("0" * 16, parameters={"flows": 1})
+    tmix["argv"] = argv
+    assert 8_400 < batch_memory_mb(tmix) < 11_000
     traced: Parameters = {"flows": 1, "trace": "packets"}
     assert batch_memory_mb(planned_run("0" * 16, parameters=traced)) > 1500
 

@@ -122,6 +122,21 @@ def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
     assert watch.look().eta_s == pytest.approx(3.5 * 150)
 
 
+def test_a_run_that_prepares_for_long_is_not_taken_for_slow(tmp_path: Path) -> None:
+    clock = Clock()
+    watch = watched(tmp_path, [make_run("a", 100), make_run("b", 100)], 1, clock)
+    tell(tmp_path / "0000.told", "begun", "a")
+    for _ in range(9):
+        clock.now_s += 10  # connections are drawn, and nothing is simulated yet
+        assert watch.look().eta_s == 200
+    progress(tmp_path, "a", "100 500")
+    clock.now_s += 10
+    assert watch.look().eta_s == pytest.approx(180)  # how long that took is not known
+    clock.now_s += 20
+    progress(tmp_path, "a", "200 500")
+    assert watch.look().eta_s == pytest.approx(160)  # 20 s of the estimate took 20 s
+
+
 def test_the_time_left_learns_from_runs_too_short_to_be_seen_under_way(tmp_path: Path) -> None:
     clock = Clock()
     runs = [make_run(str(number), 1) for number in range(100)]

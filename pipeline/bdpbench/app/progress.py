@@ -127,14 +127,18 @@ class Watch:
         self._first: dict[str, _Sight] = {}
         self._total, self._total_s = len(self._waiting), sum(self._waiting_s)
         self._done, self._done_s = 0, 0.0
-        # Wall time for which running simulations were watched, and the work that was done before.
+        # Wall time in which the work was done that was seen, and the work that was done before.
         self._watched_s, self._before_s = 0.0, 0.0
+        # Wall time since the last report of each running simulation, which counts with the next
+        # one: a run that draws connections for a minute before it begins is not slow.
+        self._silent_s: dict[str, float] = {}
         self._looked_s = clock()
 
     def look(self) -> Snapshot:
         """Read what was reported since the last look."""
         now_s = self._clock()
-        self._watched_s += (now_s - self._looked_s) * len(self._running)
+        for run_id in self._running:
+            self._silent_s[run_id] = self._silent_s.get(run_id, 0.0) + now_s - self._looked_s
         self._looked_s = now_s
         ended = [each for path in self._read_bytes for each in self._events_of(path)]
         for run_id, last in self._running.items():
@@ -166,6 +170,7 @@ class Watch:
     def _end(self, last: RunProgress, status: Literal["finished", "failed"]) -> RunProgress:
         self._done += 1
         self._done_s += last.run["estimated_cpu_s"]
+        self._watched_s += self._silent_s.pop(last.run["run_id"], 0.0)
         simulated_s = last.end_s if status == "finished" else last.simulated_s
         return RunProgress(last.run, status, simulated_s, last.end_s, last.rate)
 
@@ -181,6 +186,9 @@ class Watch:
             before_s = first.simulated_s if first else 0.0
             self._before_s += run["estimated_cpu_s"] * min((now_s - before_s) / end_s, 1.0)
             first = self._first[run["run_id"]] = _Sight(self._clock(), now_s)
+            self._silent_s[run["run_id"]] = 0.0
+        elif now_s > last.simulated_s:
+            self._watched_s += self._silent_s.pop(run["run_id"], 0.0)
         watched_s = self._clock() - first.at_s
         rate = (now_s - first.simulated_s) / watched_s if watched_s > 0 else 0.0
         return RunProgress(run, "running", now_s, end_s, rate if rate > 0 else None)

@@ -9,10 +9,13 @@ from itertools import pairwise
 import pytest
 from tests.data_of import data_of
 
+from bdpbench.pages.texts import ProtocolData, read_protocols
+
 _DATA = data_of(__file__)
 LONG_PATH = _DATA["long_path"]
 COMPOUND = _DATA["compound"]
 TURN = _DATA["turn"]
+LAW = _DATA["law"]
 
 Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -30,6 +33,35 @@ def values(output: str) -> list[int]:
 def test_defaults_of_the_parameters(tcl: Tcl) -> None:
     done = tcl("set ns [new Simulator]; set tcp [new Agent/TCP/Linux]\n" + SHOW)
     assert values(done.stdout) == DEFAULTS
+
+
+PAGES = [each for each in read_protocols() if each.linux]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=[str(each.linux) for each in PAGES])
+def test_parameters_of_modules_are_those_that_pages_tell(tcl: Tcl, page: ProtocolData) -> None:
+    told = {each.variable: each.default for each in page.parameters if each.variable}
+    show = "\n".join(f"$tcp get_ca_default_param {page.linux} {name}" for name in told)
+    done = tcl("set ns [new Simulator]; set tcp [new Agent/TCP/Linux]\n" + show)
+    assert values(done.stdout) == list(told.values())
+
+
+@pytest.mark.parametrize(
+    ("linux", "packets"),
+    [
+        ("reno", lambda w: 1),
+        ("scalable", lambda w: w / 51),
+        # Far below the window at the loss: S_max of 16, taken for ACKs of 31/16 packets.
+        ("bic", lambda w: w / (w // 16 * 16 // 31 + 1)),
+    ],
+)
+def test_windows_grow_after_a_loss_as_pages_tell(
+    tcl: Tcl, linux: str, packets: Callable[[int], float]
+) -> None:
+    windows = values(tcl(f"set module {linux}\n{LAW}").stdout)
+    assert len(windows) == 11
+    for before, after in pairwise(windows):
+        assert after - before == pytest.approx(packets(before), abs=2)
 
 
 @pytest.mark.parametrize("name", PARAMETERS)

@@ -167,11 +167,14 @@ def _values(
     parameter: Parameter, key: str, study: StudyTexts, runs: Sequence[PlannedRun]
 ) -> Sequence[float]:
     """Values of a parameter in the study, ascending: from its runs, settings or defaults."""
+    protocol = study.protocols[key]
+    given = protocol.linux_parameters.get(parameter.variable)
+    if isinstance(given, int):
+        return [given]
     for name, about in study.parameters.items():
-        if parameter.variable in about.sets.get(key, ()):
+        if given == f"${name}" or parameter.variable in about.sets.get(key, ()):
             found = {run["parameters"].get(name) for run in runs}
             return sorted(value for value in found if isinstance(value, int | float))
-    protocol = study.protocols[key]
     default = _default(parameter, protocol.agent, study.defaults)
     return [protocol.settings.get(parameter.variable, default)]
 

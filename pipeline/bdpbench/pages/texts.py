@@ -140,6 +140,12 @@ class ShownEquation(Equation):
         return self.mathml
 
 
+class ShownParameter(Parameter):
+    """A parameter, whose variable can also be one of a module of Linux, such as ``beta``."""
+
+    variable: str = Field("", pattern=r"^([a-z][A-Za-z0-9_]*)?$")
+
+
 class ProtocolData(Strict):
     """One file of ``reports/protocols/``.
 
@@ -147,10 +153,11 @@ class ProtocolData(Strict):
         name: full name.
         agents: ns-2 agent classes, without "Agent/", that implement this protocol with ``option``.
         option: their windowOption_; absent for agents that do not read it.
+        linux: the module that an Agent/TCP/Linux has; absent for other agents.
         summary: the idea in a few sentences.
         sources: sources of the page.
         equations: see ``ShownEquation``; ``notation`` explains symbols that are not parameters.
-        parameters: see ``Parameter``.
+        parameters: see ``ShownParameter``.
         response: its response function, if that does not depend on the RTT.
         differs: how the implementation differs from the paper, and why.
     """
@@ -158,17 +165,18 @@ class ProtocolData(Strict):
     name: Text
     agents: list[Text] = Field(min_length=1)
     option: int | None = None
+    linux: Text | None = None
     summary: Text
     sources: list[Source] = Field(min_length=1)
     notation: Text
     equations: list[ShownEquation] = Field(min_length=1)
-    parameters: list[Parameter]
+    parameters: list[ShownParameter]
     response: Response | None = None
     differs: list[Text] = Field(default_factory=list)
 
     def describes(self, protocol: Protocol) -> bool:
-        """Whether a protocol of a study is this one, according to its agent and windowOption_."""
-        if protocol.agent not in self.agents or protocol.linux:
+        """Whether a protocol of a study is this one, by its agent, module and windowOption_."""
+        if protocol.agent not in self.agents or protocol.linux != self.linux:
             return False
         option = protocol.settings.get("windowOption_", STANDARD_TCP)
         return self.option is None or option == self.option

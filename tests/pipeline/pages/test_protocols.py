@@ -7,6 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bdpbench.studies.vocabulary import ParameterDeclaration
 
 
@@ -65,6 +67,17 @@ def test_defaults_of_the_study_and_parameters_of_its_runs_are_its_values_too(
     assert re.search(row.format("low_window_", "37, 38"), section)
     assert re.search(row.format("max_ssthresh_", "100"), section)
     assert re.search(row.format("high_window_", "83,001"), section)
+
+
+@pytest.mark.parametrize(("given", "shown"), [({"max_increment": 32}, "32"), ({}, "16")])
+def test_parameters_of_a_module_of_linux_are_values_too(
+    inputs: Any, tmp_path: Path, given: dict[str, int], shown: str
+) -> None:
+    settings = {"agent": "TCP/Linux", "linux": "bic", "linux_parameters": given}
+    module = inputs.study.protocols["HS"].model_copy(update=settings)
+    inputs.study = replace(inputs.study, protocols={**inputs.study.protocols, "HS": module})
+    section = _section(inputs.build(tmp_path / "report.html"), "HS")
+    assert re.search(rf"<code>max_increment</code></td>.*?>16</td>.*?>{shown}</td></tr>", section)
 
 
 def test_verdicts_are_those_of_what_concerns_it(html: str) -> None:

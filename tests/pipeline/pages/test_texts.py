@@ -137,7 +137,7 @@ def test_mathml_and_text_say_the_same() -> None:
 
 def test_another_protocol_under_a_known_option_is_not_taken_for_it() -> None:
     for other in (
-        {"agent": "TCP/Linux", "linux": "cubic"},
+        {"agent": "TCP/Linux", "linux": "hybla"},
         {"agent": "TCP/Fack"},
         {"agent": "TCP/Sack1", "settings": {"windowOption_": 6}},
     ):

@@ -137,16 +137,20 @@ def batch_memory_mb(run: PlannedRun) -> int:
 
 
 def _tmix_connections(run: PlannedRun) -> float:
-    """Connections that the sources of kind tmix draw for a run, by their mean sizes."""
+    """Connections that a run draws for its sources of kind tmix, by their mean sizes.
+
+    Sources with the same draw share its connections.
+    """
     given = dict(zip(run["argv"][::2], run["argv"][1::2], strict=False))
-    found = 0.0
+    drawn: dict[tuple[str, float], float] = {}
     for name, kind in given.items():
         source = name.removesuffix("kind")
         if kind == "tmix" and f"{source}offered_mbps" in given:
             sent = float(given["-duration_s"]) * float(given[f"{source}offered_mbps"]) * 1e6 / 8
             replies = float(given[f"{source}exchanges_mean"])
-            found += sent / (replies * float(given[f"{source}response_size_mean_bytes"]))
-    return found
+            connections = sent / (replies * float(given[f"{source}response_size_mean_bytes"]))
+            drawn[given.get(f"{source}draw", source), connections] = connections
+    return sum(drawn.values())
 
 
 @dataclass(frozen=True)

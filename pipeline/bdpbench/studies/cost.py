@@ -118,8 +118,9 @@ _TRACED_MB = 1500
 # and half a kB per packet in flight: 121 for 300 flows, 62 for the ten of a wide path.
 _NS2_MB, _FLOW_MB, _NODE_PAIR_MB, _PACKET_MB = 15, 0.13, 2.1e-4, 5e-4
 _ROOM = 1.5
-# A connection of Tmix is kept for the whole run: 4.2 to 4.7 kB in 26 runs with at least 220,000.
-_TMIX_MB = 5e-3
+# A connection that Tmix has drawn is kept for the whole run, and so is what each source with the draw
+# has made of it: 4.2 to 4.7 kB in 26 runs with one such source and at least 220,000, 5.6 kB with two.
+_DRAWN_MB, _REPLAYED_MB = 3.8e-3, 1.2e-3
 
 
 def batch_memory_mb(run: PlannedRun) -> int:
@@ -133,24 +134,25 @@ def batch_memory_mb(run: PlannedRun) -> int:
         + _under_way_pkts(parameters) * _PACKET_MB
     )
     own_mb = _TRACED_MB if is_traced(parameters) else _BATCH_MB
-    return own_mb + math.ceil(_ROOM * ns2_mb + _TMIX_MB * _tmix_connections(run))
+    return own_mb + math.ceil(_ROOM * ns2_mb + _tmix_mb(run))
 
 
-def _tmix_connections(run: PlannedRun) -> float:
-    """Connections that a run draws for its sources of kind tmix, by their mean sizes.
+def _tmix_mb(run: PlannedRun) -> float:
+    """Memory for the connections of the sources of kind tmix, by their mean sizes, MB.
 
     Sources with the same draw share its connections.
     """
     given = dict(zip(run["argv"][::2], run["argv"][1::2], strict=False))
-    drawn: dict[tuple[str, float], float] = {}
+    drawn: dict[tuple[str, float], int] = {}
     for name, kind in given.items():
         source = name.removesuffix("kind")
         if kind == "tmix" and f"{source}offered_mbps" in given:
             sent = float(given["-duration_s"]) * float(given[f"{source}offered_mbps"]) * 1e6 / 8
             replies = float(given[f"{source}exchanges_mean"])
             connections = sent / (replies * float(given[f"{source}response_size_mean_bytes"]))
-            drawn[given.get(f"{source}draw", source), connections] = connections
-    return sum(drawn.values())
+            key = given.get(f"{source}draw", source), connections
+            drawn[key] = drawn.get(key, 0) + 1
+    return sum(each * (_DRAWN_MB + n * _REPLAYED_MB) for (_, each), n in drawn.items())
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,7 @@ _TRACED_MB = 1500
 # and half a kB per packet in flight: 121 for 300 flows, 62 for the ten of a wide path.
 _NS2_MB, _FLOW_MB, _NODE_PAIR_MB, _PACKET_MB = 15, 0.13, 2.1e-4, 5e-4
 _ROOM = 1.5
-# A connection that Tmix has drawn is kept for the whole run, and so is what each source makes of it:
+# A connection that Tmix has drawn is kept for the whole run, as is what each source makes of it:
 # 4.2 to 4.7 kB in 26 runs of at least 220,000, and 5.6 kB where two sources have the same draw.
 _DRAWN_MB, _REPLAYED_MB = 3.8e-3, 1.2e-3
 

@@ -63,6 +63,7 @@ _BAND = {"band": 0.62}
 _FEW_SUBJECTS = 4
 _LOW, _HIGH = 0.1, 0.9
 _MOST_BARS = 40
+_MOST_NAMED = 3
 _HEIGHT = 260
 
 Tooltip: TypeAlias = Sequence[Channel]
@@ -284,17 +285,24 @@ def _single_runs(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -
         axis_title(name, reached["unit"][0]),
         means.filter(pl.col("upper") > pl.col("lower")),
     )
-    never = measured.filter(pl.col("value").is_null())["run"].to_list()
-    not_reached = f"Not reached: {'; '.join(never)}." if never else ""
     return Chart(
         chart_id=chart_id,
         title=f"{name} against {abscissa.name}",
         caption=names.captions.charts["sweep"]["caption" if numbers else "measured"],
         alternative=f"{name} against {abscissa.title}. Series: {'; '.join(styles)}.",
         content=spec_content(spec, list(styles)),
-        note=joined(repetitions_note(means), not_reached, by=" "),
+        note=joined(repetitions_note(means), _not_reached(measured), by=" "),
         metrics=(metric,),
     )
+
+
+def _not_reached(measured: pl.DataFrame) -> str:
+    """A sentence about runs without a value, "" if there are none; it names a few of many."""
+    without = measured.filter(pl.col("value").is_null()).unique("run_id", maintain_order=True)
+    named, total = "; ".join(without["run"].head(_MOST_NAMED)), measured["run_id"].n_unique()
+    if without.height > _MOST_NAMED:
+        return f"Not reached in {without.height} of {total} runs, such as {named}."
+    return f"Not reached: {named}." if named else ""
 
 
 def _abscissa(swept: Swept) -> Abscissa:

@@ -99,6 +99,20 @@ def test_runs_that_nobody_repeats_say_nothing_of_it(inputs: Any) -> None:
     assert curve.note == ""
 
 
+@pytest.mark.parametrize(
+    ("values", "note"),
+    [
+        ([80, None, None, 90, 91, None], "Not reached: {0}; {0}; {0}."),
+        ([None, None, 80, 90, None, None], "Not reached in 4 of 6 runs, such as {0}; {0}; {0}."),
+    ],
+)
+def test_runs_that_never_reach_it_are_named_unless_they_are_many(
+    inputs: Any, values: list[float], note: str
+) -> None:
+    curve, _ = _charts(inputs, values)
+    assert curve.note.endswith(note.format(_runs(inputs)[0]["label"]))
+
+
 def test_several_series_of_a_protocol_differ_in_dashes_and_lightness(inputs: Any) -> None:
     runs = [
         {

@@ -47,10 +47,12 @@ def progress(runs: Path, run_id: str, words: str) -> None:
     (run_folder(runs, run_id) / "progress").write_text(words)
 
 
-def watched(folder: Path, runs: list[PlannedRun], jobs: int, clock: Clock) -> Watch:
+def watched(
+    folder: Path, runs: list[PlannedRun], jobs: int, clock: Clock, factor: float = 1.0
+) -> Watch:
     """A watch of one batch that starts with all runs in ``folder``."""
     (folder / "0000.json").touch()
-    return Watch(folder, folder, runs, jobs, clock)
+    return Watch(folder, folder, runs, jobs, factor, clock)
 
 
 @pytest.mark.parametrize(
@@ -107,6 +109,8 @@ def test_the_time_left_is_the_estimate_until_something_was_seen(tmp_path: Path) 
     # 100 s of CPU time on two cores, or a single run of 40 s, which cannot be split.
     assert watched(tmp_path, runs, 2, Clock()).look().eta_s == 50
     assert watched(tmp_path, runs, 100, Clock()).look().eta_s == 40
+    # Runs of this machine took 0.8 times what was estimated.
+    assert watched(tmp_path, runs, 2, Clock(), factor=0.8).look().eta_s == pytest.approx(40)
 
 
 def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:

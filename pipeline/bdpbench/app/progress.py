@@ -106,6 +106,7 @@ class Watch:
         batches_dir: the folder of the batches, which was emptied before they began.
         runs: the runs to simulate.
         jobs: how many are simulated at a time.
+        factor: CPU time of runs relative to their estimates, as far as it is known before.
         clock: wall time in s.
     """
 
@@ -115,10 +116,11 @@ class Watch:
         batches_dir: Path,
         runs: Sequence[PlannedRun],
         jobs: int,
+        factor: float = 1.0,
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._runs_dir = runs_dir
-        self._jobs = jobs
+        self._jobs, self._factor = jobs, factor
         self._clock = clock
         self._read_bytes = {path: 0 for path in batches_dir.glob("*.json") if path.stem.isdecimal()}
         self._waiting = {run["run_id"]: run for run in runs}
@@ -196,7 +198,8 @@ class Watch:
     def _eta_s(self, running: Sequence[RunProgress], done_s: float) -> float:
         """Remaining expected CPU time, corrected by the progress observed so far."""
         seen_s = done_s - self._before_s
-        slowness = (self._watched_s + _TRUST_IN_ESTIMATE_S) / (seen_s + _TRUST_IN_ESTIMATE_S)
+        expected_s = self._factor * _TRUST_IN_ESTIMATE_S
+        slowness = (self._watched_s + expected_s) / (seen_s + _TRUST_IN_ESTIMATE_S)
         left_s = [each.run["estimated_cpu_s"] * (1 - each.share) for each in running]
         longest_s = max([*left_s, *self._waiting_s[-1:]], default=0.0)
         return slowness * max((self._total_s - done_s) / self._jobs, longest_s)

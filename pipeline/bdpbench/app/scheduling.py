@@ -20,6 +20,7 @@ from typing import IO
 
 from pydantic import BaseModel, ConfigDict
 
+from bdpbench.app.costs import Machine
 from bdpbench.app.planning import Prepared, is_finished
 from bdpbench.app.progress import View, Watch
 from bdpbench.app.slurm import JOB_LOGS_FOLDER, Overseer, SlurmCall, slurm_call, wait_for_runs
@@ -145,8 +146,9 @@ class Workflow:
         self._names = list(jobs["jobs"])
         self._execution, self._view = execution, view
         self._slurm: SlurmCall | None = None
+        factor = Machine(self._paths.results).ns2_factor
         self._watch = Watch(
-            self._paths.runs, self._paths.batches, prepared.missing, execution.cores
+            self._paths.runs, self._paths.batches, prepared.missing, execution.cores, factor
         )
         self._verdicts = RunVerdicts(prepared.plan, self._paths.runs) if judged else None
         self._shown_queue = ""

@@ -106,7 +106,7 @@ class Watch:
         batches_dir: the folder of the batches, which was emptied before they began.
         runs: the runs to simulate.
         jobs: how many are simulated at a time.
-        factor: CPU time of runs relative to their estimates, as far as it is known before.
+        cost_s: CPU time that a run is expected to take here, s.
         clock: wall time in s.
     """
 
@@ -116,15 +116,15 @@ class Watch:
         batches_dir: Path,
         runs: Sequence[PlannedRun],
         jobs: int,
-        factor: float = 1.0,
+        cost_s: Callable[[PlannedRun], float],
         clock: Callable[[], float] = time.time,
     ) -> None:
         self._runs_dir = runs_dir
-        self._jobs, self._factor = jobs, factor
+        self._jobs, self._cost_s = jobs, cost_s
         self._clock = clock
         self._read_bytes = {path: 0 for path in batches_dir.glob("*.json") if path.stem.isdecimal()}
         self._waiting = {run["run_id"]: run for run in runs}
-        self._waiting_s = sorted(run["estimated_cpu_s"] for run in self._waiting.values())
+        self._waiting_s = sorted(map(cost_s, self._waiting.values()))
         self._running: dict[str, RunProgress] = {}
         self._first: dict[str, _Sight] = {}
         self._total, self._total_s = len(self._waiting), sum(self._waiting_s)
@@ -146,7 +146,7 @@ class Watch:
         for run_id, last in self._running.items():
             self._running[run_id] = self._look_at(last)
         running = tuple(self._running.values())
-        done_s = self._done_s + sum(each.run["estimated_cpu_s"] * each.share for each in running)
+        done_s = self._done_s + sum(self._cost_s(each.run) * each.share for each in running)
         share = done_s / self._total_s if self._total_s else 1.0
         eta_s = self._eta_s(running, done_s)
         return Snapshot(running, tuple(ended), self._total, self._done, share, eta_s)
@@ -164,14 +164,14 @@ class Watch:
         for event, run_id in events_in(whole.decode("ascii", errors="replace")):
             if event == "begun" and run_id in self._waiting:
                 run = self._waiting.pop(run_id)
-                self._waiting_s.pop(bisect_left(self._waiting_s, run["estimated_cpu_s"]))
+                self._waiting_s.pop(bisect_left(self._waiting_s, self._cost_s(run)))
                 self._running[run_id] = RunProgress(run, "running")
             elif event != "begun" and run_id in self._running:
                 yield self._end(self._running.pop(run_id), event)
 
     def _end(self, last: RunProgress, status: Literal["finished", "failed"]) -> RunProgress:
         self._done += 1
-        self._done_s += last.run["estimated_cpu_s"]
+        self._done_s += self._cost_s(last.run)
         self._watched_s += self._silent_s.pop(last.run["run_id"], 0.0)
         simulated_s = last.end_s if status == "finished" else last.simulated_s
         return RunProgress(last.run, status, simulated_s, last.end_s, last.rate)
@@ -186,7 +186,7 @@ class Watch:
         # If time went back, the first observation was a leftover of a killed attempt.
         if first is None or now_s < first.simulated_s:
             before_s = first.simulated_s if first else 0.0
-            self._before_s += run["estimated_cpu_s"] * min((now_s - before_s) / end_s, 1.0)
+            self._before_s += self._cost_s(run) * min((now_s - before_s) / end_s, 1.0)
             first = self._first[run["run_id"]] = _Sight(self._clock(), now_s)
             self._silent_s[run["run_id"]] = 0.0
         elif now_s > last.simulated_s:
@@ -198,9 +198,8 @@ class Watch:
     def _eta_s(self, running: Sequence[RunProgress], done_s: float) -> float:
         """Remaining expected CPU time, corrected by the progress observed so far."""
         seen_s = done_s - self._before_s
-        expected_s = self._factor * _TRUST_IN_ESTIMATE_S
-        slowness = (self._watched_s + expected_s) / (seen_s + _TRUST_IN_ESTIMATE_S)
-        left_s = [each.run["estimated_cpu_s"] * (1 - each.share) for each in running]
+        slowness = (self._watched_s + _TRUST_IN_ESTIMATE_S) / (seen_s + _TRUST_IN_ESTIMATE_S)
+        left_s = [self._cost_s(each.run) * (1 - each.share) for each in running]
         longest_s = max([*left_s, *self._waiting_s[-1:]], default=0.0)
         return slowness * max((self._total_s - done_s) / self._jobs, longest_s)
 

@@ -146,9 +146,12 @@ class Workflow:
         self._names = list(jobs["jobs"])
         self._execution, self._view = execution, view
         self._slurm: SlurmCall | None = None
-        factor = Machine(self._paths.results).ns2_factor
         self._watch = Watch(
-            self._paths.runs, self._paths.batches, prepared.missing, execution.cores, factor
+            self._paths.runs,
+            self._paths.batches,
+            prepared.missing,
+            execution.cores,
+            Machine(self._paths.results).run_cpu_s,
         )
         self._verdicts = RunVerdicts(prepared.plan, self._paths.runs) if judged else None
         self._shown_queue = ""

@@ -12,11 +12,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from pydantic import BaseModel, ConfigDict
 
@@ -37,14 +36,13 @@ from bdpbench.contracts.plan import Jobs, PlannedRun
 from bdpbench.contracts.runs import ERROR_NAME
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.ns2_process import LEAST_FREE_BYTES
-from bdpbench.simulation.processes import (
+from bdpbench.processes import (
     CALL_VARIABLE,
-    dying_with_parent,
-    end_group,
     name_of_this_call,
     signal_words,
+    started,
 )
+from bdpbench.simulation.ns2_process import LEAST_FREE_BYTES
 from bdpbench.studies.config import SlurmConfig
 from bdpbench.studies.cost import LEAST_S
 
@@ -214,9 +212,15 @@ class Workflow:
             **(self._slurm.environment() if self._slurm else {CALL_VARIABLE: name_of_this_call()}),
         }
         command = self._batch_command() if self._alone else self._snakemake_command()
+        environment = {**os.environ, **environment}
+        # Alone, Snakemake would wait for its jobs before it ends; signalled together, they all end
+        # at once. Batches also watch this process themselves, since after a signal that cannot be
+        # caught nobody is left to end them.
         with (
             self.log.open("a", encoding="utf-8") as log,
-            _started(command, log, environment) as child,
+            started(
+                command, _GRACE_S, stdout=log, stderr=subprocess.STDOUT, env=environment
+            ) as child,
         ):
             return self._follow(child, overseer)
 
@@ -289,33 +293,6 @@ class Workflow:
         if text != self._shown_queue:
             self._shown_queue = text
             self._view.tell("queue", text, running=running, waiting=waiting, reason=reason)
-
-
-@contextmanager
-def _started(
-    command: Sequence[str], log: IO[str], environment: Mapping[str, str]
-) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a child in its own process group, all of whose processes end with it.
-
-    The child dies with this process, and batches watch this process themselves, since after a
-    signal that cannot be caught nobody is left to end them.
-    """
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        preexec_fn=dying_with_parent(),
-        process_group=0,
-        env={**os.environ, **environment},
-    )
-    try:
-        yield child
-    finally:
-        # Alone, Snakemake would wait for its jobs before it ends; signalled together, they all end
-        # at once.
-        end_group(child.pid, _GRACE_S)
-        child.wait()
 
 
 def _wait(child: subprocess.Popen[bytes], timeout_s: float) -> int | None:

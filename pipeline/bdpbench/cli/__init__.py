@@ -13,7 +13,7 @@ import click
 from bdpbench import __version__
 from bdpbench.contracts.files import disk_error
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.processes import end_with_call
+from bdpbench.processes import end_with_call
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer

@@ -42,8 +42,8 @@ from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.evaluation.findings import nearest
+from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.build import current_build_id
-from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import make_batches

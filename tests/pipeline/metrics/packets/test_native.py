@@ -255,6 +255,29 @@ def test_what_leaves_at_the_moment_of_its_coming_was_never_in_the_queue(cut: int
     assert sum_packets(parts).links["longest_pkts"].to_list() == [2]
 
 
+# Times of one packet, or of several with their uids, run backwards; of each a value of its sums.
+BACKWARDS = (
+    # A packet is sent again when it was last sent at another moment: three times.
+    (("+ 0.5 1", "+ 0.25 1", "+ 0.5 1"), "flows", "sent_pkts", 3),
+    # The first loss is the first that the trace has.
+    (("d 0.5 1", "d 0.25 1"), "flows", "first_drop_s", 0.5),
+    # Packet 2 entered at 0.5 s, but not in the moment that is at 0.5 s now: it was in the queue.
+    (("+ 0.5 1", "+ 0.5 2", "+ 0.25 3", "+ 0.5 4", "- 0.5 2"), "links", "longest_pkts", 4),
+)
+
+
+@pytest.mark.parametrize(("lines", "table", "name", "value"), BACKWARDS)
+def test_time_that_runs_backwards_comes_to_the_same(
+    lines: tuple[str, ...], table: str, name: str, value: float
+) -> None:
+    words = (line.split() for line in lines)
+    frame = frame_of(f"{event} {t} 0 1 tcp 1040 1 0.1 1.1 {n} {n}" for event, t, n in words)
+    for window in (None, Window(0.25, 0.75)):
+        _both([frame], window)
+    found = getattr(sum_packets([frame], Window(0.25, 0.75)), table)
+    assert found[name].sum() == value
+
+
 HOSTILE = (
     *("-1", "0", "1", "2147483647", "-2147483648", "999999999999999999"),
     *("9223372036854775807", "-9223372036854775808", "400000000"),

@@ -14,7 +14,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from tests import planned_runs
 from tests.forks import Forks, compile_library
 
@@ -29,10 +28,6 @@ gc.set_threshold(100_000, 20, 100)
 MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 
 HERE = Path(__file__).resolve().parent
-
-# Where a test does not say how many examples it needs.
-settings.register_profile("suite", max_examples=25, deadline=None)
-settings.load_profile("suite")
 
 
 def pytest_configure() -> None:

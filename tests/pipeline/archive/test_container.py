@@ -14,8 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.pipeline.archive.conftest import CRATE
 
 from bdpbench.archive.container import (
@@ -252,9 +253,7 @@ def test_bytes_count_or_mean_nothing(make_archive: Make) -> None:
     assert len(original) / STRIDE - noticed < 25 * 15 / STRIDE
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(100)
 @given(content=st.binary(max_size=400), start=st.booleans())
 def test_no_bytes_at_all_make_it_fail_otherwise(
     tmp_path: Path, content: bytes, start: bool

@@ -10,9 +10,10 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from tests.examples import examples
 from tests.pipeline.metrics.packets.conftest import frame_of
 from tests.pipeline.trace.conftest import Traces
 from tests.pipeline.trace.conftest import traces as traces
@@ -33,12 +34,7 @@ from bdpbench.metrics.packets import (
 from bdpbench.metrics.packets.definitions import OF_THROUGHPUT, measured_at_ends
 from bdpbench.trace import Trace, batches, open_trace, sources
 
-FEW = settings(
-    max_examples=6,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-)
+FEW = settings(examples(6), phases=[Phase.explicit, Phase.generate])
 
 
 @pytest.fixture(autouse=True, scope="module")

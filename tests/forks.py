@@ -17,6 +17,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.waiting import HANGS_S
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -42,7 +44,7 @@ class Forks:
         out: Path,
         err: Path,
         *,
-        timeout_s: float = 120,
+        timeout_s: float = HANGS_S,
     ) -> int:
         """Run a script with its arguments in a folder; its output goes to files.
 

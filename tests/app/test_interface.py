@@ -79,7 +79,7 @@ def test_a_kernel_shows_studies_tiers_and_charts_without_a_network(
         "bdpbench.study('dumbbell', results='/nowhere').tier('quick')",
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": "/"}}).execute()
+    NotebookClient(notebook, timeout=600, resources={"metadata": {"path": "/"}}).execute()
     shown = [cell.outputs[0].data for cell in notebook.cells]
     of_study, of_tier, chart, metrics, none = shown
     for each in (of_study, of_tier):

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
 from tests.needs import leave_out
+from tests.waiting import HANGS_S
 
 ARGUMENTS = [
     "--headless",
@@ -27,8 +28,8 @@ ARGUMENTS = [
 ]
 # The first one has no windows: it opens a page with half of the work.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-# Most of these waits take milliseconds; a busy machine may need all of it.
-WAIT_MS = 60_000
+# Most of these waits take milliseconds.
+WAIT_MS = 1000 * HANGS_S
 expect.set_options(timeout=WAIT_MS)
 DEJAVU = Path("/usr/share/fonts/truetype/dejavu")
 SYNTHETIC = Path(__file__).parents[1] / "pipeline" / "pages" / "synthetic.py"
@@ -68,7 +69,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     fonts = _one_font(tmp_path_factory.mktemp("fonts"))
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(
-            executable_path=_chromium(), args=ARGUMENTS, env={**os.environ, **fonts}
+            executable_path=_chromium(),
+            args=ARGUMENTS,
+            env={**os.environ, **fonts},
+            timeout=WAIT_MS,
         )
         yield running
         running.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Done
 from tests.faults.calls import WRAPPER
+from tests.waiting import HANGS_S
 
 from bdpbench.contracts.paths import config_dir, repository_root
 
@@ -129,7 +130,7 @@ class Dies:
 @click.command()
 def waits():
     Dies()
-    time.sleep(600)
+    time.sleep(10_000)
     print("went on")
 
 bdpbench.cli._LazyGroup.get_command = lambda *_: waits
@@ -143,7 +144,7 @@ def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
         [sys.executable, "-c", _INTERRUPTED_IN_A_DESTRUCTOR],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS_S,
         check=False,
         env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
     )
@@ -158,7 +159,7 @@ def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) ->
         [sys.executable, "-m", "bdpbench", "list"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS_S,
         check=False,
         env={**os.environ, "PYTHONPATH": f"{tmp_path}:{pipeline}"},
     )

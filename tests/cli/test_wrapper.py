@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.waiting import HANGS_S
 
 from bdpbench.contracts.paths import repository_root
 
@@ -57,7 +58,7 @@ def test_all_missing_packages_are_named_before_anything_is_made(tmp_path: Path) 
     assert "system packages are missing: python3-venv\n" in done.stderr
 
 
-@pytest.mark.parametrize(("around", "may_read"), [("", "yes"), ("timeout 120", "no")])
+@pytest.mark.parametrize(("around", "may_read"), [("", "yes"), ("timeout 600", "no")])
 def test_nothing_is_asked_of_a_terminal_that_would_stop_the_process(
     around: str, may_read: str, tmp_path: Path
 ) -> None:
@@ -68,7 +69,7 @@ def test_nothing_is_asked_of_a_terminal_that_would_stop_the_process(
         f"in_foreground && echo yes || echo no; watched cat {tmp_path}/log cat; echo ended\n"
     )
     command = ["script", "-qec", f"{around} bash {script}; true", "/dev/null"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
+    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=HANGS_S)
     assert done.stdout.split() == [may_read, "ended"]
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, CDPSession, Page, expect, sync_playwright
 from tests.needs import leave_out
 from tests.waiting import HANGS_S
 
@@ -113,6 +113,13 @@ def report_with_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return _synthetic_report(tmp_path)
 
 
+def window(browser: Browser, **options: Any) -> BrowserContext:
+    """A window without what others have stored, in which waits have time."""
+    context = browser.new_context(viewport={"width": 1280, "height": 900}, **options)
+    context.set_default_timeout(WAIT_MS)
+    return context
+
+
 @dataclass
 class Visit:
     """A page and its errors; ``beside`` is the folder of files that the page may load."""
@@ -151,8 +158,7 @@ def spent_s(session: CDPSession) -> float:
 def visit(browser: Browser) -> Iterator[Visit]:
     """A visit in a window of its own; it fails at the end if the page complained or requested
     anything but itself and the files beside it."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=False)
-    context.set_default_timeout(WAIT_MS)
+    context = window(browser)
     visit = Visit(context.new_page())
     yield visit
     context.close()

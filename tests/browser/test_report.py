@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
-from tests.browser.conftest import Visit, spent_s
+from tests.browser.conftest import Visit, spent_s, window
 
 # The page scrolls to its target when the event arrives; a click before that could miss.
 LEAVE = """async () => {
@@ -43,7 +43,7 @@ def _unfolded(page: Any) -> Any:
 @contextmanager
 def _visited(browser: Any, report: Path) -> Iterator[Visit]:
     """A visit of the report with everything unfolded."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = window(browser)
     visit = Visit(context.new_page())
     _unfolded(visit.open(report))
     yield visit

@@ -35,26 +35,51 @@ def test_a_foreign_environment_is_refused_and_left_alone(tmp_path: Path) -> None
 
 
 def _tools(folder: Path, *lacking: str) -> str:
-    """A PATH with all commands of the system but apt-get, sudo and some others."""
+    """A PATH with all commands of the system but apt-get, sudo, docker and some others."""
     folder.mkdir()
     for path in (each for place in ("/usr/bin", "/bin") for each in Path(place).iterdir()):
-        if path.name not in ("apt-get", "sudo", *lacking) and not (folder / path.name).is_symlink():
+        lacks = path.name in ("apt-get", "sudo", "docker", *lacking)
+        if not lacks and not (folder / path.name).is_symlink():
             (folder / path.name).symlink_to(path)
+    (folder / "apt-cache").unlink(missing_ok=True)
+    _write_program(folder / "apt-cache", "echo offers everything")
     return str(folder)
 
 
-def test_all_missing_packages_are_named_before_anything_is_made(tmp_path: Path) -> None:
+def _write_program(path: Path, line: str) -> None:
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
+
+
+ADMINISTRATOR = "sudo apt-get update && sudo apt-get install --no-install-recommends"
+
+
+@pytest.mark.parametrize("command", ["list", "run", "evaluate", "--help"])
+def test_the_first_call_names_what_any_command_needs_before_anything_is_made(
+    tmp_path: Path, command: str
+) -> None:
     pythons = [path.name for path in Path("/usr/bin").glob("python3*")]
-    path = _tools(tmp_path / "tools", "docker", "g++", "tcl2c++", *pythons)
-    done = _wrapper("run", PATH=path, BDPBENCH_HOME=str(tmp_path / "home"), BDPBENCH_VENV="")
+    path = _tools(tmp_path / "tools", "g++", "tcl2c++", "pdftotext", *pythons)
+    done = _wrapper(command, PATH=path, BDPBENCH_HOME=str(tmp_path / "home"), BDPBENCH_VENV="")
     assert done.returncode == 1
     assert "Python 3.11 or newer is needed" in done.stderr
-    assert (
-        "hint: sudo apt-get install --no-install-recommends python3-venv g++ tclcl" in done.stderr
-    )
+    named = done.stderr.partition(f"hint: {ADMINISTRATOR} ")[2].split()
+    assert named[:3] == ["python3-venv", "g++", "tclcl"]
+    assert named[-1] == "poppler-utils"
     assert not (tmp_path / "home" / "venv").exists()
-    done = _wrapper("list", PATH=path, BDPBENCH_HOME=str(tmp_path / "home"), BDPBENCH_VENV="")
-    assert "system packages are missing: python3-venv\n" in done.stderr
+
+
+def test_docker_does_without_compilers_and_only_python_stops_the_call(tmp_path: Path) -> None:
+    path = _tools(tmp_path / "tools", "g++", "pdftotext")
+    _write_program(tmp_path / "tools" / "docker", "exit 0")
+    foreign = tmp_path / "venv"
+    foreign.mkdir()
+    done = _wrapper("list", PATH=path, BDPBENCH_HOME=str(tmp_path), BDPBENCH_VENV=str(foreign))
+    first, last, *_ = done.stderr.splitlines()
+    assert first.startswith("bdpbench: goes on without")
+    assert f"{ADMINISTRATOR} g++" in first
+    assert first.endswith("poppler-utils")
+    assert "bdpbench did not make it" in last
 
 
 @pytest.mark.parametrize(("around", "may_read"), [("", "yes"), ("timeout 120", "no")])

@@ -164,6 +164,13 @@ def can_be_built() -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
+def packages_command() -> str:
+    """The command that installs what is missing here for compiling ns-2, protocols and queues."""
+    script = 'source "$0"; install_command $(missing_packages ns2)'
+    command = ["bash", "-c", script, str(build_script().with_name("packages.sh"))]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def run_build_script(arguments: list[str]) -> None:
     """Run ``ns2/build.sh`` and show its progress on this terminal.
 

@@ -21,7 +21,13 @@ from pathlib import Path
 from bdpbench.contracts.files import write_atomically, write_text_atomically, written_text
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import INTERFACE_FLAGS, MODULE_FLAGS, interface_dir, libraries_dir
+from bdpbench.simulation.build import (
+    INTERFACE_FLAGS,
+    MODULE_FLAGS,
+    interface_dir,
+    libraries_dir,
+    packages_command,
+)
 from bdpbench.studies.folders import ComponentFolder, ProtocolFolder, QueueFolder
 
 _CXX, _CC = "g++", "gcc"
@@ -279,7 +285,7 @@ def run_compiler(folder: ComponentFolder, command: Sequence[str], hint: str) -> 
         raise BdpbenchError(
             f"needs {command[0]}, which is not there",
             where=str(folder.path),
-            hint="`apt-get install g++` installs it",
+            hint=packages_command(),
         )
     try:
         done = subprocess.run(

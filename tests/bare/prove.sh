@@ -49,8 +49,9 @@ inside=
 trap 'kill -KILL $(cat "/proc/$inside/task/$inside/children" 2>/dev/null) 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 trap 'exit 143' INT TERM HUP
 store=${keep:-$work}
-[ ! -d "$ccache" ] || chmod -R a+rwX "$ccache" # an ordinary user compiles as well
-mkdir -p "$store" "$work/saved"
+mkdir -p "$store/ccache" "$work/saved"
+# A copy, which an ordinary user may write.
+[ ! -d "$ccache" ] || { cp -r -u "$ccache/." "$store/ccache" && chmod -R a+rwX "$store/ccache"; }
 mapfile -t steps < <(python3 tests/bare/readme.py README.md "$work/saved")
 [ ${#steps[@]} -gt 10 ] || die "the README has only ${#steps[@]} commands"
 
@@ -132,15 +133,15 @@ within() {
     chown --reference="$root$home" "$root$home/.cache"
     mount --bind "$pip" "$root$home/.cache/pip"
     cached=()
-    if [ -d "$root/ccache" ] && [ -d "$6" ]; then # Debian links compilers there when they are installed
-      mount --bind "$6" "$root/ccache"
+    if [ -d "$root/ccache" ]; then # Debian links compilers there when they are installed
+      mount --bind "${base%/*}/ccache" "$root/ccache"
       cached=(CCACHE_DIR=/ccache CCACHE_BASEDIR=/tmp CCACHE_SLOPPINESS=locale CCACHE_UMASK=000)
     fi
     # What runs in the background ignores signals; nor may that get in.
     exec chroot --userspec="$user:$user" "$root" env -i --default-signal=INT,QUIT,HUP \
       HOME="$home" USER="$user" TERM=dumb "${cached[@]}" \
       PATH=${cached:+/usr/lib/ccache:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin bash -euc "cd ~ && $5"
-  ' bash "$layer" "$base" "$2" "$store/pip-$2" "$3" "$ccache" <&0 &
+  ' bash "$layer" "$base" "$2" "$store/pip-$2" "$3" <&0 &
   inside=$!
   wait "$inside"
 }

@@ -85,7 +85,8 @@ class Forks:
                 self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                text=True,
+                encoding="utf-8",
+                errors="surrogateescape",  # as Python has decoded names of files
                 env={name: value for name, value in os.environ.items() if name != "DISPLAY"},
                 start_new_session=True,  # so that it can be killed with its child
             )
@@ -104,4 +105,6 @@ def tcl_list(words: Sequence[str]) -> str:
 
 
 def _escaped(character: str) -> str:
-    return character if character.isascii() and character.isalnum() else f"\\u{ord(character):04x}"
+    # Tcl decodes what it reads as it encodes names of files: in the C locale byte by byte.
+    whole = character.isalnum() or not character.isascii()
+    return character if whole else f"\\u{ord(character):04x}"

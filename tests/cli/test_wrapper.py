@@ -64,11 +64,13 @@ def test_nothing_is_asked_of_a_terminal_that_would_stop_the_process(
     """`timeout` puts its command into the background, where reading the terminal stops it."""
     script = tmp_path / "asks"
     script.write_text(
-        f"source {repository_root()}/ns2/packages.sh; say() {{ echo $*; }}\n"
-        f"in_foreground && echo yes || echo no; watched cat {tmp_path}/log cat; echo ended\n"
+        "say() { echo $*; }; source ns2/packages.sh\n"
+        f"in_foreground && echo yes || echo no; watched cat '{tmp_path}/log' cat; echo ended\n"
     )
-    command = ["script", "-qec", f"{around} bash {script}; true", "/dev/null"]
-    done = subprocess.run(command, capture_output=True, text=True, check=True, timeout=240)
+    command = ["script", "-qec", f"{around} bash '{script}'; true", "/dev/null"]
+    done = subprocess.run(
+        command, cwd=repository_root(), capture_output=True, text=True, check=True, timeout=240
+    )
     assert done.stdout.split() == [may_read, "ended"]
 
 

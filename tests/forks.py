@@ -17,6 +17,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from bdpbench.simulation.build import NS2_LOCALE
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -85,9 +87,8 @@ class Forks:
                 self._command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                encoding="utf-8",
-                errors="surrogateescape",  # as Python has decoded names of files
-                env={name: value for name, value in os.environ.items() if name != "DISPLAY"},
+                text=True,
+                env={k: v for k, v in os.environ.items() if k != "DISPLAY"} | NS2_LOCALE,
                 start_new_session=True,  # so that it can be killed with its child
             )
         return self._process
@@ -105,6 +106,4 @@ def tcl_list(words: Sequence[str]) -> str:
 
 
 def _escaped(character: str) -> str:
-    # Tcl decodes what it reads as it encodes names of files: in the C locale byte by byte.
-    whole = character.isalnum() or not character.isascii()
-    return character if whole else f"\\u{ord(character):04x}"
+    return character if character.isascii() and character.isalnum() else f"\\u{ord(character):04x}"

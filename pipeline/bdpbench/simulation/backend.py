@@ -24,6 +24,7 @@ from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import (
     LIBRARIES_VARIABLE,
+    NS2_LOCALE,
     PREFIX_VARIABLE,
     build_prefix,
     can_be_built,
@@ -101,7 +102,8 @@ class NativeBackend:
         which ``BDPBENCH_TCL`` names.
         """
         binary = require_build(self.build_id).binary
-        variables = {TCL_VARIABLE: str(tcl_dir()), _TUNING: os.environ.get(_TUNING, _LARGE_PAGES)}
+        tuning = {_TUNING: os.environ.get(_TUNING, _LARGE_PAGES)}
+        variables = {TCL_VARIABLE: str(tcl_dir()), **tuning, **NS2_LOCALE}
         if loads_libraries(argv):
             variables[LIBRARIES_VARIABLE] = str(libraries_dir())
         return Command((str(binary), str(script), *argv), variables)

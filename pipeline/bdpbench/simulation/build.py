@@ -33,6 +33,9 @@ PREFIX_VARIABLE = "BDPBENCH_NS2_PREFIX"
 LIBRARIES_VARIABLE = "BDPBENCH_LIBRARIES"
 """Environment variable by which ns-2 finds the libraries of protocols and queues in folders."""
 
+NS2_LOCALE = {"LC_ALL": "C.UTF-8"}
+"""In any other locale, ns-2's C++ gets a path with letters outside ASCII as another one from Tcl."""
+
 INTERFACE_FLAGS = ("-std=gnu++17", "-O2", "-fPIC", "-shared", "-Wl,--no-undefined", "-Wall")
 MODULE_FLAGS = (
     "-std=gnu89", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fsigned-char",
@@ -251,7 +254,7 @@ def _answer(
     try:
         done = subprocess.run(
             command,
-            env={**os.environ, LIBRARIES_VARIABLE: str(libraries_dir())},
+            env={**os.environ, **NS2_LOCALE, LIBRARIES_VARIABLE: str(libraries_dir())},
             capture_output=True,
             text=True,
             timeout=_TIMEOUT_S,

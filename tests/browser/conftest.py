@@ -13,7 +13,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    CDPSession,
+    Page,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 from tests.needs import leave_out
 
 ARGUMENTS = [
@@ -29,6 +36,7 @@ ARGUMENTS = [
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
 # Most of these waits take milliseconds; a busy machine may need all of it.
 WAIT_MS = 60_000
+WINDOW: ViewportSize = {"width": 1280, "height": 900}
 expect.set_options(timeout=WAIT_MS)
 DEJAVU = Path("/usr/share/fonts/truetype/dejavu")
 SYNTHETIC = Path(__file__).parents[1] / "pipeline" / "pages" / "synthetic.py"
@@ -147,7 +155,7 @@ def spent_s(session: CDPSession) -> float:
 def visit(browser: Browser) -> Iterator[Visit]:
     """A visit in a window of its own; it fails at the end if the page complained or requested
     anything but itself and the files beside it."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=False)
+    context = browser.new_context(viewport=WINDOW, offline=False)
     context.set_default_timeout(WAIT_MS)
     visit = Visit(context.new_page())
     yield visit

@@ -11,13 +11,12 @@ import csv
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
-from tests.browser.conftest import Visit, spent_s
+from tests.browser.conftest import WAIT_MS, WINDOW, Visit, spent_s
 
 # The page scrolls to its target when the event arrives; a click before that could miss.
 LEAVE = """async () => {
@@ -40,10 +39,11 @@ def _unfolded(page: Any) -> Any:
     return page
 
 
-@contextmanager
-def _visited(browser: Any, report: Path) -> Iterator[Visit]:
-    """A visit of the report with everything unfolded."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+@pytest.fixture(scope="module")
+def reading(browser: Any, report: Path) -> Iterator[Visit]:
+    """A visit of the report with everything unfolded, for tests that restore what they change."""
+    context = browser.new_context(viewport=WINDOW)
+    context.set_default_timeout(WAIT_MS)
     visit = Visit(context.new_page())
     _unfolded(visit.open(report))
     yield visit
@@ -53,18 +53,12 @@ def _visited(browser: Any, report: Path) -> Iterator[Visit]:
     ]
 
 
-@pytest.fixture(scope="module")
-def reading(browser: Any, report: Path) -> Iterator[Visit]:
-    """A visit for tests that restore what they change."""
-    with _visited(browser, report) as visit:
-        yield visit
-
-
 @pytest.fixture
 def page(reading: Visit) -> Iterator[Any]:
     """Its page, without filters, with runs closed and no number or run as its target: opening
     another page takes most of the time of a test."""
     yield reading.page
+    reading.page.set_viewport_size(WINDOW)
     reading.page.mouse.move(0, 0)
     for clear in reading.page.get_by_role("button", name="Clear").all():
         if clear.is_visible():
@@ -73,19 +67,10 @@ def page(reading: Visit) -> Iterator[Any]:
     assert reading.complaints == []
 
 
-@pytest.fixture(scope="module")
-def changing(browser: Any, report: Path) -> Iterator[Visit]:
-    """A visit for tests that change parts that no other one looks at."""
-    with _visited(browser, report) as visit:
-        yield visit
-
-
 @pytest.fixture
-def changed(changing: Visit) -> Iterator[Any]:
-    """Its page, as the previous tests left it."""
-    yield changing.page
-    changing.page.mouse.move(0, 0)
-    assert changing.complaints == []
+def changed(visit: Visit, report: Path) -> Any:
+    """The page of a visit of its own, for tests that do not restore what they change."""
+    return _unfolded(visit.open(report))
 
 
 def _draw(canvas: Locator) -> Locator:

@@ -34,7 +34,7 @@ LIBRARIES_VARIABLE = "BDPBENCH_LIBRARIES"
 """Environment variable by which ns-2 finds the libraries of protocols and queues in folders."""
 
 NS2_LOCALE = {"LC_ALL": "C.UTF-8"}
-"""In any other locale, ns-2's C++ gets a path with letters outside ASCII as another one from Tcl."""
+"""In any other locale, a path with letters outside ASCII is another in its C++ than in its Tcl."""
 
 INTERFACE_FLAGS = ("-std=gnu++17", "-O2", "-fPIC", "-shared", "-Wl,--no-undefined", "-Wall")
 MODULE_FLAGS = (

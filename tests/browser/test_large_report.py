@@ -21,6 +21,7 @@ def large(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.ci
 def test_it_opens_and_draws_within_three_seconds(visit: Any, large: Path) -> None:
     visit.beside = large.with_name("report-data")
     clock = visit.clock()

@@ -121,6 +121,7 @@ def test_charts_are_drawn_only_when_they_come_into_view(changed: Any) -> None:
     assert page.locator(".run .canvas[data-drawn]").count() == 0
 
 
+@pytest.mark.ci
 def test_first_chart_is_there_within_two_seconds(visit: Any, report: Path) -> None:
     clock = visit.clock()
     page = visit.open(report)
@@ -128,6 +129,7 @@ def test_first_chart_is_there_within_two_seconds(visit: Any, report: Path) -> No
     assert 0 < spent_s(clock) < 2
 
 
+@pytest.mark.ci
 def test_paper_has_the_charts_that_the_page_shows(visit: Any, report: Path) -> None:
     page = visit.open(report)
     page.wait_for_function("document.documentElement.dataset.unpacked === 'yes'")
@@ -342,6 +344,7 @@ def test_statements_are_filtered_by_keyboard_and_downloaded(page: Any) -> None:
     expect(page.locator(STATEMENTS)).to_have_count(2)
 
 
+@pytest.mark.ci
 def test_paper_says_what_a_filter_left_out(page: Any) -> None:
     claims = page.locator("#claims")
     told = claims.locator(".chosen")

@@ -2,10 +2,9 @@
 """Prove that ``./bdpbench test`` never fails by chance: ten whole runs, each in a clone of its own.
 
 Runs 1 to 5 are five conditions on a machine that should do nothing else; runs 6 to 10 are the same
-with all processors loaded by programs that this script starts and ends. The commit is cloned as it
-is, without what is not committed. ns-2 and the Python packages are copied from this checkout if
-they are there; all else is made anew. Temporary files are beside the clone. What a run leaves behind
-is ended, and counts as a fault.
+with all processors loaded by programs that this script starts and ends. What is committed is cloned.
+ns-2 and the Python packages are copied from this checkout if they exist; all else is made anew.
+Temporary files are beside the clone. What a run leaves running is ended, and counts as a fault.
 
 Usage: prove.py [-o FILE] [RUN...] [-- ARGUMENTS OF pytest...]; needs root, to give the host a name.
 
@@ -28,10 +27,10 @@ from pathlib import Path
 from typing import NoReturn
 
 ROOT = Path(__file__).resolve().parents[2]
-FAR = (
-    "Pacific/Kiritimati" if Path("/usr/share/zoneinfo/Pacific/Kiritimati").exists() else "<+14>-14"
-)
-# The folder of the clone, the mask of files, the host's name, and variables. {} is the run's number.
+FAR = "Pacific/Kiritimati"
+if not Path("/usr/share/zoneinfo", FAR).exists():
+    FAR = "<+14>-14"
+# Folder of the clone, mask of files, name of the host, variables; {} is the number of the run.
 CONDITIONS: list[tuple[str, int, str, dict[str, str]]] = [
     ("plain", 0o022, "", {}),
     ("a b", 0o022, "", {"BDPBENCH_TEST_ORDER": "{}"}),

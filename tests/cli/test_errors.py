@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from tests.faults.calls import WRAPPER
 
 from bdpbench.contracts.paths import config_dir, repository_root
 
-MODULE = f"{sys.executable} -P -m bdpbench"
+MODULE = f"{shlex.quote(sys.executable)} -P -m bdpbench"
 EXECUTED = "is executed: the study's metrics are a program that can do anything you can do"
 
 
@@ -170,13 +171,13 @@ def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) ->
     ("call", "streams", "status", "said"),
     [
         (
-            WRAPPER,
+            shlex.quote(WRAPPER),
             ">/dev/full",
             1,
             "error: standard output: cannot be written: No space left on device",
         ),
         (MODULE, "2>/dev/full", 0, ""),
-        (WRAPPER, "<&- >&- 2>&-", 0, ""),
+        (shlex.quote(WRAPPER), "<&- >&- 2>&-", 0, ""),
     ],
 )
 def test_a_stream_that_takes_nothing_is_named_and_a_closed_one_is_no_error(

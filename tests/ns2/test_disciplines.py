@@ -13,7 +13,7 @@ import pytest
 from bdpbench.app.beginning import begin_queue
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.simulation.backend import TCL_VARIABLE, loads_libraries
-from bdpbench.simulation.build import LIBRARIES_VARIABLE, libraries_dir
+from bdpbench.simulation.build import LIBRARIES_VARIABLE, NS2_LOCALE, libraries_dir
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.load import folders_of, load_study
 from bdpbench.studies.runs import expand_tier
@@ -278,10 +278,11 @@ def test_the_study_of_a_new_queue_runs_and_its_marks_are_counted(
     compile_folder(queue)
     run = next(each for each in expand_tier(study, "quick") if loads_libraries(each["argv"]))
     (tmp_path / "out").mkdir()
+    variables = {LIBRARIES_VARIABLE: str(libraries_dir()), TCL_VARIABLE: str(tcl_dir())}
     done = subprocess.run(
         [str(ns_binary), str(tcl_dir() / run["script"]), *run["argv"]],
         cwd=tmp_path,
-        env={**os.environ, LIBRARIES_VARIABLE: str(libraries_dir()), TCL_VARIABLE: str(tcl_dir())},
+        env={**os.environ, **NS2_LOCALE, **variables},
         capture_output=True,
         text=True,
         check=False,

@@ -114,7 +114,7 @@ def test_an_ns_that_writes_something_else_is_found_out(
     suite: Suite, schedule: SubsetResult, ns_binary: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "ns"
-    other.write_text(f'#!/bin/sh\n{ns_binary} "$@" && echo more >>temp.rands\n')
+    other.write_text(f'#!/bin/sh\n"{ns_binary}" "$@" && echo more >>temp.rands\n')
     other.chmod(0o755)
     bad = run_subset(suite, "schedule", other, LIMITS)
     assert [test.outcome for test in bad.tests] == ["differ"] * 6

@@ -2,7 +2,7 @@
 """Prove that ``./bdpbench test`` never fails by chance: ten whole runs, each in a clone of its own.
 
 Runs 1 to 5 are five conditions on a machine that should do nothing else; runs 6 to 10 are the same
-with all processors loaded by programs that this script starts and ends. What is committed is cloned.
+with all processors loaded by programs that this script starts and ends. The commit is cloned.
 ns-2 and the Python packages are copied from this checkout if they exist; all else is made anew.
 Temporary files are beside the clone. What a run leaves running is ended, and counts as a fault.
 

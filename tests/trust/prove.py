@@ -17,6 +17,7 @@ import argparse
 import ctypes
 import os
 import re
+import resource
 import shutil
 import signal
 import subprocess
@@ -61,6 +62,19 @@ def end_children(grace_s: float = 0) -> int:
     return running
 
 
+def ended_s() -> float:
+    """CPU time of all processes that this one has started and that have ended, s."""
+    return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+
+
+def killed_s(process: subprocess.Popen[bytes]) -> float:
+    """End a process; returns its CPU time, s."""
+    before_s = ended_s()
+    process.kill()
+    process.wait()
+    return ended_s() - before_s
+
+
 def clone(place: Path) -> Path:
     """Clone the commit, and copy what takes minutes to make."""
     checkout = place / "clone"
@@ -88,15 +102,14 @@ def prove(run: int, arguments: list[str], work: Path) -> tuple[bool, str]:
     environment = kept | {"TMPDIR": str(place / "tmp")} | variables
     processors = os.sched_getaffinity(0) if loaded else ()
     load = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in processors]
-    log, began = place / "log", time.monotonic()
+    log, began, used_s = place / "log", time.monotonic(), -ended_s()
     with log.open("wb") as stream:
-        tests = subprocess.Popen(command, env=environment, stdout=stream, stderr=stream)
-        _, tests.returncode, used = os.wait4(tests.pid, 0)
+        tests = subprocess.run(command, env=environment, stdout=stream, stderr=stream, check=False)
     seconds = time.monotonic() - began
     for each in load:
-        each.kill()
-        each.wait()
+        used_s -= killed_s(each)
     left = end_children(grace_s=20)
+    used_s += ended_s()
     said = log.read_text(errors="replace")
     failed = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.MULTILINE)
     failed += [f"{left} processes left behind"] * (left > 0)
@@ -107,7 +120,7 @@ def prove(run: int, arguments: list[str], work: Path) -> tuple[bool, str]:
     special += [f"{key}={value}" for key, value in variables.items()]
     special += [f"{len(load)} busy programs"] * loaded
     row = (run, ", ".join(special), ("FAILED", "passed")[passed], f"{seconds:.0f}",
-           f"{used.ru_utime + used.ru_stime:.0f}", said.strip().rpartition("\n")[2],
+           f"{used_s:.0f}", said.strip().rpartition("\n")[2].strip("= "),
            "<br>".join(failed))  # fmt: skip
     shutil.rmtree(place)
     return passed, "| " + " | ".join(map(str, row)) + " |\n"
@@ -115,6 +128,7 @@ def prove(run: int, arguments: list[str], work: Path) -> tuple[bool, str]:
 
 def interrupted(number: int, _frame: object) -> NoReturn:
     """End by a signal as by an error: what runs is ended, and its files are removed."""
+    signal.signal(number, signal.SIG_IGN)
     raise SystemExit(128 + number)
 
 

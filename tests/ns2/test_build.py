@@ -227,7 +227,8 @@ def test_a_build_that_is_ended_while_it_cleans_up_leaves_no_folder(
     programs, temporary, removing = (tmp_path / each for each in ("programs", "tmp", "removing"))
     programs.mkdir()
     temporary.mkdir()
-    slow = f'#!/bin/sh\ncase "$*" in "-rf -- "*bdpbench-ns2*) touch '{removing}'; sleep 0.5 ;; esac\n'
+    slow = '#!/bin/sh\ncase "$*" in "-rf -- "*bdpbench-ns2*) '
+    slow += f'touch "{removing}"; sleep 0.5 ;; esac\n'
     (programs / "rm").write_text(f'{slow}exec {shutil.which("rm")} "$@"\n')
     (programs / "rm").chmod(0o755)
     command = ["bash", str(scratch / "build.sh"), "--prefix", str(tmp_path / "out")]

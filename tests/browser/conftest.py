@@ -76,7 +76,10 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     fonts = _one_font(tmp_path_factory.mktemp("fonts"))
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(
-            executable_path=_chromium(), args=ARGUMENTS, env={**os.environ, **fonts}
+            executable_path=_chromium(),
+            args=ARGUMENTS,
+            # In the C locale it does not find folders with letters outside ASCII.
+            env={**os.environ, **fonts, "LC_ALL": "C.UTF-8"},
         )
         yield running
         running.close()

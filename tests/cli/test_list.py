@@ -50,6 +50,7 @@ def test_what_it_keeps_is_made_anew_where_it_is_damaged_or_a_study_changes(
     assert bdpbench("list").out != told
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("key", study_keys())
 def test_the_costs_that_come_with_bdpbench_are_those_of_the_planned_runs(key: str) -> None:
     study = loaded_study(key)

@@ -150,6 +150,7 @@ def _sets_variables(study: Study) -> list[str]:
     return [name for name, declaration in study.vocabulary.items() if declaration.sets]
 
 
+@pytest.mark.ci
 @settings(max_examples=40, deadline=None)
 @given(st.data())
 def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObject) -> None:

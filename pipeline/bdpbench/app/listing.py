@@ -21,7 +21,7 @@ from bdpbench.studies.background import remarks
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import make_batches
 from bdpbench.studies.engines import engine_remarks
-from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.load import load_study, studies_dir, study_keys
 from bdpbench.studies.plan import Selection, tiers_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import TIERS
@@ -35,7 +35,7 @@ def list_studies() -> None:
     machine = _configured_machine()
     rows = [("study", "tier", "runs", "CPU time", "title")]
     for key in study_keys():
-        study = load_study(key)
+        study = load_study(studies_dir() / key)
         estimates_s = tier_estimates_s(study)
         for tier in _ordered(tiers_of(study)):
             runs_s = estimates_s[tier]

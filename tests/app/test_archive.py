@@ -188,22 +188,24 @@ def test_figures_and_tables_are_exported(
     assert "<!doctype html>" in (tmp_path / "report.html").read_text()
 
 
-def test_a_study_from_outside_the_checkout_is_archived_with_its_tcl(
+def test_of_a_study_outside_the_checkout_only_what_was_read_is_archived(
     finished: Path, bdpbench: Run, tmp_path: Path
 ) -> None:
     folder = tmp_path / "my" / "dumbbell"
     folder.parent.mkdir()
     shutil.move(finished / "config" / "studies" / "dumbbell", folder)
     (folder / "tcl").mkdir()
-    (folder / "tcl" / "own.tcl").write_text("# Tcl of the study\n")
+    (folder / "tcl" / "own.tcl").write_text("# Tcl that no scenario names\n")
     (folder / "earlier.zip").write_bytes(b"an archive that somebody made there")
+    (finished / "results" / "dumbbell" / "quick" / "plan.json").unlink()  # of another place
     archive = tmp_path / "a.zip"
-    said_by(bdpbench("archive", str(folder), "-o", str(archive)))
+    done = bdpbench("archive", str(folder), "-o", str(archive))
+    said_by(done)
+    assert f"{folder}: earlier.zip, tcl/ is not in the archive" in done.stderr
     with zipfile.ZipFile(archive) as found:
         place = "source/config/studies/dumbbell"
-        assert found.read(f"{place}/tcl/own.tcl") == b"# Tcl of the study\n"
         assert found.read(f"{place}/study.yaml") == (folder / "study.yaml").read_bytes()
-        assert f"{place}/earlier.zip" not in found.namelist()
+        assert not {f"{place}/earlier.zip", f"{place}/tcl/own.tcl"} & {*found.namelist()}
         assert json.loads(found.read("plan.json"))["folder"] == "config/studies/dumbbell"
         _tells_of_no_machine(found, tmp_path)
     said_by(bdpbench("verify", str(archive)))

@@ -24,10 +24,9 @@ from bdpbench.contracts.yaml_files import Location, Strict, Text, VariableName, 
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import libraries_dir
 from bdpbench.simulation.libraries import compile_code
-from bdpbench.studies.folders import ComponentFolder, QueueFolder
+from bdpbench.studies.folders import TEST_NAME, ComponentFolder, QueueFolder
 from bdpbench.units import LEAST_SAMPLE_S, MOST_COUNT, MOST_PACKET_BYTES, MOST_TIME_S
 
-TEST_NAME = "test.yaml"
 _TIMEOUT_S = 60.0
 
 

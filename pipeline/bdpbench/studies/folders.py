@@ -144,6 +144,9 @@ def _check(element: ElementTree.Element) -> None:
 
 # ---------------------------------------------------------------- folders
 
+TEST_NAME = "test.yaml"
+"""Values by hand of what is in a folder, if it has any (``simulation/hand_tests.py``)."""
+
 _DIGITS = 12
 _CODE = (".cc", ".h", ".c")
 
@@ -278,6 +281,12 @@ class ComponentFolder(ABC):
         for path in self.code:
             digest.update(f"{path.name}\0{strip_cpp(written_text(path))}\0".encode())
         return f"{self.file.key}{digest.hexdigest()[:_DIGITS]}"
+
+    @property
+    def files(self) -> list[Path]:
+        """All files that are read of it: its description, its values by hand, and its code."""
+        named = (self.path / name for name in (self.yaml_name, TEST_NAME))
+        return [*(each for each in named if each.is_file()), *self.code]
 
     @property
     def module(self) -> Path | None:

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
 from bdpbench import __version__
+from bdpbench.app.keep.sources import RESULT_SOURCES, documents_of
 from bdpbench.app.planning import Prepared, is_finished
 from bdpbench.app.stages import measure_plan, parse_runs, report_inputs, score_plan, write_metrics
 from bdpbench.app.totals import totals_sentence
@@ -57,9 +58,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from bdpbench.pages.inputs import ReportInputs
-
-RESULT_SOURCES = ("pipeline", "ns2", "tcl", "workflow", "reports", "Snakefile")
-"""The parts of the checkout that determine results and reports, except configuration."""
 
 # Published reports are results themselves.
 _NOT_SOURCES = ":(exclude)reports/published"
@@ -226,8 +224,6 @@ def _git(root: Path, *arguments: str) -> str:
 # ----------------------------------------------------------------------------- in the form to keep
 
 
-# What a study's results depend on in addition to the scripts and ns-2, which a run id covers.
-_CONFIGURATION = ("*.yaml", "*.csv", "*.py")
 _BESIDE_REPORT = f"{REPORT_FOLDER}/"
 _OUTSIDE_FOLDER = "scripts"
 
@@ -357,7 +353,8 @@ class Bundle:
     def provenance(self) -> Provenance:
         """Content of ``provenance.json``: versions, builds, configuration and times."""
         lock = repository_root() / "pipeline" / "requirements.lock"
-        found = [path for pattern in _CONFIGURATION for path in self.folder.glob(pattern)]
+        # What a study's results depend on in addition to scripts and ns-2, which a run id covers.
+        found = [path for path in documents_of(self.folder) if path.suffix != ".md"]
         provenance: Provenance = {
             "schema_version": KEPT_VERSION,
             "study": self.plan["study"],

@@ -111,7 +111,8 @@ def test_an_archive_verifies_and_compares_as_equal_with_its_results(
             if path.name != "README.md":  # the archive's README says more
                 assert found.read(path.name) == path.read_bytes(), path.name
     said = said_by(bdpbench("compare", str(archive), str(published_once)))
-    assert re.search(r"(\d+) metrics compared: \1 equal, 0 moved", said)
+    equal = r"0 of (\d+) metrics moved beyond their bounds, 0 within them; \1 are equal\n"
+    assert re.match(equal, said)
     assert "differ" not in said
 
     content = bytearray(archive.read_bytes())
@@ -141,6 +142,9 @@ def test_another_buffer_moves_metrics_beyond_their_bounds(
     assert re.search(r"buffer_pkts +50 +5\b", done.stdout)
     content = json.loads(data.read_text())
     beyond = [each for each in content["moved"] if each["beyond"]]
+    first_line, _, rest = done.stdout.partition("\n")
+    assert first_line.startswith(f"{len(beyond)} of {content['compared']} metrics moved beyond")
+    assert rest.index("moved beyond their bounds:") < rest.index("runs that are configured")
     assert len(beyond) == content["beyond"] > 0
     html = page.read_text()
     assert f"{len(beyond)} of {content['compared']} metrics moved beyond their bounds" in html

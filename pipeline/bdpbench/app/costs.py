@@ -31,7 +31,7 @@ from bdpbench.contracts.paths import (
     runs_folder,
     tcl_dir,
 )
-from bdpbench.contracts.plan import PlannedRun, read_done
+from bdpbench.contracts.plan import PlannedRun, distinct, read_done
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies import cost
@@ -220,7 +220,7 @@ def _listed(study: Study) -> _Estimates | None:
 
 def _planned(study: Study) -> _Estimates:
     identities = Identities()
-    planned = {tier: expand_tier(study, tier, identities) for tier in tiers_of(study)}
+    planned = {tier: distinct(expand_tier(study, tier, identities)) for tier in tiers_of(study)}
     return {
         "study_sha256": sha256_of(study.folder / STUDY_NAME),
         "tiers": {

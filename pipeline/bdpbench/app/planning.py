@@ -37,6 +37,7 @@ from bdpbench.contracts.plan import (
     Plan,
     PlannedRun,
     batch_path,
+    distinct,
     read_plan,
     study_folder,
     with_engine,
@@ -145,6 +146,7 @@ class Prepared:
     """The plan of a tier, where its files are, and its runs that still have to be simulated.
 
     Attributes:
+        missing: each of them once, also where scenarios share one.
         own_scripts: scenario → why it keeps its script although others were given.
     """
 
@@ -250,7 +252,7 @@ def prepare(wanted: Wanted) -> Prepared:
         plan["engine"] = wanted.engine
         for scenario in plan["scenarios"].values():
             scenario["title"] += f" ({' and '.join(simulators(runs))})"  # all captions have it
-    missing = [run for run in selected if not is_finished(paths, run)]
+    missing = distinct(run for run in selected if not is_finished(paths, run))
     return Prepared(paths, plan, missing, _own_scripts(study, runs, scripts))
 
 
@@ -440,7 +442,7 @@ def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -
         "study": paths.study,
         "tier": paths.tier,
         "ns2_build_id": prepared.plan["ns2_build_id"],
-        "planned": len({run["run_id"] for run in prepared.runs}),
+        "planned": len(distinct(prepared.runs)),
         "jobs": jobs,
     }
     write_json_atomically(paths.batches / JOBS_NAME, found)

@@ -33,7 +33,7 @@ from bdpbench.contracts.files import (
     write_bytes_atomically,
 )
 from bdpbench.contracts.paths import places, repository_root
-from bdpbench.contracts.plan import Jobs, PlannedRun
+from bdpbench.contracts.plan import Jobs, PlannedRun, distinct
 from bdpbench.contracts.runs import ERROR_NAME
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
@@ -355,11 +355,11 @@ def failure(prepared: Prepared, log: Path, status: int) -> BdpbenchError:
     """
     failed = failed_runs(prepared)
     if failed:
-        finished = sum(is_finished(prepared.paths, run) for run in prepared.runs)
+        runs = distinct(prepared.runs)
+        finished = sum(is_finished(prepared.paths, run) for run in runs)
         return BdpbenchError(
             "\n".join(_error_of(prepared, run) for run in failed),
-            hint=f"{finished} of {len(prepared.runs)} runs are finished and kept; "
-            "the same command resumes",
+            hint=f"{finished} of {len(runs)} runs are finished and kept; the same command resumes",
         )
     logged = "\n".join(dict.fromkeys(_logged_errors(prepared, log)))
     if logged:

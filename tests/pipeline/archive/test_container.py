@@ -26,6 +26,7 @@ from bdpbench.archive.container import (
     write_archive,
 )
 from bdpbench.archive.crate import deposit_json
+from bdpbench.errors import BdpbenchError
 
 Make = Callable[..., Path]
 
@@ -219,6 +220,8 @@ def test_a_zip_that_is_not_as_written_is_told(
 
 def test_what_is_no_archive_at_all_is_told(tmp_path: Path) -> None:
     assert _problems(tmp_path / "none.zip") == "there is no such file"
+    with pytest.raises(BdpbenchError, match="is a folder: expected the zip of an archive"):
+        verify_archive(tmp_path)
     write_archive(tmp_path / "other.zip", {"a": b"b"})
     assert "missing: manifest-sha256.txt" in _problems(tmp_path / "other.zip")
 

@@ -247,8 +247,7 @@ class Provenance(TypedDict):
 
 
 def kept_runs_bytes(runs: Sequence[KeptRun]) -> bytes:
-    """Content of ``runs.parquet``: a row for each run, with its id and a column of JSON for each
-    other field.
+    """Content of ``runs.parquet``: a row for each run, its id and each other field as JSON.
 
     Thousands of runs have most of their arguments and lines in common, so that a column of them
     takes a hundredth of its length.

@@ -2,7 +2,8 @@
 # and build.sh source this file; both have `say MESSAGE`, and end the process CHILD when they end.
 
 # Lines "<purpose> <package> <file or command that it provides, or several of which one is enough>".
-# g++ also compiles the pipeline's C. What is only for tests is no condition: tests are left out without.
+# g++ also compiles the pipeline's C, and protocols and queues that are folders. What is only for tests
+# is no condition: tests are left out without.
 needed_packages() {
     cat <<'TEXT'
 ns2 g++ g++
@@ -39,10 +40,15 @@ is_here() {
     return 1
 }
 
-# is_offered PACKAGE: whether apt knows it, or knows nothing yet. Ubuntu has no package of Chromium.
+# is_offered PACKAGE: whether apt knows it. While its lists are empty, as in images, everything is
+# offered that this distribution has: Ubuntu has no package of Chromium.
 is_offered() {
     command -v apt-cache >/dev/null || return
-    ! compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null || apt-cache show "$1" >/dev/null 2>&1
+    if compgen -G '/var/lib/apt/lists/*_Packages*' >/dev/null; then
+        apt-cache show "$1" >/dev/null 2>&1
+    else
+        [[ $1 != chromium* ]] || ! grep -qs '^ID.*ubuntu' /etc/os-release
+    fi
 }
 
 # Whether this process may read from its terminal. In the background, as under `timeout`, it is stopped.
@@ -83,9 +89,12 @@ get_packages() {
     return 1
 }
 
+# install_command PACKAGE...: what an administrator calls, whose lists of packages may be empty.
+install_command() { echo "sudo apt-get update && sudo apt-get install --no-install-recommends $*"; }
+
 tell_missing() {
     say "error: system packages are missing: $*"
-    say "  hint: sudo apt-get install --no-install-recommends $*"
+    say "  hint: $(install_command "$@")"
 }
 
 install_packages() {

@@ -6,6 +6,7 @@ import fcntl
 import gc
 import importlib
 import os
+import random
 import shutil
 import signal
 from collections import Counter
@@ -14,7 +15,6 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
 from tests import planned_runs
 from tests.forks import Forks, compile_library
 
@@ -29,10 +29,6 @@ gc.set_threshold(100_000, 20, 100)
 MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 
 HERE = Path(__file__).resolve().parent
-
-# Where a test does not say how many examples it needs.
-settings.register_profile("suite", max_examples=25, deadline=None)
-settings.load_profile("suite")
 
 
 def pytest_configure() -> None:
@@ -63,6 +59,21 @@ def pytest_collection(session: pytest.Session) -> None:
     for path in sorted(HERE.rglob("test_*.py"))[int(worker) :: workers]:
         with suppress(Exception):  # collection tells it
             importlib.import_module(".".join(path.relative_to(HERE.parent).with_suffix("").parts))
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest puts together what shares a parameter of a module
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Run files, and the tests of each, in another order if $BDPBENCH_TEST_ORDER says so.
+
+    It is ``reversed``, or a seed of a random order.
+    """
+    order = os.environ.get("BDPBENCH_TEST_ORDER")
+    if order == "reversed":
+        items.reverse()
+    elif order:
+        drawn = random.Random(order)
+        files = {path: drawn.random() for path in dict.fromkeys(item.path for item in items)}
+        items.sort(key=lambda item: (files[item.path], drawn.random()))
 
 
 @pytest.hookimpl(trylast=True)

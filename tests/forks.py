@@ -17,6 +17,10 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.waiting import HANGS_S
+
+from bdpbench.simulation.build import NS2_LOCALE
+
 HERE = Path(__file__).resolve().parent
 
 
@@ -42,7 +46,7 @@ class Forks:
         out: Path,
         err: Path,
         *,
-        timeout_s: float = 120,
+        timeout_s: float = HANGS_S,
     ) -> int:
         """Run a script with its arguments in a folder; its output goes to files.
 
@@ -86,7 +90,7 @@ class Forks:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 text=True,
-                env={name: value for name, value in os.environ.items() if name != "DISPLAY"},
+                env={k: v for k, v in os.environ.items() if k != "DISPLAY"} | NS2_LOCALE,
                 start_new_session=True,  # so that it can be killed with its child
             )
         return self._process

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 from tests.forks import Forks
+from tests.waiting import has_ended, wait_for
 
 TELLS = """
 puts "$argv0 $argc [list $argv] [info script] [pwd] [gets stdin]"
@@ -70,25 +70,14 @@ def another(forks: Callable[[Path], Forks], ns_binary: Path) -> Iterator[Forks]:
     own.close()
 
 
-def _ends(pid: int, within_s: float) -> bool:
-    """Whether a process ends; on a busy machine, one that was killed may live a moment longer."""
-    state = Path(f"/proc/{pid}/stat")
-    deadline = time.monotonic() + within_s
-    while time.monotonic() < deadline:
-        try:
-            if state.read_text().rpartition(")")[2].split()[0] in "ZX":
-                return True
-        except (FileNotFoundError, ProcessLookupError):
-            return True
-        time.sleep(0.01)
-    return False
-
-
 def test_a_script_that_does_not_end_is_killed(another: Forks, tmp_path: Path) -> None:
     (tmp_path / "hangs.tcl").write_text("puts [pid]; flush stdout; vwait forever")
     (tmp_path / "ends.tcl").write_text("puts ended")
-    with pytest.raises(subprocess.TimeoutExpired):
-        another.run(["hangs.tcl"], tmp_path, tmp_path / "out", tmp_path / "err", timeout_s=3)
-    pid = int((tmp_path / "out").read_text())
-    assert _ends(pid, within_s=60)
+    said, most_s = tmp_path / "out", 1.0
+    while not said.exists() or not said.read_text().endswith("\n"):  # it has not come so far
+        with pytest.raises(subprocess.TimeoutExpired):
+            another.run(["hangs.tcl"], tmp_path, said, tmp_path / "err", timeout_s=most_s)
+        most_s *= 2
+    pid = int(said.read_text())
+    wait_for(lambda: has_ended(pid), "end of a script that was killed")
     assert another.completed(["ends.tcl"], tmp_path).stdout == "ended\n"

@@ -3,7 +3,7 @@
 For scripts and notebooks (``docs/python.md``):
 
 >>> import bdpbench
->>> tier = bdpbench.study("mine").tier("quick")                               # doctest: +SKIP
+>>> tier = bdpbench.study("mystudy").tier("quick")                               # doctest: +SKIP
 >>> tier.simulate()                                                           # doctest: +SKIP
 >>> tier.metrics().filter(metric="goodput")                                   # doctest: +SKIP
 """

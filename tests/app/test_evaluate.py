@@ -21,7 +21,7 @@ from bdpbench.contracts.evaluation import Choice, Evaluation, FigureValue, read_
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.evaluate import Mirror, load_mirror, mirrors, read_mirror
-from bdpbench.studies.load import load_study
+from bdpbench.studies.load import read_study
 
 ROOT = repository_root()
 DATA = ROOT / "tests" / "data" / "newcomers"
@@ -209,7 +209,7 @@ EDITS = {
 
 
 def _planned(path: Path) -> None:
-    mirror = read_mirror(load_study(path.parent), path)
+    mirror = read_mirror(read_study(path.with_name("study.yaml")), path)
     mirrored = Mirrored(mirror, "quick", [], Paths(path.parent, "x", "y"), "")
     StudyCells(mirrored, document_keys(mirror, [])).check()
 

@@ -25,6 +25,7 @@ from bdpbench.contracts.paths import home_dir, repository_root
 
 MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 
+pytestmark = pytest.mark.ci
 ROOT = repository_root()
 SHIPPED = "bdpbench/shipped"
 # Files that neither a bdpbench without a clone nor an archive that it writes has a use for.

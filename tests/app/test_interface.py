@@ -8,12 +8,15 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import altair as alt
 import nbformat
 import polars as pl
 import pytest
 from nbclient import NotebookClient
+from tests.waiting import HANGS_S
+from traitlets.config import Config
 
 import bdpbench
 from bdpbench import BdpbenchError, Study, Tier
@@ -79,7 +82,15 @@ def test_a_kernel_shows_studies_tiers_and_charts_without_a_network(
         "bdpbench.study('dumbbell', results='/nowhere').tier('quick')",
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
-    NotebookClient(notebook, timeout=120, resources={"metadata": {"path": "/"}}).execute()
+    with TemporaryDirectory() as sockets:  # in a short path, instead of ports that others may take
+        kernels = {"AsyncKernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}
+        NotebookClient(
+            notebook,
+            timeout=HANGS_S,
+            startup_timeout=HANGS_S,
+            config=Config(kernels),
+            resources={"metadata": {"path": "/"}},
+        ).execute()
     shown = [cell.outputs[0].data for cell in notebook.cells]
     of_study, of_tier, chart, metrics, none = shown
     for each in (of_study, of_tier):

@@ -6,6 +6,7 @@ import contextlib
 import json
 import shutil
 import subprocess
+import zipfile
 from pathlib import Path
 
 import polars as pl
@@ -85,6 +86,11 @@ def test_a_study_outside_the_checkout_runs_and_leaves_it_clean(
     archive = str(tmp_path / "transfer.zip")
     archived = _bdpbench("archive", str(folder), "-o", archive, cwd=tmp_path, results=results)
     assert archived.returncode == 0, archived.stdout + archived.stderr
+    assert archived.stderr.count("is not in the archive") == 0
+    with zipfile.ZipFile(archive) as found:
+        place = f"source/config/studies/{KEY}/"
+        kept = {name.removeprefix(place) for name in found.namelist() if name.startswith(place)}
+    assert kept == {path.relative_to(folder).as_posix() for path in folder.rglob("*.*")}
 
     assert _files(folder) == files
     assert _status() == status
@@ -147,8 +153,15 @@ def test_an_archive_has_the_folder_of_a_protocol_and_runs_again(
 ) -> None:
     mine, study, zipped = tmp_path / "mine", tmp_path / "own", tmp_path / "own.zip"
     shutil.copytree(repository_root() / "config" / "protocols" / "aimd", mine)
+    (mine / "law.cc").rename(tmp_path / "elsewhere.cc")
+    (mine / "law.cc").symlink_to(tmp_path / "elsewhere.cc")
     study.mkdir()
     (study / "study.yaml").write_text(OWN_PROTOCOL)
+    (study / "metrics.py").write_text("import pathlib\n")
+    for folder in (mine, study):
+        for name in (".git/config", ".env", ".netrc", "core", "notes/plan.md", "secret.yaml"):
+            (folder / name).parent.mkdir(exist_ok=True)
+            (folder / name).write_text("a token")
 
     def call(*arguments: str, results: str = "results") -> str:
         done = _bdpbench(*arguments, cwd=tmp_path, results=tmp_path / results)
@@ -156,8 +169,17 @@ def test_an_archive_has_the_folder_of_a_protocol_and_runs_again(
         return done.stdout + done.stderr
 
     assert f"{mine}: is executed by ns-2" in call("run", "own", "--backend", "native")
-    call("archive", "own", "-o", str(zipped), "--with-runs")
+    said = call("archive", "own", "-o", str(zipped), "--with-runs")
+    others = ".env, .git/, .netrc, core, notes/, secret.yaml is not in the archive"
+    assert f"{study}: {others}" in said
+    assert f"{mine}: {others}" in said
     call("verify", str(zipped))
+    place = "source/config/studies/own/"
+    with zipfile.ZipFile(zipped) as archive:
+        names = [name for name in archive.namelist() if name.startswith(place)]
+        assert not any(b"a token" in archive.read(name) for name in archive.namelist())
+    of_protocol = [f"protocols/Mine/{name}" for name in ("law.cc", "protocol.yaml", "test.yaml")]
+    assert names == [f"{place}{name}" for name in ("metrics.py", *of_protocol, "study.yaml")]
     shutil.rmtree(mine)
     shutil.unpack_archive(zipped, tmp_path / "unpacked")
     again = tmp_path / "unpacked" / "source" / "config" / "studies" / "own"

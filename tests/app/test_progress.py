@@ -14,6 +14,7 @@ from bdpbench.app.progress import (
     EventView,
     LineView,
     LiveView,
+    PartsView,
     RunProgress,
     Snapshot,
     View,
@@ -215,7 +216,7 @@ def test_lines_tell_the_end_of_each_run_and_the_progress_every_ten_seconds(
     assert said.out == "two runs\n"
     assert said.err.splitlines() == [
         "finished single_flow HS-TCP, 500 s: 1 reproduced, 1 not reproduced",
-        "[ 62%] 1/2 runs · single_flow [bold]CUBIC[/bold], 500 s 25% · about 9 s left",
+        "[ 62%] 1 of 2 runs · single_flow [bold]CUBIC[/bold], 500 s 25% · about 9 s left",
     ]
 
 
@@ -252,7 +253,47 @@ def test_the_live_view_draws_a_line_a_run_and_leaves_text_as_it_is(
     assert "single_flow  " in shown.split("✓")[1].split("\n")[1]
     assert "125 of 500 s" in shown
     assert "41.7 s/s" in shown
-    assert "1 of 2 runs, about 9 s left" in shown
+    assert "1 of 2 runs · about 9 s left" in shown
+
+
+def _snapshot(done: int, total: int, share: float, eta_s: float) -> Snapshot:
+    return Snapshot((), (), total=total, done=done, share=share, eta_s=eta_s)
+
+
+def test_parts_have_one_progress_that_names_the_part(capsys: pytest.CaptureFixture[str]) -> None:
+    """Parts of 10 + 30, 30 (that of before) + 40 and 20 s; on two cores at a time."""
+    a, b, c, d = (make_run(name, cost) for name, cost in zip("abcd", (10, 30, 40, 20), strict=True))
+    clock = Clock()
+    parts = {"one": [a, b], "two": [b, c], "three": [d], "none": []}
+    view = PartsView(LineView(clock), parts, 2, lambda run: run["estimated_cpu_s"])
+
+    def shown(snapshot: Snapshot) -> str:
+        clock.now_s += 10
+        view.show(snapshot)
+        return capsys.readouterr().err.strip()
+
+    view.begin("one")
+    assert shown(_snapshot(0, 2, 0.0, 30)) == "[  0%] 0 of 4 runs · one · about 60 s left"
+    assert shown(_snapshot(1, 2, 0.5, 15)) == "[ 20%] 1 of 4 runs · one · about 45 s left"
+    view.show(_snapshot(2, 2, 1.0, 0))
+    view.begin("two")
+    assert shown(_snapshot(0, 1, 0.0, 40)) == "[ 40%] 2 of 4 runs · two · about 50 s left"
+    view.show(_snapshot(1, 1, 1.0, 0))
+    view.begin("three")
+    assert shown(_snapshot(0, 1, 0.5, 10)) == "[ 90%] 3 of 4 runs · three · about 10 s left"
+    assert shown(_snapshot(1, 1, 1.0, 0)) == "[100%] 4 of 4 runs · three"
+    view.begin("none")
+
+
+def test_the_live_view_names_the_part(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    console = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
+    runs = [make_run("a"), make_run("b")]
+    with LiveView(console) as live:
+        view = PartsView(live, {"one": runs[:1], "two": runs[1:]}, 1, lambda run: 1.0)
+        view.begin("one")
+        view.show(_snapshot(0, 1, 0.5, 2))
+    assert "25%  0 of 2 runs · one · about 3 s left" in console.file.getvalue()  # type: ignore[attr-defined]
 
 
 def test_a_quiet_view_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +16,7 @@ from typing import Any, cast
 import polars as pl
 import pytest
 from tests.app.conftest import check_refused, said_by
+from tests.waiting import HANGS_S, wait_for
 
 from bdpbench.app.keep.proof import Pair, sample_of
 from bdpbench.archive.results import KeptResults
@@ -176,13 +176,10 @@ def test_a_signal_leaves_no_process_and_no_change(old: Path, finished: Path) -> 
             **{f"BDPBENCH_{name}": str(folder) for name, folder in folders.items()},
         },
     )
-    deadline = time.monotonic() + 120
-    while not list((finished / "results" / "runs").glob("*/*/progress")):
-        assert child.poll() is None, child.communicate()[0]
-        assert time.monotonic() < deadline
-        time.sleep(0.05)
+    reports = (finished / "results" / "runs").glob
+    wait_for(lambda: child.poll() is not None or list(reports("*/*/progress")), "simulation")
     child.send_signal(signal.SIGTERM)
-    said, _ = child.communicate(timeout=120)
+    said, _ = child.communicate(timeout=HANGS_S)
     assert child.returncode == 1
     assert "error: interrupted" in said
     assert "Traceback" not in said

@@ -20,16 +20,16 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 def test_the_scenario_of_the_readme_runs(workspace: Path, bdpbench: Run) -> None:
     readme = (repository_root() / "README.md").read_text()
     (block,) = re.findall(r"```yaml\n(.*?)```", readme, re.DOTALL)
-    study = workspace / "config" / "studies" / "mine" / "study.yaml"
+    study = workspace / "config" / "studies" / "mystudy" / "study.yaml"
     study.parent.mkdir()
     study.write_text(block)
-    planned = bdpbench("run", "mine", "--dry-run")
+    planned = bdpbench("run", "mystudy", "--dry-run")
     # 2 protocols × 2 queues × 2 buffers.
     assert "8 to simulate" in planned.stdout
     # The runs of one protocol, which differ in both parameters of the scenario.
-    done = bdpbench("run", "mine", "--backend", "native", "--protocol", "Vegas")
+    done = bdpbench("run", "mystudy", "--backend", "native", "--protocol", "Vegas")
     assert done.returncode == 0, done.stdout + done.stderr
-    folder = workspace / "results" / "mine" / "quick"
+    folder = workspace / "results" / "mystudy" / "quick"
     plan = json.loads((folder / "plan.json").read_text())
     assert len(plan["runs"]) == 4
     assert {run["parameters"]["flows"] for run in plan["runs"]} == {3}

@@ -6,26 +6,16 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-import pytest
+from tests.waiting import HANGS_S, wait_for
 
 from bdpbench.contracts.paths import repository_root
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 ONE_RUN = ("--scenario", "other_rtt")
-
-
-def _wait_for(found: Callable[[], bool], what: str) -> None:
-    deadline = time.monotonic() + 120
-    while time.monotonic() < deadline:
-        if found():
-            return
-        time.sleep(0.01)
-    pytest.fail(f"no {what} within 120 s")
 
 
 def _start(workspace: Path, *options: str) -> subprocess.Popen[str]:
@@ -48,10 +38,9 @@ def _start(workspace: Path, *options: str) -> subprocess.Popen[str]:
 def test_a_signal_to_snakemake_alone_is_named(workspace: Path, ns_binary: Path) -> None:
     profile = repository_root() / "workflow" / "profiles" / "default"
     with _start(workspace, "--profile", str(profile)) as call:
-        _wait_for(lambda: bool(_snakemake_under(call.pid)), "Snakemake")
-        time.sleep(0.5)  # it is still importing its modules
+        wait_for(lambda: _snakemake_under(call.pid), "Snakemake")
         os.kill(_snakemake_under(call.pid)[0], signal.SIGKILL)
-        said, _ = call.communicate(timeout=120)
+        said, _ = call.communicate(timeout=HANGS_S)
     assert call.returncode == 1
     assert "Snakemake was ended by SIGKILL" in said
     assert "Traceback" not in said

@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from bdpbench.contracts.paths import repository_root
 
 
@@ -36,6 +38,7 @@ def _snakemake(workspace: Path, *arguments: str) -> subprocess.CompletedProcess[
 DECLINED = "Specify a conda environment or container for each rule."
 
 
+@pytest.mark.ci
 def test_snakemake_lint_finds_nothing_else(finished_once: Path) -> None:
     plan = "plan=dumbbell/quick/plan.json"
     done = _snakemake(finished_once, "--lint", "--config", plan, "backend=native")

@@ -1,14 +1,16 @@
 #!/usr/bin/env bash
-# Proves that the two commands of the README work on a bare machine: makes a root with nothing but git,
-# python3 and certificates for each distribution, and calls them in a fresh clone there, as root or as
-# an ordinary user without sudo. The user's first call must name all packages at once; what it names is
-# then installed by the command that it gives, as an administrator would, and the calls must succeed.
+# Proves that the README works on bare machines: makes a root with nothing but git, python3 and
+# certificates for each distribution, and calls all commands of the README there, in its order, in a fresh
+# clone, as root or as an ordinary user without sudo. The first call gets all system packages that any
+# of them needs. The user's must name them with one command, which is then called as an administrator
+# would; no later call may need another package. Ends with a table of commands and machines.
 #
-# Usage: prove.sh [--whole] [--keep FOLDER] [--ccache FOLDER] [SUITE/USER...]
+# Usage: prove.sh [--part] [--table FILE] [--keep FOLDER] [--ccache FOLDER] [SUITE/USER...]
 #
-# SUITE is a suite of Debian or Ubuntu, USER is root or user: bookworm/root, noble/user. Suites of Ubuntu
-# are left out if their mirror does not answer.
-# --whole: the whole quick tier and all tests, not a part of both.
+# SUITE is a suite of Debian or Ubuntu, USER is root or user: bookworm/root, noble/user (default: all six
+# of bookworm, trixie and noble). Suites of Ubuntu are left out if their mirror does not answer.
+# --part: some commands do less, and some are left out; the table says which (for each commit).
+# --table FILE: writes the table there, too, as Markdown.
 # --keep FOLDER: keeps the roots, and what apt and pip download, for the next call.
 # --ccache FOLDER: ccache's cache of this machine, for roots of its own suite: files already compiled
 #   here from the same source, by the same compiler and with the same options are not compiled again.
@@ -21,10 +23,11 @@ cd "$(dirname "$0")/../.."
 die() { printf 'bare: FAILED: %s\n' "$*" >&2; exit 1; }
 say() { printf 'bare: %s\n' "$*"; }
 
-whole=no keep='' ccache='' cases=()
+part=no table='' keep='' ccache='' cases=()
 while [ $# -gt 0 ]; do
   case $1 in
-    --whole) whole=yes ;;
+    --part) part=yes ;;
+    --table) table=$(realpath -m -- "${2:?--table needs a file}") && shift ;;
     --keep) keep=${2:?--keep needs a folder} && shift ;;
     --ccache) ccache=${2:?--ccache needs a folder} && shift ;;
     -*) die "unknown option $1" ;;
@@ -32,7 +35,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-[ ${#cases[@]} -gt 0 ] || cases=(bookworm/root bookworm/user trixie/root noble/user)
+[ ${#cases[@]} -gt 0 ] || cases=({bookworm,trixie,noble}/{root,user})
 
 if ! command -v debootstrap >/dev/null || ! unshare --mount --pid --fork true 2>/dev/null; then
   say "SKIPPED: it needs debootstrap, and root that may mount"
@@ -46,17 +49,32 @@ inside=
 trap 'kill -KILL $(cat "/proc/$inside/task/$inside/children" 2>/dev/null) 2>/dev/null || true; wait; rm -rf "$work"' EXIT
 trap 'exit 143' INT TERM HUP
 store=${keep:-$work}
-mkdir -p "$store"
+mkdir -p "$store/ccache" "$work/saved"
+# A copy, which an ordinary user may write.
+[ ! -d "$ccache" ] || { cp -r -u "$ccache/." "$store/ccache" && chmod -R a+rwX "$store/ccache"; }
+mapfile -t steps < <(python3 tests/bare/readme.py README.md "$work/saved")
+[ ${#steps[@]} -gt 10 ] || die "the README has only ${#steps[@]} commands"
 
-# Part of the quick tier; of the tests, those that need something which is not in Debian's base.
-run=(run) test=(test)
-if [ $whole = no ]; then
-  run+=(--scenario standard_tcp_low_bdp)
-  test+=(tests/app/test_evaluate_report.py tests/app/test_interface.py tests/app/test_progress.py
-    tests/browser/test_first_screen.py tests/browser/test_other_pages.py tests/cli/test_wrapper.py
-    tests/ns2/test_counters.py tests/ns2/test_trace_lines.py tests/pipeline/archive
-    tests/pipeline/recover tests/pipeline/trace/test_coverage.py tests/test_forks.py)
-fi
+# treat STEP: sets `call`, how a command of the README is called here, and `why` it is not called as it
+# stands there; an empty call leaves it out.
+treat() {
+  call=$1 why=
+  case $1 in *' --profile '*) call+=' -n' why='only planned: it needs a cluster, which tests/cluster has' ;; esac
+  [ $part = yes ] || return 0
+  case $1 in
+    */bdpbench\ evaluate\ *) call+=' --study even2007' why='one study' ;;
+    */bdpbench\ run) call+=' --scenario standard_tcp_low_bdp' why='one scenario' ;;
+    */bdpbench\ test) # those that need something which is not in Debian's base
+      call+=' tests/app/test_evaluate_report.py tests/app/test_interface.py tests/app/test_progress.py
+        tests/browser/test_first_screen.py tests/browser/test_other_pages.py tests/cli/test_wrapper.py
+        tests/ns2/test_counters.py tests/ns2/test_trace_lines.py tests/pipeline/archive
+        tests/pipeline/recover tests/pipeline/trace/test_coverage.py tests/test_forks.py'
+      why='some tests'
+      ;;
+    */bdpbench\ archive\ *) call+=' --allow-partial' why='of one scenario' ;;
+    */bdpbench\ site) call='' why='left out' ;;
+  esac
+}
 
 mirror_of_debian() {
   grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null | head -n 1
@@ -92,11 +110,9 @@ make_root() {
       sed -nE "s/^(global|:env:)\.(cert|index-url|extra-index-url|trusted-host|proxy|default-timeout)='(.*)'$/\2 = \3/p" |
       sort -u -t = -k 1,1
   } >"$root/etc/pip.conf"
+  rm -rf "$root"/var/lib/apt/lists/* # as in images
   chroot "$root" useradd --create-home user
-  if [[ $included = *ccache ]]; then
-    cp -r "$ccache" "$root/ccache"
-    chmod -R a+rwX "$root/ccache"
-  fi
+  [[ $included != *ccache ]] || mkdir "$root/ccache"
   touch "$root/.complete"
 }
 
@@ -118,7 +134,8 @@ within() {
     mount --bind "$pip" "$root$home/.cache/pip"
     cached=()
     if [ -d "$root/ccache" ]; then # Debian links compilers there when they are installed
-      cached=(CCACHE_DIR=/ccache CCACHE_BASEDIR=/tmp CCACHE_SLOPPINESS=locale)
+      mount --bind "${base%/*}/ccache" "$root/ccache"
+      cached=(CCACHE_DIR=/ccache CCACHE_BASEDIR=/tmp CCACHE_SLOPPINESS=locale CCACHE_UMASK=000)
     fi
     # What runs in the background ignores signals; nor may that get in.
     exec chroot --userspec="$user:$user" "$root" env -i --default-signal=INT,QUIT,HUP \
@@ -129,47 +146,99 @@ within() {
   wait "$inside"
 }
 
-# timed CASE USER LINE: `within`, and says how long it took.
+# row CASE STEP STATUS [TIMES]: one cell of the table, with seconds and CPU seconds.
+row() {
+  printf '%s\t%s\t%s%s\n' "$1" "$2" "$3" "${4:+, $4}" >>"$work/rows"
+  say "$1: $2: $3${4:+, $4}"
+}
+
+# timed CASE USER STEP LINE: runs a line with what it says in $work/said, and adds a row.
 timed() {
-  local TIMEFORMAT="bare: $1: $3: %0R s, %U + %S CPU s" status=0
-  time within "$@" || status=$?
+  local TIMEFORMAT="%0R s (%U + %S CPU s)" status=0 spent
+  { time within "$1" "$2" "$4" </dev/null >"$work/said" 2>&1 || status=$?; } 2>"$work/spent"
+  spent=$(<"$work/spent")
+  if [ "$status" -eq 0 ]; then row "$1" "$3" ok "$spent"; else row "$1" "$3" "FAILED with $status" "$spent"; fi
   return "$status"
 }
 
-# prove CASE: from the clone to the end of the tests.
+# What a call says that gets packages, or asks for them.
+PACKAGES='system packages are missing|apt-get installs these system packages|goes on without packages'
+
+# ask CASE: the first call of an ordinary user must end with one command for all packages and nothing
+# made; it is then called by root, which needs no sudo.
+ask() {
+  local case=$1 command
+  ! within "$case" user "cd clone && ${steps[0]}" </dev/null >"$work/said" 2>&1 || die "$case: nothing was missing"
+  cat "$work/said"
+  [ ! -e "$work/layers/$case/upper/home/user/clone/.bdpbench/venv" ] || die "$case: pip came first"
+  command=$(sed -n 's/^bdpbench:   hint: //p' "$work/said")
+  [[ $command = "sudo apt-get update && sudo apt-get install --no-install-recommends "* ]] ||
+    die "$case: no command for packages: $command"
+  timed "$case" root "apt-get, by an administrator" "export DEBIAN_FRONTEND=noninteractive; ${command//sudo /} -y" ||
+    { cat "$work/said"; die "$case: $command"; }
+}
+
+# prove CASE: all commands of the README; returns whether all of them worked.
 prove() {
   # What no package makes possible. Ubuntu has none of Chromium.
   # LaTeX is not installed for two tests, as it takes hundreds of MB, and ns-3.37 is in Debian 12 alone.
-  local case=$1 user=${1#*/} packages expected='copy of the thesis|a profile|root writes everywhere|pdflatex|no ns-3'
+  local case=$1 user=${1#*/} expected='copy of the thesis|a profile|root writes everywhere|pdflatex|no ns-3'
+  local failed=0 first=yes step call why
   case $case in bookworm/* | trixie/*) ;; *) expected+='|no Chromium' ;; esac
   if ! make_root "${case%/*}"; then
     case $case in bookworm/* | trixie/*) die "no root of $case" ;; esac
     say "SKIPPED: debootstrap gets no ${case%/*} here"
     return
   fi
-  git clone -q --no-hardlinks . "$work/clone"
-  within "$case" "$user" "cat >clone.tar && tar -xf clone.tar && rm clone.tar" < <(tar -C "$work" -c clone)
+  git clone -q --no-hardlinks . "$work/clone" || return
+  within "$case" "$user" "cat >clone.tar && tar -xf clone.tar && rm clone.tar" < <(tar -C "$work" -c clone saved) || return
   rm -rf "$work/clone"
-  if [ "$user" != root ]; then
-    for command in "${run[0]}" "${test[0]}"; do
-      ! within "$case" "$user" "clone/bdpbench $command" 2>"$work/said" || die "$case: nothing was missing"
+  [ "$user" = root ] || ask "$case"
+  for step in "${steps[@]}"; do
+    treat "$step"
+    case $call in
+      '') row "$case" "$step" "$why" && continue ;;
+      save\ *) call="mkdir -p $(dirname "${step#* }") && cp ~/saved/${step#* } ${step#* }" ;;
+    esac
+    if ! timed "$case" "$user" "$step${why:+ ($why)}" "cd clone && ${call//$'\n'/ }"; then
+      failed=1
       cat "$work/said"
-      [ ! -e "$work/layers/$case/upper/home/user/clone/.bdpbench/venv" ] || die "$case: pip came first"
-      packages=$(sed -n 's/^bdpbench:   hint: sudo //p' "$work/said")
-      [ -n "$packages" ] || die "$case: no packages were named"
-    done
-    timed "$case" root "DEBIAN_FRONTEND=noninteractive $packages -y >/dev/null"
-  fi
-  timed "$case" "$user" "clone/bdpbench ${run[*]}" || die "$case: run"
-  timed "$case" "$user" "clone/bdpbench ${test[*]}" >"$work/said" || { cat "$work/said"; die "$case: test"; }
-  cat "$work/said"
-  ! grep '^left out' "$work/said" | grep -vE "$expected" || die "$case: more tests than expected were left out"
+    elif [[ $step = */bdpbench\ test ]]; then
+      tail -n 20 "$work/said"
+      ! grep '^left out' "$work/said" | grep -vE "$expected" || { say "FAILED: more tests than expected were left out" && failed=1; }
+    fi
+    # root's first call gets them.
+    if [ "$first $user" != "yes root" ] && grep -E "$PACKAGES" "$work/said"; then
+      say "FAILED: $step needs more packages than the first call named" && failed=1
+    fi
+    first=no
+  done
   rm -rf "$work/layers/$case"
+  return $failed
 }
 
+# A row for each command, in the order of the README, and a column for each machine.
+print_table() {
+  awk -F '\t' '
+    !($1 in column) { column[$1] = ++columns; name[columns] = $1 }
+    !($2 in line) { line[$2] = ++lines; text[lines] = $2 }
+    { cell[line[$2], column[$1]] = $3 }
+    END {
+      printf "| command |"; for (c = 1; c <= columns; c++) printf " %s |", name[c]
+      printf "\n|---|"; for (c = 1; c <= columns; c++) printf "---|"
+      for (l = 1; l <= lines; l++) {
+        printf "\n| `%s` |", text[l]
+        for (c = 1; c <= columns; c++) printf " %s |", cell[l, c]
+      }
+      print ""
+    }' "$work/rows"
+}
 
+failures=()
 for case in "${cases[@]}"; do
   say "$case"
-  prove "$case"
+  prove "$case" || failures+=("$case")
 done
+[ ! -e "$work/rows" ] || print_table | tee ${table:+"$table"}
+[ ${#failures[@]} -eq 0 ] || die "${failures[*]}"
 say passed

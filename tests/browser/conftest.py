@@ -13,8 +13,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, CDPSession, Page, expect, sync_playwright
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    CDPSession,
+    Page,
+    ViewportSize,
+    expect,
+    sync_playwright,
+)
 from tests.needs import leave_out
+from tests.waiting import HANGS_S
 
 ARGUMENTS = [
     "--headless",
@@ -27,8 +36,9 @@ ARGUMENTS = [
 ]
 # The first one has no windows: it opens a page with half of the work.
 NAMES = ("chromium-headless-shell", "chromium", "chromium-browser", "google-chrome")
-# Most of these waits take milliseconds; a busy machine may need all of it.
-WAIT_MS = 60_000
+# Most of these waits take milliseconds.
+WAIT_MS = 1000 * HANGS_S
+WINDOW: ViewportSize = {"width": 1280, "height": 900}
 expect.set_options(timeout=WAIT_MS)
 DEJAVU = Path("/usr/share/fonts/truetype/dejavu")
 SYNTHETIC = Path(__file__).parents[1] / "pipeline" / "pages" / "synthetic.py"
@@ -68,7 +78,11 @@ def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
     fonts = _one_font(tmp_path_factory.mktemp("fonts"))
     with sync_playwright() as playwright:
         running = playwright.chromium.launch(
-            executable_path=_chromium(), args=ARGUMENTS, env={**os.environ, **fonts}
+            executable_path=_chromium(),
+            args=ARGUMENTS,
+            # In the C locale it does not find folders with letters outside ASCII.
+            env={**os.environ, **fonts, "LC_ALL": "C.UTF-8"},
+            timeout=WAIT_MS,
         )
         yield running
         running.close()
@@ -109,6 +123,13 @@ def report_with_lists(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return _synthetic_report(tmp_path)
 
 
+def window(browser: Browser, **options: Any) -> BrowserContext:
+    """A window without what others have stored, in which waits have time."""
+    context = browser.new_context(viewport=WINDOW, **options)
+    context.set_default_timeout(WAIT_MS)
+    return context
+
+
 @dataclass
 class Visit:
     """A page and its errors; ``beside`` is the folder of files that the page may load."""
@@ -147,8 +168,7 @@ def spent_s(session: CDPSession) -> float:
 def visit(browser: Browser) -> Iterator[Visit]:
     """A visit in a window of its own; it fails at the end if the page complained or requested
     anything but itself and the files beside it."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900}, offline=False)
-    context.set_default_timeout(WAIT_MS)
+    context = window(browser)
     visit = Visit(context.new_page())
     yield visit
     context.close()

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 from tests.app.conftest import finished_once
-from tests.browser.conftest import Visit
+from tests.browser.conftest import Visit, window
 
 __all__ = ["finished_once"]
 
@@ -32,7 +32,7 @@ def built(request: pytest.FixtureRequest) -> Path:
 @pytest.fixture(scope="module")
 def visited(browser: Any, built: Path) -> Iterator[Visit]:
     """A visit for tests that need no charts, as drawing them all takes many seconds."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+    context = window(browser)
     visit = Visit(context.new_page())
     visit.open(built)
     yield visit

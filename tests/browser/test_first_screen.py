@@ -66,6 +66,7 @@ def test_it_answers_at_once_within_a_few_screens_and_nothing_sticks_out(
         expect(chart).to_be_in_viewport()
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize(
     ("study", "width", "scheme"), [("one", 390, "dark"), ("six", 1400, "light")]
 )
@@ -103,6 +104,7 @@ HOLD_WHAT_WAITS = """
     window.setTimeout = (call, ms) => (ms === 500 ? 0 : later(call, ms));"""
 
 
+@pytest.mark.ci
 def test_it_answers_within_a_second(visit: Visit) -> None:
     visit.beside = PUBLISHED.with_name("report-data")
     visit.page.add_init_script(HOLD_WHAT_WAITS)
@@ -112,6 +114,7 @@ def test_it_answers_within_a_second(visit: Visit) -> None:
     assert 0 < spent_s(clock) < 1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("report", ALL_PUBLISHED, ids=lambda each: each.parent.name)
 def test_no_published_report_scrolls_sideways_or_is_long_on_a_phone(
     visit: Visit, report: Path
@@ -129,6 +132,7 @@ def test_no_published_report_scrolls_sideways_or_is_long_on_a_phone(
     assert table.evaluate(wider) <= 1
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("width", [390, 1400])
 def test_an_evaluation_answers_on_the_first_screen_and_folds_the_rest(
     visit: Visit, tmp_path: Path, axe: str, width: int

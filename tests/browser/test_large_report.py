@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import expect
-from tests.browser.conftest import spent_s
+from tests.browser.conftest import spent_s, window
 
 RUNS = 420
 
@@ -21,6 +21,7 @@ def large(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> Path:
     return out
 
 
+@pytest.mark.ci
 def test_it_opens_and_draws_within_three_seconds(visit: Any, large: Path) -> None:
     visit.beside = large.with_name("report-data")
     clock = visit.clock()
@@ -71,10 +72,10 @@ def test_a_view_is_chosen_from_a_list(visit: Any, large: Path) -> None:
 def test_a_file_that_is_missing_is_named(browser: Any, large: Path, tmp_path: Path) -> None:
     alone = tmp_path / "report.html"
     alone.write_bytes(large.read_bytes())
-    page = browser.new_page()
+    page = window(browser).new_page()
     page.goto(f"{alone.as_uri()}#runs")
     page.locator("details.run summary").first.click()
     expect(page.locator("details.run .failed")).to_have_text(
         re.compile(r"report-data/[0-9a-f]{16}\.js, which belongs beside this page, cannot be read")
     )
-    page.close()
+    page.context.close()

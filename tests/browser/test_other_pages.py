@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, Locator, expect
+from tests.browser.conftest import window
 from tests.pipeline.contracts.test_documents import FORMULAS, OTHERS
 
 from bdpbench.app.analyze.analyzing import AnalysisRequest, analyze
@@ -180,20 +181,20 @@ def test_the_buttons_of_a_report_write_the_cells_of_bdpbench(browser: Browser) -
     lines = [line for line in script.splitlines() if re.match(r" +const (NUMBER|csvCell) =", line)]
     assert len(lines) == 2
     texts = [*FORMULAS, *OTHERS, "'=x", "''+1"]
-    page = browser.new_page()
+    page = window(browser).new_page()
     code = ["texts => {", *lines, "return texts.map(csvCell)", "}"]
     cells = page.evaluate("\n".join(code), texts)
-    page.close()
+    page.context.close()
     assert cells == [cell(text) for text in texts]
 
 
 def test_a_line_breaks_where_nothing_arrived(browser: Browser) -> None:
     script = (repository_root() / "reports" / "static" / "report.js").read_text(encoding="utf-8")
     (function,) = re.findall(r"  function broken\(.*?\n  }\n", script, flags=re.DOTALL)
-    page = browser.new_page()
+    page = window(browser).new_page()
     code = f"times => {{ {function} return times.flatMap((t, i) => broken({{t, v: 1}},"
     code += " i ? {t: times[i - 1], v: 1} : undefined, 0.15)) }"
     samples = page.evaluate(code, [0.1, 0.2, 0.5, 0.6])
-    page.close()
+    page.context.close()
     assert [each["v"] for each in samples] == [1, 1, None, 1, 1]
     assert samples[2]["t"] == pytest.approx(0.35)

@@ -11,13 +11,12 @@ import csv
 import re
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from playwright.sync_api import Locator, expect
-from tests.browser.conftest import Visit, spent_s
+from tests.browser.conftest import WINDOW, Visit, spent_s, window
 
 # The page scrolls to its target when the event arrives; a click before that could miss.
 LEAVE = """async () => {
@@ -40,10 +39,10 @@ def _unfolded(page: Any) -> Any:
     return page
 
 
-@contextmanager
-def _visited(browser: Any, report: Path) -> Iterator[Visit]:
-    """A visit of the report with everything unfolded."""
-    context = browser.new_context(viewport={"width": 1280, "height": 900})
+@pytest.fixture(scope="module")
+def reading(browser: Any, report: Path) -> Iterator[Visit]:
+    """A visit of the report with everything unfolded, for tests that restore what they change."""
+    context = window(browser)
     visit = Visit(context.new_page())
     _unfolded(visit.open(report))
     yield visit
@@ -53,18 +52,12 @@ def _visited(browser: Any, report: Path) -> Iterator[Visit]:
     ]
 
 
-@pytest.fixture(scope="module")
-def reading(browser: Any, report: Path) -> Iterator[Visit]:
-    """A visit for tests that restore what they change."""
-    with _visited(browser, report) as visit:
-        yield visit
-
-
 @pytest.fixture
 def page(reading: Visit) -> Iterator[Any]:
     """Its page, without filters, with runs closed and no number or run as its target: opening
     another page takes most of the time of a test."""
     yield reading.page
+    reading.page.set_viewport_size(WINDOW)
     reading.page.mouse.move(0, 0)
     for clear in reading.page.get_by_role("button", name="Clear").all():
         if clear.is_visible():
@@ -73,19 +66,10 @@ def page(reading: Visit) -> Iterator[Any]:
     assert reading.complaints == []
 
 
-@pytest.fixture(scope="module")
-def changing(browser: Any, report: Path) -> Iterator[Visit]:
-    """A visit for tests that change parts that no other one looks at."""
-    with _visited(browser, report) as visit:
-        yield visit
-
-
 @pytest.fixture
-def changed(changing: Visit) -> Iterator[Any]:
-    """Its page, as the previous tests left it."""
-    yield changing.page
-    changing.page.mouse.move(0, 0)
-    assert changing.complaints == []
+def changed(visit: Visit, report: Path) -> Any:
+    """The page of a visit of its own, for tests that do not restore what they change."""
+    return _unfolded(visit.open(report))
 
 
 def _draw(canvas: Locator) -> Locator:
@@ -136,6 +120,7 @@ def test_charts_are_drawn_only_when_they_come_into_view(changed: Any) -> None:
     assert page.locator(".run .canvas[data-drawn]").count() == 0
 
 
+@pytest.mark.ci
 def test_first_chart_is_there_within_two_seconds(visit: Any, report: Path) -> None:
     clock = visit.clock()
     page = visit.open(report)
@@ -143,6 +128,7 @@ def test_first_chart_is_there_within_two_seconds(visit: Any, report: Path) -> No
     assert 0 < spent_s(clock) < 2
 
 
+@pytest.mark.ci
 def test_paper_has_the_charts_that_the_page_shows(visit: Any, report: Path) -> None:
     page = visit.open(report)
     page.wait_for_function("document.documentElement.dataset.unpacked === 'yes'")
@@ -357,6 +343,7 @@ def test_statements_are_filtered_by_keyboard_and_downloaded(page: Any) -> None:
     expect(page.locator(STATEMENTS)).to_have_count(2)
 
 
+@pytest.mark.ci
 def test_paper_says_what_a_filter_left_out(page: Any) -> None:
     claims = page.locator("#claims")
     told = claims.locator(".chosen")

@@ -118,6 +118,12 @@ def test_rounding_is_no_difference(folder: Path, analyze: Analyze) -> None:  # n
 def test_a_place_where_time_runs_backwards_is_counted(folder: Path, analyze: Analyze) -> None:  # noqa: F811
     (folder / "twice.tr").write_text(_cbr([0.1]) * 2)
     assert "time runs backwards in 1 line" in analyze("twice.tr", "--lenient").lines
+    # Of both halves, which are longer than what is read at once, a window has the first seconds.
+    (folder / "long.tr").write_text(_cbr([0.001] * 3000) * 2)
+    options = ("--lenient", "--window", "1:2", "--metric", "throughput")
+    lines = analyze("long.tr", *options).lines
+    # 989 packets of 1000 bytes arrive before 2 s, in each of the halves.
+    assert ["throughput", "flow:1", "15.824", "Mbit/s"] in [line.split() for line in lines]
 
 
 def test_bins_of_few_packets_are_wide_enough_to_look_at(folder: Path, analyze: Analyze) -> None:  # noqa: F811

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import subprocess
 import sys
@@ -12,10 +13,11 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Done
 from tests.faults.calls import WRAPPER
+from tests.waiting import HANGS_S
 
 from bdpbench.contracts.paths import config_dir, repository_root
 
-MODULE = f"{sys.executable} -P -m bdpbench"
+MODULE = f"{shlex.quote(sys.executable)} -P -m bdpbench"
 EXECUTED = "is executed: the study's metrics are a program that can do anything you can do"
 
 
@@ -129,7 +131,7 @@ class Dies:
 @click.command()
 def waits():
     Dies()
-    time.sleep(600)
+    time.sleep(10_000)
     print("went on")
 
 bdpbench.cli._LazyGroup.get_command = lambda *_: waits
@@ -143,7 +145,7 @@ def test_an_interrupt_in_a_destructor_is_not_lost() -> None:
         [sys.executable, "-c", _INTERRUPTED_IN_A_DESTRUCTOR],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS_S,
         check=False,
         env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
     )
@@ -158,7 +160,7 @@ def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) ->
         [sys.executable, "-m", "bdpbench", "list"],
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=HANGS_S,
         check=False,
         env={**os.environ, "PYTHONPATH": f"{tmp_path}:{pipeline}"},
     )
@@ -170,13 +172,13 @@ def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) ->
     ("call", "streams", "status", "said"),
     [
         (
-            WRAPPER,
+            shlex.quote(WRAPPER),
             ">/dev/full",
             1,
             "error: standard output: cannot be written: No space left on device",
         ),
         (MODULE, "2>/dev/full", 0, ""),
-        (WRAPPER, "<&- >&- 2>&-", 0, ""),
+        (shlex.quote(WRAPPER), "<&- >&- 2>&-", 0, ""),
     ],
 )
 def test_a_stream_that_takes_nothing_is_named_and_a_closed_one_is_no_error(

@@ -50,14 +50,27 @@ def test_what_it_keeps_is_made_anew_where_it_is_damaged_or_a_study_changes(
     assert bdpbench("list").out != told
 
 
+@pytest.mark.ci
 @pytest.mark.parametrize("key", study_keys())
 def test_the_costs_that_come_with_bdpbench_are_those_of_the_planned_runs(key: str) -> None:
     study = loaded_study(key)
     kept = json.loads((config_dir() / ESTIMATES_NAME).read_text())
     assert kept[key]["study_sha256"] == sha256_of(study.folder / "study.yaml"), "./bdpbench docs"
     for tier, estimates_s in tier_estimates_s(study).items():
-        planned = sorted(run["estimated_cpu_s"] for run in runs_of(key, tier))
-        assert estimates_s == planned, "./bdpbench docs"
+        costs_s = {run["run_id"]: run["estimated_cpu_s"] for run in runs_of(key, tier)}
+        assert estimates_s == sorted(costs_s.values()), "./bdpbench docs"
+
+
+def test_a_run_that_scenarios_share_counts_once_everywhere(bdpbench: Call) -> None:
+    lines = [line.split() for line in bdpbench("list").out.splitlines()]
+    (runs,) = (line[2] for line in lines if line[:2] == ["xu2004", "quick"])
+    assert runs == "36"  # of 37 in its scenarios
+    told = bdpbench("list", "xu2004").out.splitlines()
+    assert "quick: 36 runs in all, since scenarios share some" in told
+    _head, *listed = bdpbench("list", "xu2004", "--tier", "quick", "--runs").out.splitlines()
+    assert len({line.split()[0] for line in listed}) == len(listed) == 36
+    assert sum("bottleneck_rate, modified_vegas " in line for line in listed) == 1
+    assert "quick: 36 runs, 0 finished, 36 to simulate" in bdpbench("run", "xu2004", "-n").out
 
 
 def test_runs_of_one_protocol(bdpbench: Call) -> None:

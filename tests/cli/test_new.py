@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
 from tests.cli.conftest import Done
+
+from bdpbench.contracts.paths import repository_root
 
 Call = Callable[..., Done]
 
@@ -28,7 +31,13 @@ def test_what_is_begun_runs_as_it_is(bdpbench: Call, tmp_path: Path, ns_binary: 
     [
         (["study", "mine"], "exists already"),
         (["study", "Mine"], "cannot be the name of a study"),
-        (["study", "sharma2006"], "is the key of a configured study"),
+        (["study", "law"], "exists already"),
+        (["protocol", "mine"], "exists already"),
+        (["queue", "law"], "exists already"),
+        (["study", "sharma2006"], "studies/sharma2006 has this name already"),
+        (["study", "bbr"], "protocols/bbr has this name already"),
+        (["protocol", "evaluation"], "evaluation has this name already"),
+        (["queue", "cubic"], "protocols/cubic has this name already"),
         (["metric", "class", "mine"], "cannot be the name of a metric"),
         (["metric", "utilization", "mine"], "is a metric of bdpbench already"),
         (["metric", "own", "nobody"], "`./bdpbench new study NAME` makes one"),
@@ -39,8 +48,52 @@ def test_nothing_is_overwritten_or_begun_under_a_bad_name(
 ) -> None:
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "study.yaml").write_text("key: mine\n")
+    (tmp_path / "law").mkdir()
+    (tmp_path / "law" / "law.cc").touch()
     done = bdpbench("new", *what)
     assert done.code == 1
     assert said in done.err
     assert (tmp_path / "mine" / "study.yaml").read_text() == "key: mine\n"
-    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
+    found = {str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*")}
+    assert found == {"mine", "mine/study.yaml", "law", "law/law.cc"}
+
+
+def test_what_is_begun_names_its_folder_so_that_any_study_finds_it(
+    bdpbench: Call, tmp_path: Path
+) -> None:
+    (tmp_path / "my_law").mkdir()  # empty, as a user makes it
+    said = bdpbench("new", "protocol", "my_law").out
+    assert f"{{MyLaw: {{folder: {tmp_path / 'my_law'}}}}}" in said
+
+
+def test_a_name_of_two_folders_is_refused(
+    bdpbench: Call, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own, beside = tmp_path / "config" / "studies" / "both", tmp_path / "both"
+    config = Path(shutil.copytree(repository_root() / "config", tmp_path / "config"))
+    monkeypatch.setenv("BDPBENCH_CONFIG", str(config))
+    assert bdpbench("new", "study", str(own)).code == 0
+    assert bdpbench("list", "both").code == 0
+    shutil.copytree(own, beside)
+    for command in ("list", "run", "report", "archive", "publish", "check"):
+        done = bdpbench(command, "both")
+        assert done.code == 1
+        assert f"both: {own} and {beside} have this name" in done.err
+        assert "whose results these would replace" in bdpbench(command, "./both").err
+    assert bdpbench("list", str(own)).code == bdpbench("list").code == 0
+    shutil.copytree(config / "protocols" / "aimd", tmp_path / "aimd")
+    done = bdpbench("evaluate", "aimd", "-n")
+    assert f"aimd: {config}/protocols/aimd and {tmp_path}/aimd have this name" in done.err
+
+
+def test_two_studies_of_one_name_do_not_replace_each_other_s_results(
+    bdpbench: Call, tmp_path: Path, ns_binary: Path
+) -> None:
+    first, second = tmp_path / "first" / "same", tmp_path / "second" / "same"
+    assert bdpbench("new", "study", str(first)).code == 0
+    shutil.copytree(first, second)
+    assert bdpbench("plan", str(first)).code == 0
+    done = bdpbench("run", str(second), "-n")
+    assert f"has the results of {first}, which those of {second} would replace" in done.err
+    first.rename(tmp_path / "first" / "other")
+    assert bdpbench("run", str(second), "-n").code == 0

@@ -59,7 +59,7 @@ def _blocks(name: str, kind: str) -> list[str]:
 def test_the_study_of_the_tutorial_is_planned_with_what_it_suggests(tmp_path: Path) -> None:
     (block,) = _blocks("tutorial.md", "yaml")
     study = yaml.safe_load(block)
-    assert _runs(tmp_path / "first" / "mine", study) == 2 * 3
+    assert _runs(tmp_path / "first" / "mystudy", study) == 2 * 3
     text = (DOCS / "tutorial.md").read_text(encoding="utf-8")
     (queues,) = re.findall(r"`(queues: [^`]+)`", text)
     study |= yaml.safe_load(queues)
@@ -70,7 +70,7 @@ def test_the_study_of_the_tutorial_is_planned_with_what_it_suggests(tmp_path: Pa
     study["scenarios"]["buffers"] |= yaml.safe_load(flows)
     (loss,) = re.findall(r"`(loss_rate: [^`]+)`", text)
     study["scenarios"]["buffers"]["parameters"] = yaml.safe_load(loss)
-    assert _runs(tmp_path / "second" / "mine", study) == 2 * 3 * 2 * 3
+    assert _runs(tmp_path / "second" / "mystudy", study) == 2 * 3 * 2 * 3
 
 
 def _runs(folder: Path, study: dict[str, object]) -> int:

@@ -47,7 +47,7 @@ def tables_of(run: PlannedRun, folder: Path) -> dict[str, pl.LazyFrame]:
 # environment.
 START = """
 set env(BDPBENCH_TCL) {{{tcl}}}
-foreach protocol [lsort [glob -nocomplain {protocols}/*.tcl]] {{source $protocol}}
+foreach protocol [lsort [glob -nocomplain -directory {{{protocols}}} *.tcl]] {{source $protocol}}
 set argv [lassign $argv argv0]
 source $argv0
 """

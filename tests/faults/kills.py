@@ -30,6 +30,7 @@ from tests.faults.calls import BY_SNAKEMAKE, WRAPPER, Workspace, is_locked, make
 
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import home_dir, repository_root
+from bdpbench.simulation.build import PREFIX_VARIABLE, build_prefix
 
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 TARGETS = {
@@ -138,8 +139,12 @@ class SetUp(Workspace):
         """The environment is made in the checkout."""
         if not self.results.exists():
             self._make_checkout()
-        given = super().environment()
-        return {**given, "BDPBENCH_HOME": str(self.home), "BDPBENCH_VENV": str(self.home / "venv")}
+        return {
+            **super().environment(),
+            "BDPBENCH_HOME": str(self.home),
+            "BDPBENCH_VENV": str(self.home / "venv"),
+            PREFIX_VARIABLE: str(build_prefix()),  # a first call would begin to build ns-2
+        }
 
     @property
     def home(self) -> Path:

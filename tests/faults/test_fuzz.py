@@ -7,10 +7,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from tests.faults.fuzz_traces import fuzz, sanitized, sanitized_sums
 
 from bdpbench.contracts.paths import repository_root
 
+pytestmark = pytest.mark.ci
 LINES = 2_000
 SEED = 20_061
 

@@ -13,9 +13,10 @@ from typing import Any
 import polars as pl
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.data_of import data_of, yaml_of
+from tests.examples import examples
 from tests.faults.fuzz_files import of_data
 
 from bdpbench.app.planning import Wanted, prepare, write_plan
@@ -33,12 +34,7 @@ DATA = repository_root() / "tests" / "data" / KEY
 INPUTS = data_of(__file__)
 MOST_S = 20.0  # CPU time: planning takes some 0.05 s; the limit detects minutes of silence
 
-many = settings(
-    max_examples=40,
-    deadline=None,
-    suppress_health_check=[HealthCheck.function_scoped_fixture],
-    derandomize=True,
-)
+MANY = examples(40)
 
 
 @pytest.fixture
@@ -123,7 +119,7 @@ def changed(document: Any, seed: int) -> Any:
     return document
 
 
-@many
+@MANY
 @given(seed=st.integers(0, 10**9))
 def test_study_yaml_with_anything_in_it_is_planned_or_refused(study: Path, seed: int) -> None:
     document = changed(yaml_of((DATA / "study.yaml").read_text()), seed)
@@ -186,7 +182,7 @@ NAMES = ("plan.json", "spec.json", "run.json", "light.json", "manifest.json", "s
 
 
 @pytest.mark.parametrize("name", NAMES)
-@settings(many, max_examples=60)
+@examples(60)
 @given(seed=st.integers(0, 10**9))
 def test_a_damaged_document_is_whole_or_one_error(
     documents: Documents, name: str, seed: int
@@ -224,7 +220,7 @@ def test_a_value_of_another_kind_is_told_with_its_place(
     assert f"{'.'.join(map(str, place))} is " in str(caught.value)
 
 
-@many
+@MANY
 @given(seed=st.integers(0, 10**9))
 def test_a_damaged_table_of_metrics_is_whole_or_one_error(tmp_path: Path, seed: int) -> None:
     from bdpbench.metrics import METRICS_SCHEMA

@@ -84,7 +84,9 @@ class Stock:
         return _sha256(self._without_paths(json.dumps(outcome, sort_keys=True)))
 
     def _without_paths(self, text: str) -> str:
-        return text.replace(str(self.folder), "").replace(str(ROOT), "")
+        for path in (str(self.folder), str(ROOT)):
+            text = text.replace(path, "").replace(json.dumps(path)[1:-1], "")
+        return text
 
 
 @cache

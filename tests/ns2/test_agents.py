@@ -222,7 +222,7 @@ def cwnd(tcl: Tcl, tmp_path: Path) -> Callable[..., Samples]:
     def run(seconds: float, protocol: str, **changes: object) -> Samples:
         (tmp_path / "out").mkdir()
         arguments = argv(single_flow(protocol, seconds, **changes))
-        done = tcl(f"source {TCL / SINGLE_FLOW}", *arguments)
+        done = tcl(f"source {{{TCL / SINGLE_FLOW}}}", *arguments)
         assert done.returncode == 0, done.stderr
         lines = (tmp_path / "out" / "cwnd_hstcp.out").read_text().splitlines()
         return [(float(time), float(window)) for time, window, *_ in map(str.split, lines)]

@@ -175,21 +175,25 @@ def test_defaults_in_the_patch_of_a_part_are_of_its_own_variables(components: Co
                 assert own or f'"{variable}"' in code, f"{name}: {agent} {variable}"
 
 
+def _bash(script: str) -> str:
+    """What a script prints that sources the build's."""
+    command = ["bash", "-c", f"source ns2/build.sh; {script}"]
+    return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
 def test_the_flags_are_those_of_the_build() -> None:
     """The flags read from build.sh are those that bash sees, and make_ns uses no others."""
     from bdpbench.studies.behaviour import _flags
 
     names = ("C_FLAGS", "CXX_FLAGS", "COMMON_FLAGS", "LIBRARIES")
-    script = f"source {NS2}/build.sh; printf '%s\\n' " + " ".join(f'"${name}"' for name in names)
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert dict(zip(names, done.stdout.splitlines(), strict=True)) == _flags(NS2 / "build.sh")
+    told = _bash("printf '%s\\n' " + " ".join(f'"${name}"' for name in names)).splitlines()
+    assert dict(zip(names, told, strict=True)) == _flags(NS2 / "build.sh")
     make = re.search(r"^make_ns\(\) \{(.*?)^\}", (NS2 / "build.sh").read_text(), re.S | re.M)
     assert make is not None
     # Precompiled headers change no machine code: tests/ns2/test_precompiled.py. A profile changes
     # no byte of any output: tests/ns2/test_training.py. EXEC and DYING say how make ends.
     neutral = {"TREE", "WORK", "PRECOMPILED", "CCACHE_SLOPPINESS", "PROFILE_FLAGS", "EXEC", "DYING"}
     assert set(re.findall(r"\$\{?([A-Z_]+)", make[1])) - neutral == set(names)
-    script = f"source {NS2}/build.sh; echo $COUNT_FLAGS $COUNTED_FLAGS"
-    done = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True)
-    assert all(flag.startswith(("-fprofile-", "-Wno-")) for flag in done.stdout.split())
+    counting = _bash("echo $COUNT_FLAGS $COUNTED_FLAGS").split()
+    assert all(flag.startswith(("-fprofile-", "-Wno-")) for flag in counting)
     assert not re.findall(r"(?<!\w)-[DOfm]\w+", make[1])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +13,8 @@ import pytest
 
 from bdpbench.app.beginning import begin_queue
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.simulation.backend import TCL_VARIABLE, loads_libraries
-from bdpbench.simulation.build import LIBRARIES_VARIABLE, libraries_dir
+from bdpbench.simulation.backend import NativeBackend, loads_libraries
+from bdpbench.simulation.build import current_build_id, libraries_dir
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.load import folders_of, load_study
 from bdpbench.studies.runs import expand_tier
@@ -271,17 +272,22 @@ def test_a_queue_without_a_discipline_says_so(tcl: Script, tmp_path: Path) -> No
 
 
 def test_the_study_of_a_new_queue_runs_and_its_marks_are_counted(
-    ns_binary: Path, tmp_path: Path
+    ns_binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    """Its library is found below a folder with letters outside ASCII, in the C locale as well."""
     study = load_study(begin_queue(tmp_path / "mine"))
     (queue,) = folders_of(study)
     compile_folder(queue)
+    made = shutil.copytree(libraries_dir(), tmp_path / "ü b")
+    monkeypatch.setattr("bdpbench.simulation.backend.libraries_dir", lambda: made)
     run = next(each for each in expand_tier(study, "quick") if loads_libraries(each["argv"]))
     (tmp_path / "out").mkdir()
+    native = NativeBackend(current_build_id("fast"))
+    command = native.command(tmp_path, tcl_dir() / run["script"], run["argv"])
     done = subprocess.run(
-        [str(ns_binary), str(tcl_dir() / run["script"]), *run["argv"]],
+        command.words,
         cwd=tmp_path,
-        env={**os.environ, LIBRARIES_VARIABLE: str(libraries_dir()), TCL_VARIABLE: str(tcl_dir())},
+        env={**os.environ, "LC_ALL": "C", **command.environment},
         capture_output=True,
         text=True,
         check=False,

@@ -25,9 +25,9 @@ void Tcl_Free(char* memory) { TclpFree(memory); }
 
 def called(folder: Path, function: str, **environment: str) -> subprocess.CompletedProcess[str]:
     """What a function of build.sh does with ``folder`` as its work folder."""
-    begin = f'. "$1"; HERE={ROOT}/ns2 WORK={folder} TREE={folder}/tree LOG={folder}/log; '
+    begin = '. "$1"; HERE="${1%/*}" WORK="$2" TREE="$2/tree" LOG="$2/log"; '
     return subprocess.run(
-        ["bash", "-c", f'{begin}: >"$LOG"; {function}', "bash", str(BUILD)],
+        ["bash", "-c", f'{begin}: >"$LOG"; {function}', "bash", str(BUILD), str(folder)],
         env=os.environ | environment,
         capture_output=True,
         text=True,

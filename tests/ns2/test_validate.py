@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tarfile
 import threading
-import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -18,6 +17,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Done
 from tests.needs import validation_suite
+from tests.waiting import HANGS_S
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
@@ -55,7 +55,7 @@ def test_the_suite_is_unpacked_once_for_calls_that_find_none(
     unpack, unpacked = validation._unpack, []
 
     def found(source: Path | None) -> Path:
-        all_found_none.wait(60)
+        all_found_none.wait(HANGS_S)
         return archive
 
     def counted(*arguments: Path) -> None:
@@ -114,7 +114,7 @@ def test_an_ns_that_writes_something_else_is_found_out(
     suite: Suite, schedule: SubsetResult, ns_binary: Path, tmp_path: Path
 ) -> None:
     other = tmp_path / "ns"
-    other.write_text(f'#!/bin/sh\n{ns_binary} "$@" && echo more >>temp.rands\n')
+    other.write_text(f'#!/bin/sh\n"{ns_binary}" "$@" && echo more >>temp.rands\n')
     other.chmod(0o755)
     bad = run_subset(suite, "schedule", other, LIMITS)
     assert [test.outcome for test in bad.tests] == ["differ"] * 6
@@ -127,9 +127,7 @@ def test_a_subset_is_stopped_at_its_time_limit(suite: Suite, tmp_path: Path) -> 
     mark = f"/bin/sleep 98.76{os.getpid()}"
     hanging.write_text(f"#!/bin/sh\nexec {mark}\n")
     hanging.chmod(0o755)
-    began = time.monotonic()
     result = run_subset(suite, "schedule", hanging, Limits(seconds=1))
-    assert time.monotonic() - began < 90
     assert not result.whole
     assert Finding("stopped", "schedule") in judge([result], {})
     assert mark not in _commands()
@@ -190,7 +188,7 @@ def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Pa
         assert child.stdout is not None
         child.stdout.readline()
         child.send_signal(signal.SIGINT)
-        _, said = child.communicate(timeout=120)
+        _, said = child.communicate(timeout=HANGS_S)
     assert child.returncode == 1
     assert "interrupted; what was finished is kept" in said
     assert "Traceback" not in said

@@ -14,6 +14,7 @@ FLOORS = {
     "errors": 0,
     "units": 0,
     "later": 0,
+    "processes": 0,
     "contracts": 1,
     "compiled": 2,
     "studies": 2,

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.forks import Forks
+from tests.waiting import HANGS_S
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 RunOk = Callable[..., Path]
@@ -110,7 +111,7 @@ def written_alone(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Callable[.
     def run(script: str, *args: str, out: str) -> Path:
         (tmp_path / out).mkdir()
         command = [str(ns_binary), str(tcl_root / script), *args]
-        subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=300, check=True)
+        subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=HANGS_S, check=True)
         return tmp_path / out
 
     return run

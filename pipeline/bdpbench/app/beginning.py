@@ -10,7 +10,8 @@ from pathlib import Path
 from bdpbench.contracts.files import make_folders, write_text_atomically
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.load import STUDY_NAME, find_study, read_study, study_keys
+from bdpbench.studies.load import STUDY_NAME, find_study, read_study
+from bdpbench.studies.named import check_is_new
 from bdpbench.studies.queues import QUEUE_KINDS
 
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
@@ -21,11 +22,11 @@ def begin_study(folder: Path) -> Path:
     """Write the skeleton of a study into a folder, which is made if necessary.
 
     Raises:
-        BdpbenchError: when the name of the folder cannot be a key, or there is a study already.
+        BdpbenchError: when the name of the folder cannot be a key, and as ``check_is_new``.
     """
     key = folder.resolve().name
     _check_name(key, "a study", str(folder))
-    _check_is_free(key)
+    check_is_new(folder)
     path = _write(folder / STUDY_NAME, key)
     read_study(path.resolve())
     return path
@@ -50,7 +51,7 @@ def begin_protocol(folder: Path) -> Path:
     """Copy the folder of AIMD, under a name of its own, to begin a protocol with.
 
     Raises:
-        BdpbenchError: when the name cannot be a key, or the folder exists.
+        BdpbenchError: when the name cannot be a key, and as ``check_is_new``.
     """
     return _copy("protocol", "aimd", {"AIMD": "{name}", "Aimd": "{key}"}, folder)
 
@@ -59,14 +60,14 @@ def begin_queue(folder: Path) -> Path:
     """Copy the queue with a threshold and its study, under a name of its own, to begin one with.
 
     Raises:
-        BdpbenchError: when the name cannot be a key, or is that of a configured study, or the
-            folder exists.
+        BdpbenchError: when the name cannot be a key, or is that of a queue of bdpbench, and as
+            ``check_is_new``.
     """
     words = {"EcnThreshold": "{key}", "ECN threshold": "{name}", "ecn_threshold": "{name}"}
-    name = folder.resolve().name
-    _check_is_free(name)
-    if _key(name) in QUEUE_KINDS:
-        raise BdpbenchError("is a queue of bdpbench already", where=name, hint="choose another")
+    if key_of(folder) in QUEUE_KINDS:
+        raise BdpbenchError(
+            "is a queue of bdpbench already", where=folder.name, hint="choose another"
+        )
     made = _copy("queue", "ecn_threshold", words, folder)
     read_study((made / STUDY_NAME).resolve())
     return made
@@ -76,9 +77,8 @@ def _copy(kind: str, which: str, words: Mapping[str, str], folder: Path) -> Path
     """Copy a folder of ``config/<kind>s`` with other words: ``{name}`` of the folder, ``{key}``."""
     name = folder.resolve().name
     _check_name(name, f"a {kind}", str(folder))
-    if folder.exists():
-        raise BdpbenchError("exists already, and is left as it is", where=str(folder))
-    own = {word: said.format(name=name, key=_key(name)) for word, said in words.items()}
+    check_is_new(folder)
+    own = {word: said.format(name=name, key=key_of(folder)) for word, said in words.items()}
     pattern = re.compile(rf"\b({'|'.join(own)})\b")
     for path in sorted((config_dir() / f"{kind}s" / which).iterdir()):
         text = pattern.sub(lambda found: own[found[1]], path.read_text(encoding="utf-8"))
@@ -87,14 +87,9 @@ def _copy(kind: str, which: str, words: Mapping[str, str], folder: Path) -> Path
     return folder
 
 
-def _key(name: str) -> str:
-    """The key that a folder of such a name gets."""
-    return name.title().replace("_", "")
-
-
-def _check_is_free(key: str) -> None:
-    if key in study_keys():
-        raise BdpbenchError("is the key of a configured study", where=key, hint="choose another")
+def key_of(folder: Path) -> str:
+    """The key that a protocol or a queue in such a folder gets."""
+    return folder.resolve().name.title().replace("_", "")
 
 
 def _check_name(name: str, what: str, where: str) -> None:

@@ -31,13 +31,13 @@ from bdpbench.contracts.paths import (
     runs_folder,
     tcl_dir,
 )
-from bdpbench.contracts.plan import PlannedRun, read_done
+from bdpbench.contracts.plan import PlannedRun, distinct, read_done
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies import cost
 from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.cost import BATCH_S, CALL_S, REPORT_RUN_S, RUN_S, SCHEDULER_S
-from bdpbench.studies.load import STUDY_NAME, load_study, study_keys
+from bdpbench.studies.load import STUDY_NAME, load_study, studies_dir, study_keys
 from bdpbench.studies.plan import tiers_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
@@ -202,7 +202,8 @@ def tier_estimates_s(study: Study) -> dict[str, list[float]]:
 
 def write_estimates(path: Path) -> None:
     """Write the estimates of all configured studies, one line for each."""
-    lines = [json.dumps({key: _planned(load_study(key))})[1:-1] for key in study_keys()]
+    planned = {key: _planned(load_study(studies_dir() / key)) for key in study_keys()}
+    lines = [json.dumps({key: each})[1:-1] for key, each in planned.items()]
     write_text_atomically(path, "{\n" + ",\n".join(lines) + "\n}\n")
 
 
@@ -219,7 +220,7 @@ def _listed(study: Study) -> _Estimates | None:
 
 def _planned(study: Study) -> _Estimates:
     identities = Identities()
-    planned = {tier: expand_tier(study, tier, identities) for tier in tiers_of(study)}
+    planned = {tier: distinct(expand_tier(study, tier, identities)) for tier in tiers_of(study)}
     return {
         "study_sha256": sha256_of(study.folder / STUDY_NAME),
         "tiers": {

@@ -13,7 +13,7 @@ from bdpbench.app.costs import Machine, tier_estimates_s
 from bdpbench.app.planning import Paths, Prepared, is_finished
 from bdpbench.app.progress import View, duration_text
 from bdpbench.contracts.paths import results_dir, run_folder, run_folders
-from bdpbench.contracts.plan import Identity, Parameters, PlannedRun
+from bdpbench.contracts.plan import Identity, Parameters, PlannedRun, distinct
 from bdpbench.contracts.runs import ERROR_NAME, read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.simulate import SCRATCH_FOLDER
@@ -21,7 +21,7 @@ from bdpbench.studies.background import remarks
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import make_batches
 from bdpbench.studies.engines import engine_remarks
-from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.load import load_study, studies_dir, study_keys
 from bdpbench.studies.plan import Selection, tiers_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import TIERS
@@ -35,7 +35,7 @@ def list_studies() -> None:
     machine = _configured_machine()
     rows = [("study", "tier", "runs", "CPU time", "title")]
     for key in study_keys():
-        study = load_study(key)
+        study = load_study(studies_dir() / key)
         estimates_s = tier_estimates_s(study)
         for tier in _ordered(tiers_of(study)):
             runs_s = estimates_s[tier]
@@ -57,11 +57,16 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
         cells = []
         for tier in tiers:
             runs = [run for run in by_tier[tier] if run["scenario"] == key and selection.wants(run)]
+            runs = distinct(runs)
             cells.append(f"{several(len(runs), 'run')}, {_cost(runs, machine)}" if runs else "-")
         rows.append((key, *cells, scenario.title))
     print(f"{study.key}: {study.title}")
     print(f"protocols: {', '.join(study.protocols)}\n")
     _print_table(rows)
+    for tier, runs in by_tier.items():
+        if len(distinct(runs)) < len(runs):
+            said = f"{several(len(distinct(runs)), 'run')} in all, since scenarios share some"
+            print(f"{tier}: {said}")
 
 
 def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
@@ -75,14 +80,18 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
     selection = selection.in_study(study)
     chosen = tier or config.tier
     paths = Paths(results_dir(config.results), study.key, chosen)
-    runs = [run for run in expand_tier(study, chosen) if selection.wants(run)]
-    if not runs:
+    places: dict[str, list[PlannedRun]] = defaultdict(list)
+    for run in expand_tier(study, chosen):
+        if selection.wants(run):
+            places[run["run_id"]].append(run)
+    if not places:
         raise BdpbenchError(f"no run of tier {chosen} is selected", where="selection")
     machine = Machine(paths.results)
     rows = [("run", "state", "CPU time", "scenario", "what")]
-    for run in runs:
+    for run, *others in places.values():
         state = "finished" if is_finished(paths, run) else "-"
-        rows.append((run["run_id"], state, _cost([run], machine), run["scenario"], run["label"]))
+        scenarios = ", ".join(dict.fromkeys(each["scenario"] for each in (run, *others)))
+        rows.append((run["run_id"], state, _cost([run], machine), scenarios, run["label"]))
     _print_table(rows)
 
 
@@ -128,7 +137,7 @@ def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
 def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
     """Say how many runs are to be simulated, how long that takes, and with which scripts."""
     plan, missing = prepared.plan, prepared.missing
-    done = sum(is_finished(prepared.paths, run) for run in plan["runs"])
+    done = sum(is_finished(prepared.paths, run) for run in distinct(plan["runs"]))
     runs = done + len(missing)
     machine = Machine(prepared.paths.results)
     batches = len(make_batches({run["run_id"]: machine.run_cpu_s(run) for run in missing}, cores))

@@ -37,7 +37,9 @@ from bdpbench.contracts.plan import (
     Plan,
     PlannedRun,
     batch_path,
+    distinct,
     read_plan,
+    study_folder,
     with_engine,
     write_plan_document,
 )
@@ -53,7 +55,14 @@ from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
 from bdpbench.studies.folders import ComponentFolder, folder_of_the_name
-from bdpbench.studies.load import declared_by, find_study, folders_of, load_study, why_not_replaced
+from bdpbench.studies.load import (
+    STUDY_NAME,
+    declared_by,
+    find_study,
+    folders_of,
+    load_study,
+    why_not_replaced,
+)
 from bdpbench.studies.ns3_program import simulators
 from bdpbench.studies.plan import Selection, group_of, groups_of, make_plan, tiers_of
 from bdpbench.studies.runs import expand_tier
@@ -137,6 +146,7 @@ class Prepared:
     """The plan of a tier, where its files are, and its runs that still have to be simulated.
 
     Attributes:
+        missing: each of them once, also where scenarios share one.
         own_scripts: scenario → why it keeps its script although others were given.
     """
 
@@ -215,6 +225,7 @@ def prepare(wanted: Wanted) -> Prepared:
     paths, scripts = wanted.paths(), wanted.scripts
     name, tier = wanted.study or paths.study, paths.tier
     study = load_study(name, scripts)
+    _check_is_its_own(paths, study)
     identities = Identities()
     selection = wanted.selection.in_study(study)
     tier_runs = expand_tier(study, tier, identities, engine=wanted.engine, selection=selection)
@@ -241,8 +252,24 @@ def prepare(wanted: Wanted) -> Prepared:
         plan["engine"] = wanted.engine
         for scenario in plan["scenarios"].values():
             scenario["title"] += f" ({' and '.join(simulators(runs))})"  # all captions have it
-    missing = [run for run in selected if not is_finished(paths, run)]
+    missing = distinct(run for run in selected if not is_finished(paths, run))
     return Prepared(paths, plan, missing, _own_scripts(study, runs, scripts))
+
+
+def _check_is_its_own(paths: Paths, study: Study) -> None:
+    """Refuse to replace the results of another study that has the same name and is still there."""
+    if study.folder.is_relative_to(config_dir()) or not paths.plan.is_file():
+        return  # find_study lets no other study have such a name
+    try:
+        other = study_folder(read_plan(paths.plan))
+    except BdpbenchError:
+        return  # of another version, or damaged: it is made again
+    if other.resolve() != study.folder and (other / STUDY_NAME).is_file():
+        raise BdpbenchError(
+            f"has the results of {other}, which those of {study.folder} would replace",
+            where=str(paths.folder),
+            hint="give one study another name, or name another folder with BDPBENCH_RESULTS",
+        )
 
 
 def make_folder(folder: ComponentFolder) -> None:
@@ -415,7 +442,7 @@ def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -
         "study": paths.study,
         "tier": paths.tier,
         "ns2_build_id": prepared.plan["ns2_build_id"],
-        "planned": len({run["run_id"] for run in prepared.runs}),
+        "planned": len(distinct(prepared.runs)),
         "jobs": jobs,
     }
     write_json_atomically(paths.batches / JOBS_NAME, found)

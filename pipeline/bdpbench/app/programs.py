@@ -14,6 +14,7 @@ from pathlib import Path
 from bdpbench.contracts.files import sha256_of, write_bytes_atomically
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.errors import BdpbenchError
+from bdpbench.processes import run
 
 
 def pinned_packages(
@@ -147,9 +148,7 @@ def _print(browser: str, page: Path, made: Path, *options: str) -> str:
         page.resolve().as_uri(),
     ]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_MOST_PRINTING_S, check=False
-        )
+        done = run(command, _MOST_PRINTING_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BdpbenchError(f"cannot be printed ({error})", where=str(page)) from None
     return done.stderr.strip() or f"exit code {done.returncode}"

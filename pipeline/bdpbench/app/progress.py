@@ -10,8 +10,8 @@ import json
 import sys
 import time
 from bisect import bisect_left
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
@@ -77,6 +77,7 @@ class Snapshot:
         done: number of runs that have finished or failed so far.
         share: share of the expected CPU time that is done, 0 … 1.
         eta_s: wall time that the simulations still need, s.
+        part: what is simulated now, if the runs belong to several parts.
     """
 
     running: tuple[RunProgress, ...]
@@ -85,6 +86,13 @@ class Snapshot:
     done: int
     share: float
     eta_s: float
+    part: str = ""
+
+    @property
+    def words(self) -> str:
+        """How many runs have ended, and of which part others run."""
+        counts = f"{self.done} of {self.total} runs"
+        return f"{counts} · {self.part}" if self.part else counts
 
 
 @dataclass(frozen=True)
@@ -252,10 +260,10 @@ class View:
 class EventView(View):
     """One JSON object per line on standard output, for programs: `--json`.
 
-    Each object has the key ``event``; times are in s. ``progress``: share, eta_s, and run_id,
-    simulated_s, end_s and rate of each running simulation. ``run_ended``: run_id, scenario, label,
-    status, verdicts (id, verdict, published, measured, unit). All other events give, as data, what
-    the command otherwise prints as text.
+    Each object has the key ``event``; times are in s. ``progress``: share, eta_s, the part if there
+    are several, and run_id, simulated_s, end_s and rate of each running simulation. ``run_ended``:
+    run_id, scenario, label, status, verdicts (id, verdict, published, measured, unit). All other
+    events give, as data, what the command otherwise prints as text.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -280,7 +288,9 @@ class EventView(View):
             }
             for each in snapshot.running
         ]
-        self.tell("progress", "", share=snapshot.share, eta_s=snapshot.eta_s, running=running)
+        part = {"part": snapshot.part} if snapshot.part else {}
+        told = {"share": snapshot.share, "eta_s": snapshot.eta_s, **part, "running": running}
+        self.tell("progress", "", **told)
 
     def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
         """Print ``run_ended``."""
@@ -317,7 +327,7 @@ class LineView(View):
         if not snapshot.total or self._clock() - self._shown_s < LINE_INTERVAL_S:
             return
         self._shown_s = self._clock()
-        words = [f"[{snapshot.share:4.0%}] {snapshot.done}/{snapshot.total} runs"]
+        words = [f"[{snapshot.share:4.0%}] {snapshot.words}"]
         running = [f"{each.name} {each.share:.0%}" for each in snapshot.running]
         if running:
             words.append("; ".join(running))
@@ -381,6 +391,69 @@ class LiveView(View):
         self._console.print(line)
 
 
+class PartsView(View):
+    """Shows the runs of several parts, which are simulated one after another, as one progress.
+
+    Args:
+        view: shows it.
+        parts: name → the runs that it lacks; a run of two parts is simulated for the first of them.
+        jobs: how many are simulated at a time.
+        cost_s: CPU time that a run is expected to take here, s.
+    """
+
+    def __init__(
+        self,
+        view: View,
+        parts: Mapping[str, Sequence[PlannedRun]],
+        jobs: int,
+        cost_s: Callable[[PlannedRun], float],
+    ) -> None:
+        self._view, self._jobs = view, jobs
+        self._costs_s = {
+            name: {run["run_id"]: cost_s(run) for run in runs} for name, runs in parts.items()
+        }
+        self._part, self._part_s = "", 0.0
+        self._later_s: dict[str, float] = {}
+        self._done, self._done_s, self._shown = 0, 0.0, 0
+
+    def begin(self, part: str) -> None:
+        """Say that the next runs are those of this part."""
+        self._done, self._shown = self._done + self._shown, 0
+        self._done_s += self._part_s
+        own = self._costs_s.pop(part)
+        self._part, self._part_s = part, sum(own.values())
+        others = self._costs_s.values()
+        for costs in others:
+            for run in own.keys() & costs.keys():
+                del costs[run]
+        self._later_s = {run: cost for costs in others for run, cost in costs.items()}
+
+    def tell(self, event: str, text: str, **facts: object) -> None:
+        """Report an event."""
+        self._view.tell(event, text, **facts)
+
+    def show(self, snapshot: Snapshot) -> None:
+        """Show the progress of the present part as that of all."""
+        self._shown = snapshot.done
+        left_s = sum(self._later_s.values())
+        done_s = self._done_s + snapshot.share * self._part_s
+        whole_s = self._done_s + self._part_s + left_s
+        self._view.show(
+            replace(
+                snapshot,
+                total=self._done + snapshot.total + len(self._later_s),
+                done=self._done + snapshot.done,
+                share=done_s / whole_s if whole_s else 1.0,
+                eta_s=snapshot.eta_s + left_s / self._jobs,
+                part=self._part,
+            )
+        )
+
+    def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
+        """A run has finished or failed."""
+        self._view.ended(run, verdicts)
+
+
 def _running_table(snapshot: Snapshot) -> Table:
     from rich.progress_bar import ProgressBar
     from rich.table import Table
@@ -407,11 +480,10 @@ def _overall(snapshot: Snapshot) -> Table:
     from rich.table import Table
     from rich.text import Text
 
-    words = f"{snapshot.done} of {snapshot.total} runs"
     if snapshot.done < snapshot.total:
-        words += f", about {duration_text(snapshot.eta_s)} left"
+        words = f"{snapshot.words} · about {duration_text(snapshot.eta_s)} left"
     else:
-        words += "; measuring, and writing the report"
+        words = f"{snapshot.words} · measuring, and writing the report"
     line = Table.grid(padding=(0, 2, 0, 0))
     bar = ProgressBar(total=1.0, completed=snapshot.share, width=_BAR_WIDTH)
     line.add_row(bar, Text(f"{snapshot.share:4.0%}  {words}", style="bold"))

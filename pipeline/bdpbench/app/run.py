@@ -20,10 +20,10 @@ from bdpbench.contracts.plan import PlannedRun, write_plan_document
 from bdpbench.contracts.reports import is_reported, read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
+from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.backend import Backend, choose_backend
 from bdpbench.simulation.build import current_build_id
 from bdpbench.simulation.ns3_backend import Ns3Backend
-from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.studies.config import Config, load_config
 from bdpbench.studies.engines import engine_remarks
 from bdpbench.studies.ns3_program import is_ns3

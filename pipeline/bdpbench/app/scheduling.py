@@ -12,11 +12,10 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 from pydantic import BaseModel, ConfigDict
 
@@ -33,18 +32,17 @@ from bdpbench.contracts.files import (
     write_bytes_atomically,
 )
 from bdpbench.contracts.paths import places, repository_root
-from bdpbench.contracts.plan import Jobs, PlannedRun
+from bdpbench.contracts.plan import Jobs, PlannedRun, distinct
 from bdpbench.contracts.runs import ERROR_NAME
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.ns2_process import LEAST_FREE_BYTES
-from bdpbench.simulation.processes import (
+from bdpbench.processes import (
     CALL_VARIABLE,
-    dying_with_parent,
-    end_group,
     name_of_this_call,
     signal_words,
+    started,
 )
+from bdpbench.simulation.ns2_process import LEAST_FREE_BYTES
 from bdpbench.studies.config import SlurmConfig
 from bdpbench.studies.cost import LEAST_S
 
@@ -214,9 +212,15 @@ class Workflow:
             **(self._slurm.environment() if self._slurm else {CALL_VARIABLE: name_of_this_call()}),
         }
         command = self._batch_command() if self._alone else self._snakemake_command()
+        environment = {**os.environ, **environment}
+        # Alone, Snakemake would wait for its jobs before it ends; signalled together, they all end
+        # at once. Batches also watch this process themselves, since after a signal that cannot be
+        # caught nobody is left to end them.
         with (
             self.log.open("a", encoding="utf-8") as log,
-            _started(command, log, environment) as child,
+            started(
+                command, _GRACE_S, stdout=log, stderr=subprocess.STDOUT, env=environment
+            ) as child,
         ):
             return self._follow(child, overseer)
 
@@ -291,33 +295,6 @@ class Workflow:
             self._view.tell("queue", text, running=running, waiting=waiting, reason=reason)
 
 
-@contextmanager
-def _started(
-    command: Sequence[str], log: IO[str], environment: Mapping[str, str]
-) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a child in its own process group, all of whose processes end with it.
-
-    The child dies with this process, and batches watch this process themselves, since after a
-    signal that cannot be caught nobody is left to end them.
-    """
-    child = subprocess.Popen(
-        command,
-        stdin=subprocess.DEVNULL,
-        stdout=log,
-        stderr=subprocess.STDOUT,
-        preexec_fn=dying_with_parent(),
-        process_group=0,
-        env={**os.environ, **environment},
-    )
-    try:
-        yield child
-    finally:
-        # Alone, Snakemake would wait for its jobs before it ends; signalled together, they all end
-        # at once.
-        end_group(child.pid, _GRACE_S)
-        child.wait()
-
-
 def _wait(child: subprocess.Popen[bytes], timeout_s: float) -> int | None:
     try:
         return child.wait(timeout_s)
@@ -355,11 +332,11 @@ def failure(prepared: Prepared, log: Path, status: int) -> BdpbenchError:
     """
     failed = failed_runs(prepared)
     if failed:
-        finished = sum(is_finished(prepared.paths, run) for run in prepared.runs)
+        runs = distinct(prepared.runs)
+        finished = sum(is_finished(prepared.paths, run) for run in runs)
         return BdpbenchError(
             "\n".join(_error_of(prepared, run) for run in failed),
-            hint=f"{finished} of {len(prepared.runs)} runs are finished and kept; "
-            "the same command resumes",
+            hint=f"{finished} of {len(runs)} runs are finished and kept; the same command resumes",
         )
     logged = "\n".join(dict.fromkeys(_logged_errors(prepared, log)))
     if logged:

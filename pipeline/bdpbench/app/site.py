@@ -26,6 +26,7 @@ from bdpbench.contracts.paths import checkout_root
 from bdpbench.contracts.reports import REPORT_NAME, SUMMARY_NAME, read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
+from bdpbench.processes import run
 
 CONFIG_NAME = "mkdocs.yml"
 PUBLISHED_PAGE = "published.md"
@@ -132,13 +133,10 @@ def _configured(root: Path, pages: Path, made: Path) -> Path:
 
 def _build(config: Path, packages: Path) -> None:
     try:
-        done = subprocess.run(
+        done = run(
             [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "-f", str(config)],
+            _MOST_BUILDING_S,
             env={**os.environ, "PYTHONPATH": str(packages)},
-            capture_output=True,
-            text=True,
-            timeout=_MOST_BUILDING_S,
-            check=False,
         )
     except subprocess.TimeoutExpired:
         said = f"MkDocs did not end within {_MOST_BUILDING_S / 60:g} minutes"

@@ -28,6 +28,7 @@ from bdpbench.app.progress import View
 from bdpbench.app.snakemake_cli import JOBS_PATH_VARIABLE
 from bdpbench.contracts.runs import RUN_NAME
 from bdpbench.errors import BdpbenchError
+from bdpbench.processes import run
 from bdpbench.studies.config import SlurmConfig
 
 _WAITING = frozenset({"PENDING", "REQUEUED", "REQUEUE_HOLD", "REQUEUE_FED", "SPECIAL_EXIT"})
@@ -426,9 +427,7 @@ def _seconds(text: str) -> float:
 def _ask(*command: str) -> str:
     """Standard output of a Slurm command."""
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=TIMEOUT_S, check=False
-        )
+        done = run(command, TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoAnswerError(str(error)) from None
     if done.returncode != 0:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -26,6 +27,12 @@ from bdpbench.errors import BdpbenchError
 
 ROUNDING = 1e-9
 """Smaller values, in any unit, are what rounding leaves of sums that should be 0."""
+
+_HEADLINE = re.compile(
+    r"((overall|mean|total|measured|flows|link)_)?(goodput|throughput|utilization)"
+    r"|.*(jain|fairness)_index|asymmetry|fair_share_ratio"
+)
+"""Metrics that a comparison shows first: what is transferred, and how it is shared."""
 
 _Runs: TypeAlias = "Mapping[tuple[str, str], tuple[str, Parameters]]"
 """(Scenario, run id) → label and parameters."""
@@ -234,9 +241,9 @@ def _reading(value: Value) -> tuple[str, str]:
 
 
 def _rank(moved: MovedMetric) -> tuple[bool, bool, float]:
-    """Sort key: beyond bounds first, among those published numbers first, then by distance."""
+    """Sort key: beyond bounds first, among those what readers ask for first, then by distance."""
     size = float("inf") if moved["change_pct"] is None else abs(moved["change_pct"])
-    return not moved["beyond"], not moved["number"], -size
+    return not moved["beyond"], not _HEADLINE.fullmatch(moved["metric"]), -size
 
 
 def _moved(

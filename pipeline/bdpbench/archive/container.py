@@ -31,6 +31,7 @@ from bdpbench.contracts.plan import PLAN_NAME
 from bdpbench.contracts.reports import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME, SUMMARY_NAME
 from bdpbench.contracts.runs import METRICS_NAME
 from bdpbench.contracts.scorecard import SCORECARD_NAME
+from bdpbench.errors import BdpbenchError
 
 Entry: TypeAlias = "bytes | Path"
 """The content of a file in a zip, or a file that holds it."""
@@ -183,7 +184,15 @@ def verify_archive(path: Path, most_bytes: int = MOST_BYTES) -> Verification:
     Args:
         path: the zip.
         most_bytes: limit of the unpacked size of its files.
+
+    Raises:
+        BdpbenchError: for a folder.
     """
+    if path.is_dir():
+        hint = "`./bdpbench archive STUDY` writes one; `compare` and `metrics` read folders"
+        raise BdpbenchError(
+            "is a folder: expected the zip of an archive", where=str(path), hint=hint
+        )
     if not path.is_file():
         return Verification("", 0, 0, ("there is no such file",))
     sha256 = sha256_of(path)

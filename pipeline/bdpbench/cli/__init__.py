@@ -13,7 +13,7 @@ import click
 from bdpbench import __version__
 from bdpbench.contracts.files import disk_error
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.processes import end_with_call
+from bdpbench.processes import end_with_call
 
 if TYPE_CHECKING:
     from _typeshed import ReadableBuffer
@@ -24,7 +24,7 @@ _COMMANDS = {
     "run": ("running", "Simulate the missing runs of a study and write its report."),
     "evaluate": ("running", "Put protocols beside those of all studies."),
     "list": ("running", "Show studies, scenarios, runs and what they cost."),
-    "new": ("running", "Begin a study, a metric or a protocol of your own."),
+    "new": ("running", "Begin a study, a metric, a protocol or a queue."),
     "analyze": ("tools", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
     "check": ("running", "Fail unless the verdicts of a tier are as expected."),
     "report": ("results", "Write a study's report, or its figures and tables for papers."),

@@ -146,12 +146,12 @@ def metric(name: str, study: str) -> None:
 @click.argument("folder", metavar="NAME", type=PATH)
 def protocol(folder: Path) -> None:
     """Write NAME/: AIMD with two parameters, as a protocol that studies can name."""
-    from bdpbench.app.beginning import begin_protocol
+    from bdpbench.app.beginning import begin_protocol, key_of
 
     made = begin_protocol(folder)
     click.echo(
         f"{made}: edit law.cc; `./bdpbench evaluate {made} --quick` puts it beside all others,\n"
-        f"and a study uses it with protocols: {{Mine: {{folder: {made}}}}}"
+        f"and a study uses it with protocols: {{{key_of(made)}: {{folder: {made.resolve()}}}}}"
     )
 
 
@@ -159,12 +159,12 @@ def protocol(folder: Path) -> None:
 @click.argument("folder", metavar="NAME", type=PATH)
 def queue(folder: Path) -> None:
     """Write NAME/: drop-tail that marks from a threshold on, and a study that uses it."""
-    from bdpbench.app.beginning import begin_queue
+    from bdpbench.app.beginning import begin_queue, key_of
 
     made = begin_queue(folder)
     click.echo(
         f"{made}: edit discipline.cc; `./bdpbench run {made}` puts it beside drop-tail and CoDel,\n"
-        f"and any study uses it with queues: {{Mine: {{folder: {made}}}}}"
+        f"and any study uses it with queues: {{{key_of(made)}: {{folder: {made.resolve()}}}}}"
     )
 
 

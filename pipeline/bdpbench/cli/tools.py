@@ -96,7 +96,10 @@ def recover_command(copy: Path, output: Path, study: str | None) -> None:
 @click.command("test", context_settings={"ignore_unknown_options": True})
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def test_command(pytest_arguments: tuple[str, ...]) -> None:
-    """Run the tests; further arguments go to pytest."""
+    """Run the tests; further arguments go to pytest.
+
+    Proofs that need time on an idle machine are left out; `-m ci` runs them, `-m ''` all.
+    """
     from bdpbench.app.validate import run_tests
 
     raise SystemExit(run_tests(pytest_arguments))

@@ -15,8 +15,10 @@ from typing import Any, Protocol
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import home_dir
 from bdpbench.later import pl
+from bdpbench.processes import run
 
 _BUILD = Path(__file__).with_name("build.sh")
+_MOST_COMPILING_S = 600.0
 
 
 def load_library(source: Path) -> ctypes.CDLL | None:
@@ -29,9 +31,9 @@ def load_library(source: Path) -> ctypes.CDLL | None:
         if not _is_whole(path):
             path.unlink(missing_ok=True)
             command = ["bash", str(_BUILD), str(path.parent), str(source)]
-            subprocess.run(command, check=True, capture_output=True)
+            run(command, _MOST_COMPILING_S)
         return ctypes.CDLL(str(path))
-    except (OSError, subprocess.CalledProcessError):
+    except (OSError, subprocess.TimeoutExpired):
         return None
 
 

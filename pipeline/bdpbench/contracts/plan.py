@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NotRequired, TypedDict, cast, get_args
@@ -215,6 +215,11 @@ def result_name(plan: Plan) -> str:
 def with_engine(name: str, engine: str | None) -> str:
     """The name of what `run` simulated with an engine: ``tier-ns3``."""
     return name if engine is None else f"{name}-{engine}"
+
+
+def distinct(runs: Iterable[PlannedRun]) -> list[PlannedRun]:
+    """Runs, each once, since scenarios may share a run: what is simulated, counted and paid for."""
+    return list({run["run_id"]: run for run in runs}.values())
 
 
 def study_folder(plan: Plan) -> Path:

@@ -247,7 +247,7 @@ class Provenance(TypedDict):
 
 
 def kept_runs_bytes(runs: Sequence[KeptRun]) -> bytes:
-    """Content of ``runs.parquet``: a row for each run, with a column of JSON for each field.
+    """Content of ``runs.parquet``: a row for each run, its id and each other field as JSON.
 
     Thousands of runs have most of their arguments and lines in common, so that a column of them
     takes a hundredth of its length.
@@ -258,6 +258,7 @@ def kept_runs_bytes(runs: Sequence[KeptRun]) -> bytes:
         name: [json.dumps(run[name], allow_nan=False) if name in run else None for run in runs]  # type: ignore[literal-required]
         for name in _KEPT_COLUMNS
     }
+    columns["run_id"] = [run["run_id"] for run in runs]  # by which tables are joined
     schema = dict.fromkeys(columns, pl.String)
     frame = pl.DataFrame(
         {"schema_version": [KEPT_VERSION] * len(runs), **columns}, schema_overrides=schema
@@ -285,7 +286,7 @@ def read_kept_runs(content: bytes, path: Path) -> list[KeptRun]:
         versions = set(frame["schema_version"])
         rows = frame.drop("schema_version").rows(named=True)
         runs = [
-            {name: json.loads(text) for name, text in row.items() if text is not None}
+            {name: _field(name, text) for name, text in row.items() if text is not None}
             for row in rows
         ]
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
@@ -296,6 +297,11 @@ def read_kept_runs(content: bytes, path: Path) -> list[KeptRun]:
         shaped(run, KeptRun, Path(f"{path}: run {number}"), what)
         for number, run in enumerate(runs, start=1)
     ]
+
+
+def _field(name: str, text: str) -> object:
+    """A field of a run; ids were JSON, too, in what was published earlier."""
+    return text if name == "run_id" and not text.startswith('"') else json.loads(text)
 
 
 # ---------------------------------------------------------------- comparisons

@@ -29,7 +29,7 @@ from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import Charts
 from bdpbench.studies.config import load_config
-from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.load import load_study, studies_dir, study_keys
 from bdpbench.studies.plan import Selection, tiers_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.trace import load_table, write_tables
@@ -251,7 +251,7 @@ def list_studies() -> pl.DataFrame:
     """
     rows = []
     for key in study_keys():
-        found = load_study(key)
+        found = load_study(studies_dir() / key)
         estimates_s = tier_estimates_s(found)
         rows += [
             (key, found.title, tier, len(estimates_s[tier]), sum(estimates_s[tier]))

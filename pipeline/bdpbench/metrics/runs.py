@@ -30,7 +30,7 @@ from bdpbench.metrics.definition import (
 )
 from bdpbench.metrics.groups import Group, Row, confidence_interval
 from bdpbench.metrics.series import batch_means, inside, known_mean, known_sum, mean, number
-from bdpbench.metrics.views import FlowView, RunView, counted, second_half
+from bdpbench.metrics.views import FlowView, RunView, counted, once, second_half
 
 
 def _has_flows(run: RunView) -> bool:
@@ -193,7 +193,8 @@ def _window_of_first(run: RunView) -> Window:
     return counted(_flows(run)[0])
 
 
-def _flows(run: RunView) -> list[FlowView]:
+@once
+def _flows(run: RunView) -> Sequence[FlowView]:
     """The long-lived flows that have been counted, by number."""
     counted_flows = [
         each
@@ -220,6 +221,7 @@ def _has_groups(run: RunView) -> bool:
     return len(_groups(run)) > 1
 
 
+@once
 def _has_paths(run: RunView) -> bool:
     flows = _flows(run)
     return len(flows) > 1 and all(flow.has("access_mbps") for flow in flows)
@@ -271,7 +273,12 @@ def group_goodput_ratio(run: RunView) -> float | None:
 
 
 def _is_beside_others(flow: FlowView) -> bool:
-    return _has_paths(flow.run) and flow.index in {each.index for each in _flows(flow.run)}
+    return _has_paths(flow.run) and flow.index in _indices(flow.run)
+
+
+@once
+def _indices(run: RunView) -> frozenset[int]:
+    return frozenset(flow.index for flow in _flows(run))
 
 
 @flow_metric(
@@ -309,6 +316,7 @@ def group_max_min_jain_index(run: RunView) -> float | None:
     return fairness.jain_index([known_mean([shares[f.index] for f in flows]) for flows in groups])
 
 
+@once
 def _normalised(run: RunView) -> Mapping[int, float | None]:
     """Flow → its throughput over its max-min fair share."""
     flows, window = _flows(run), _window_of_first(run)

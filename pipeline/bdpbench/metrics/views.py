@@ -8,10 +8,11 @@ Windows are half-open on the left, ``(start_s, end_s]``: see ``series.in_window`
 
 from __future__ import annotations
 
+import functools
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import polars as pl
 
@@ -30,6 +31,8 @@ COMMON_LINK = "bottleneck"
 
 FACTS = "facts"
 """Table of what a script itself has counted for flows and links."""
+
+T = TypeVar("T")
 
 _MAX_MISSING_END_S = 1.0
 # A change of a link's rate in a plan: 5 from 20 s.
@@ -125,6 +128,7 @@ class RunView(View):
         self._series: dict[str, dict[Any, pl.DataFrame]] = {}
         self._flows: dict[int, FlowView] = {}
         self._links: dict[str, LinkView] = {}
+        self.computed: dict[Callable[[RunView], Any], Any] = {}  # by ``once``
         self.duration_s = self.positive("duration_s")
 
     def table(self, name: str) -> pl.DataFrame:
@@ -213,6 +217,19 @@ class RunView(View):
                         where=self.where,
                         hint="remove the run's folder and run again",
                     )
+
+
+def once(compute: Callable[[RunView], T]) -> Callable[[RunView], T]:
+    """A function of a run that is computed once for each run, however many flows ask for it."""
+
+    @functools.wraps(compute)
+    def known(run: RunView) -> T:
+        if compute not in run.computed:
+            run.computed[compute] = compute(run)
+        found: T = run.computed[compute]
+        return found
+
+    return known
 
 
 class FlowView(View):

@@ -17,6 +17,7 @@ from typing import NamedTuple
 
 from bdpbench.contracts.files import replace_folder, sha256_of
 from bdpbench.errors import BdpbenchError
+from bdpbench.processes import run
 from bdpbench.recover.listing import (
     Block,
     Listing,
@@ -154,9 +155,7 @@ def check_scripts(interpreter: Path, scripts: Sequence[Path]) -> list[Problem]:
     """
     command = [str(interpreter), str(_PARSE), *map(str, scripts)]
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_PARSE_TIMEOUT_S, check=False
-        )
+        done = run(command, _PARSE_TIMEOUT_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BdpbenchError(
             f"could not parse the scripts: {error}", where=str(interpreter)

@@ -22,8 +22,10 @@ from bdpbench.contracts.paths import repository_root, tcl_dir
 from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
+from bdpbench.processes import run
 from bdpbench.simulation.build import (
     LIBRARIES_VARIABLE,
+    NS2_LOCALE,
     PREFIX_VARIABLE,
     build_prefix,
     can_be_built,
@@ -101,7 +103,8 @@ class NativeBackend:
         which ``BDPBENCH_TCL`` names.
         """
         binary = require_build(self.build_id).binary
-        variables = {TCL_VARIABLE: str(tcl_dir()), _TUNING: os.environ.get(_TUNING, _LARGE_PAGES)}
+        tuning = {_TUNING: os.environ.get(_TUNING, _LARGE_PAGES)}
+        variables = {TCL_VARIABLE: str(tcl_dir()), **tuning, **NS2_LOCALE}
         if loads_libraries(argv):
             variables[LIBRARIES_VARIABLE] = str(libraries_dir())
         return Command((str(binary), str(script), *argv), variables)
@@ -269,13 +272,7 @@ def docker_answers() -> bool:
 def _docker(arguments: Sequence[str], timeout_s: float = ENGINE_TIMEOUT_S) -> str | None:
     """Standard output of a docker command, or None if it fails or does not answer."""
     try:
-        done = subprocess.run(
-            ["docker", *arguments],
-            capture_output=True,
-            text=True,
-            timeout=timeout_s,
-            check=False,
-        )
+        done = run(["docker", *arguments], timeout_s)
     except (OSError, subprocess.TimeoutExpired):
         return None
     return done.stdout if done.returncode == 0 else None
@@ -323,14 +320,7 @@ def why_it_does_not_run(build_id: str) -> str | None:
     if build is None:
         return "it is not there"
     try:
-        done = subprocess.run(
-            [str(build.binary), "/dev/stdin"],
-            input=_TRIAL,
-            capture_output=True,
-            text=True,
-            timeout=_TRIAL_S,
-            check=False,
-        )
+        done = run([str(build.binary), "/dev/stdin"], _TRIAL_S, _TRIAL)
     except (OSError, subprocess.TimeoutExpired) as error:
         return str(error)
     if done.returncode == 0:

@@ -23,7 +23,7 @@ from bdpbench.contracts.paths import home_dir, repository_root, tcl_dir
 from bdpbench.contracts.plan import Declared
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.processes import dying_with_parent, signals_interrupt
+from bdpbench.processes import run, signals_interrupt, start
 
 BINARY_NAME = "ns"
 INFO_NAME = "ns-bdpbench.json"
@@ -32,6 +32,9 @@ PREFIX_VARIABLE = "BDPBENCH_NS2_PREFIX"
 
 LIBRARIES_VARIABLE = "BDPBENCH_LIBRARIES"
 """Environment variable by which ns-2 finds the libraries of protocols and queues in folders."""
+
+NS2_LOCALE = {"LC_ALL": "C.UTF-8"}
+"""In any other locale, a path with letters outside ASCII is another in its C++ than in its Tcl."""
 
 INTERFACE_FLAGS = ("-std=gnu++17", "-O2", "-fPIC", "-shared", "-Wl,--no-undefined", "-Wall")
 MODULE_FLAGS = (
@@ -164,6 +167,13 @@ def can_be_built() -> bool:
     return subprocess.run(command, capture_output=True, check=False).returncode == 0
 
 
+def packages_command() -> str:
+    """The command that installs what is missing here for compiling ns-2, protocols and queues."""
+    script = 'source "$0"; install_command $(missing_packages ns2)'
+    command = ["bash", "-c", script, str(build_script().with_name("packages.sh"))]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()
+
+
 def run_build_script(arguments: list[str]) -> None:
     """Run ``ns2/build.sh`` and show its progress on this terminal.
 
@@ -173,12 +183,7 @@ def run_build_script(arguments: list[str]) -> None:
     command = ["bash", str(build_script()), "--prefix", str(build_prefix()), *arguments]
     with (
         signals_interrupt(),
-        subprocess.Popen(
-            command,
-            stdin=subprocess.DEVNULL,
-            env=build_environment(),
-            preexec_fn=dying_with_parent(),
-        ) as build,
+        start(command, env=build_environment()) as build,  # sudo may ask on this terminal
     ):
         try:
             build.wait()
@@ -249,14 +254,8 @@ def _answer(
     """ns-2's answers about declarations, cached as long as binary and script are unchanged."""
     command = [str(binary[0]), str(script[0]), *triples]
     try:
-        done = subprocess.run(
-            command,
-            env={**os.environ, LIBRARIES_VARIABLE: str(libraries_dir())},
-            capture_output=True,
-            text=True,
-            timeout=_TIMEOUT_S,
-            check=False,
-        )
+        environment = {**os.environ, **NS2_LOCALE, LIBRARIES_VARIABLE: str(libraries_dir())}
+        done = run(command, _TIMEOUT_S, env=environment)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BdpbenchError(f"ns-2 does not answer: {error}", where=str(binary[0])) from None
     if done.returncode != 0:

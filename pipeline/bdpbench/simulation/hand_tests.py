@@ -22,12 +22,12 @@ from pydantic import Field, RootModel, model_validator
 from bdpbench.contracts.files import sha256_of, write_text_atomically
 from bdpbench.contracts.yaml_files import Location, Strict, Text, VariableName, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.processes import run
 from bdpbench.simulation.build import libraries_dir
 from bdpbench.simulation.libraries import compile_code
-from bdpbench.studies.folders import ComponentFolder, QueueFolder
+from bdpbench.studies.folders import TEST_NAME, ComponentFolder, QueueFolder
 from bdpbench.units import LEAST_SAMPLE_S, MOST_COUNT, MOST_PACKET_BYTES, MOST_TIME_S
 
-TEST_NAME = "test.yaml"
 _TIMEOUT_S = 60.0
 
 
@@ -276,14 +276,7 @@ def _answers(folder: ComponentFolder, driver: str, lines: Sequence[str]) -> list
         ]
         compile_code(folder, [main, *others], program, shared=False)
         try:
-            done = subprocess.run(
-                [str(program)],
-                input="\n".join(lines),
-                capture_output=True,
-                text=True,
-                timeout=_TIMEOUT_S,
-                check=False,
-            )
+            done = run([str(program)], _TIMEOUT_S, "\n".join(lines))
         except subprocess.TimeoutExpired:
             raise _does_not_end(folder, "do not end within a minute") from None
     told = [line[2:] for line in done.stdout.splitlines() if line.startswith("> ")]

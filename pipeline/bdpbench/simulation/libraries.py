@@ -21,7 +21,14 @@ from pathlib import Path
 from bdpbench.contracts.files import write_atomically, write_text_atomically, written_text
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import INTERFACE_FLAGS, MODULE_FLAGS, interface_dir, libraries_dir
+from bdpbench.processes import run
+from bdpbench.simulation.build import (
+    INTERFACE_FLAGS,
+    MODULE_FLAGS,
+    interface_dir,
+    libraries_dir,
+    packages_command,
+)
 from bdpbench.studies.folders import ComponentFolder, ProtocolFolder, QueueFolder
 
 _CXX, _CC = "g++", "gcc"
@@ -244,13 +251,7 @@ def _answer(folder: ComponentFolder, module: Path, library: Path) -> str:
         ]
         run_compiler(folder, command, _HINT)
         try:
-            done = subprocess.run(
-                [str(program), str(library)],
-                capture_output=True,
-                text=True,
-                timeout=_LOADING_S,
-                check=False,
-            )
+            done = run([str(program), str(library)], _LOADING_S)
         except subprocess.TimeoutExpired:
             said = f"its module_init does not end within {_LOADING_S:g} s"
             raise BdpbenchError(said, where=str(module)) from None
@@ -279,12 +280,10 @@ def run_compiler(folder: ComponentFolder, command: Sequence[str], hint: str) -> 
         raise BdpbenchError(
             f"needs {command[0]}, which is not there",
             where=str(folder.path),
-            hint="`apt-get install g++` installs it",
+            hint=packages_command(),
         )
     try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, timeout=_COMPILING_S, check=False
-        )
+        done = run(command, _COMPILING_S)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BdpbenchError(f"does not compile: {error}", where=str(folder.path)) from None
     if done.returncode != 0:

@@ -20,8 +20,8 @@ from typing import IO, Protocol
 from bdpbench.contracts.files import RESUME_HINT, free_bytes, full_disk, no_inodes_left, size_text
 from bdpbench.contracts.runs import LOG_NAME, OUTPUT_FOLDER
 from bdpbench.errors import BdpbenchError
+from bdpbench.processes import signal_words, start, stat_of
 from bdpbench.simulation.backend import Command
-from bdpbench.simulation.processes import dying_with_parent, signal_words, stat_of
 
 PROGRESS_NAME = "progress"
 
@@ -144,15 +144,9 @@ def _start(command: Command, scratch: Path) -> tuple[_Ns2, IO[bytes]]:
     """Start the process, with a pipe for its standard output and standard error."""
     reader, writer = os.pipe()
     try:
-        child = subprocess.Popen(
-            command.words,
-            cwd=scratch,
-            env={**os.environ, **command.environment},
-            stdin=subprocess.DEVNULL,
-            stdout=writer,
-            stderr=writer,
-            preexec_fn=dying_with_parent(),
-        )
+        # In the group of the batch, which is ended as a whole, also if ns-2 has children.
+        environment = {**os.environ, **command.environment}
+        child = start(command.words, cwd=scratch, env=environment, stdout=writer, stderr=writer)
     except BaseException:
         os.close(reader)
         raise

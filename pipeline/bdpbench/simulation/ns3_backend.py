@@ -18,6 +18,7 @@ from bdpbench.contracts.files import known_sha256_of, make_folders
 from bdpbench.contracts.paths import home_dir
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
+from bdpbench.processes import run
 from bdpbench.simulation.backend import Command
 from bdpbench.simulation.build import INFO_NAME
 from bdpbench.studies.ns3_program import (
@@ -96,9 +97,7 @@ class Ns3Backend:
         code = [str(path) for path in ns3_files() if path.suffix == ".cc"]
         command = ["g++", *NS3_FLAGS, "-o", str(made), *code, *NS3_LIBRARIES]
         try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=_TIMEOUT_S, check=False
-            )
+            done = run(command, _TIMEOUT_S)
         except subprocess.TimeoutExpired as error:
             raise BdpbenchError(
                 f"the program of ns-3 was not compiled within {_TIMEOUT_S:g} s and was stopped",

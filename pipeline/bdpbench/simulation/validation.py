@@ -12,13 +12,13 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
@@ -30,9 +30,9 @@ from bdpbench.contracts.documents import read_json, write_json_atomically
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.contracts.yaml_files import Strict, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.processes import started
 from bdpbench.simulation import validation_recorder
 from bdpbench.simulation.build import build_environment, build_script
-from bdpbench.simulation.processes import dying_with_parent
 
 # Wired links, queues, schedulers, TCP and traces: what bdpbench's own runs use.
 QUICK_SUBSETS = (
@@ -302,28 +302,17 @@ def _drive(subset: str, folder: Path, tests: Path, limits: Limits) -> bool:
     """Run the driver until it ends; False if it and its children had to be stopped."""
     clean = {name: value for name, value in os.environ.items() if name not in ("NS", "DISPLAY")}
     environment = {**clean, "PATH": f"{folder / 'path'}:{clean['PATH']}", "LC_ALL": "C"}
-    with (folder / "log.txt").open("ab") as stream:
-        child = subprocess.Popen(
-            [f"./test-all-{subset}", "quiet"],
-            cwd=tests,
-            env=environment,
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=stream,
-            start_new_session=True,
-            preexec_fn=dying_with_parent(),
-        )
-        deadline = time.monotonic() + limits.seconds
-        while True:
-            try:
+    command = [f"./test-all-{subset}", "quiet"]
+    deadline = time.monotonic() + limits.seconds
+    with (
+        (folder / "log.txt").open("ab") as stream,
+        started(command, 0, cwd=tests, env=environment, stdout=stream, stderr=stream) as child,
+    ):
+        while time.monotonic() < deadline and not limits.stop.is_set():
+            with suppress(subprocess.TimeoutExpired):
                 child.wait(_POLL_S)
-            except subprocess.TimeoutExpired:
-                if time.monotonic() < deadline and not limits.stop.is_set():
-                    continue
-                os.killpg(child.pid, signal.SIGKILL)
-                child.wait()
-                return False
-            return True
+                return True
+    return False
 
 
 def outcomes(log: str) -> list[tuple[str, str]]:

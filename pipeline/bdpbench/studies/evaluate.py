@@ -31,7 +31,7 @@ from bdpbench.contracts.yaml_files import (
 )
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.behaviour import Identities
-from bdpbench.studies.load import STUDY_NAME, load_study, studies_dir, study_keys
+from bdpbench.studies.load import STUDY_NAME, read_study, studies_dir, study_keys
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.plan import parameter_grid
 from bdpbench.studies.runs import expand_points
@@ -321,7 +321,7 @@ def load_mirror(folder: Path) -> Mirror:
     """
     if not (folder / STUDY_NAME).is_file():
         raise BdpbenchError(f"has no {STUDY_NAME}", where=str(folder))
-    return read_mirror(load_study(folder), folder / EVALUATE_NAME)
+    return read_mirror(read_study(folder.resolve() / STUDY_NAME), folder / EVALUATE_NAME)
 
 
 def read_mirror(study: Study, path: Path) -> Mirror:

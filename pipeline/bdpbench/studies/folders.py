@@ -1,9 +1,10 @@
 """Protocols and queues that are folders anywhere: a YAML file that describes one, and its code.
 
-A study names the folder, ``protocols: {Mine: {folder: ../mine}}``. What ns-2 makes of it is a class
-whose name contains a digest of the folder's code, so that run ids cover it. ``protocol.yaml``
-describes a protocol, and ``law.cc`` computes it, or in its place a congestion control module of
-Linux, ``tcp_*.c``; ``queue.yaml`` describes a queue, and ``discipline.cc`` is what it does.
+A study names the folder, ``protocols: {Myprotocol: {folder: ../myprotocol}}``. What ns-2 makes of
+it is a class whose name contains a digest of the folder's code, so that run ids cover it.
+``protocol.yaml`` describes a protocol, and ``law.cc`` computes it, or in its place a congestion
+control module of Linux, ``tcp_*.c``; ``queue.yaml`` describes a queue, and ``discipline.cc`` is
+what it does.
 """
 
 from __future__ import annotations
@@ -143,6 +144,9 @@ def _check(element: ElementTree.Element) -> None:
 
 # ---------------------------------------------------------------- folders
 
+TEST_NAME = "test.yaml"
+"""Values by hand of what is in a folder, if it has any (``simulation/hand_tests.py``)."""
+
 _DIGITS = 12
 _CODE = (".cc", ".h", ".c")
 
@@ -279,6 +283,12 @@ class ComponentFolder(ABC):
         return f"{self.file.key}{digest.hexdigest()[:_DIGITS]}"
 
     @property
+    def files(self) -> list[Path]:
+        """All files that are read of it: its description, its values by hand, and its code."""
+        named = (self.path / name for name in (self.yaml_name, TEST_NAME))
+        return [*(each for each in named if each.is_file()), *self.code]
+
+    @property
     def module(self) -> Path | None:
         """The module of Linux that it is; None for code in C++."""
         return None
@@ -292,6 +302,11 @@ class ComponentFolder(ABC):
     def mains(cls, path: Path) -> list[str]:
         """Files of a folder of which each is the main file of one."""
         return [cls.code_name] * (path / cls.code_name).is_file()
+
+    @classmethod
+    def is_begun(cls, path: Path) -> bool:
+        """Whether a folder has the YAML file or the code of one."""
+        return (path / cls.yaml_name).is_file() or bool(cls.mains(path))
 
     @classmethod
     def hint(cls) -> str:

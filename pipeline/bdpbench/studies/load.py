@@ -26,6 +26,7 @@ from bdpbench.studies.folders import (
     fill_protocols,
     fill_queues,
 )
+from bdpbench.studies.named import named_folder
 from bdpbench.studies.parts import Output, Protocol
 from bdpbench.studies.queues import QUEUE_KINDS, hint_for_kind
 from bdpbench.studies.study import (
@@ -59,18 +60,16 @@ def find_study(name_or_path: str | Path) -> Path:
     """Folder of a study, given the key of one in the configuration or a path.
 
     Raises:
-        BdpbenchError: when there is no such study, with a suggestion.
+        BdpbenchError: when there is no such study, with a suggestion, or when there are several.
     """
-    keys = study_keys()
-    if str(name_or_path) in keys:
-        return studies_dir() / name_or_path
     folder = expanded(Path(name_or_path))
     folder = folder.parent if folder.name == STUDY_NAME else folder
-    if (folder / STUDY_NAME).is_file():
-        return _outside(folder.resolve(), keys)
-    beside = config_dir() / name_or_path
-    if (beside / STUDY_NAME).is_file():  # not a reproduction, such as config/evaluation
-        return beside
+    word = name_or_path if folder.name == Path(name_or_path).name else folder
+    # Those beside `studies` are no reproductions, such as config/evaluation.
+    found = named_folder(word, (studies_dir(), config_dir()), _is_study)
+    if found is not None:
+        return _own(found)
+    keys = study_keys()
     if folder.is_dir() or os.sep in str(name_or_path):
         raise BdpbenchError(
             f"no {STUDY_NAME} in this folder",
@@ -88,9 +87,18 @@ def find_study(name_or_path: str | Path) -> Path:
     )
 
 
-def _outside(folder: Path, keys: list[str]) -> Path:
-    """The folder that a path names; refused if its results would overwrite another study's."""
-    if folder.name in keys and folder != (studies_dir() / folder.name).resolve():
+def _is_study(folder: Path) -> bool:
+    return (folder / STUDY_NAME).is_file()
+
+
+def _own(folder: Path) -> Path:
+    """A study's folder; refused if its results would overwrite those of a configured study."""
+    places = (studies_dir(), config_dir())
+    if folder.parent in places:
+        return folder
+    folder = folder.resolve()
+    others = [place / folder.name for place in places if _is_study(place / folder.name)]
+    if any(other.resolve() != folder for other in others):
         raise BdpbenchError(
             f"{folder.name} is the key of a configured study, whose results these would replace",
             where=str(folder),

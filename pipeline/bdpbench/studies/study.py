@@ -97,7 +97,7 @@ class QueueDeclaration(Strict):
     def _is_something(self) -> QueueDeclaration:
         if not self.kind and not self.folder:
             raise ValueError(
-                "expected the kind of queue, kind: RED, or its folder, folder: ../mine"
+                "expected the kind of queue, kind: RED, or its folder, folder: ../myqueue"
             )
         return self
 

@@ -89,6 +89,17 @@ def test_equal_values_never_move(value: float | None, bounds: tuple[float, float
     assert (found["compared"], found["moved"]) == (1, [])
 
 
+def test_what_is_transferred_and_how_it_is_shared_comes_first_then_the_largest_change() -> None:
+    moved = {"total_throughput_drift": 9.0, "goodput": 1.2, "mean_queue": 3.0, "utilization": 1.1,
+             "jain_index": 1.3, "throughput": 1.01}  # fmt: skip
+    keys = {name: KEY._replace(metric=name) for name in moved}
+    before = _side(None, values={key: Value(1.0, "1", "m/1") for key in keys.values()})
+    after = _side(None, values={keys[name]: Value(moved[name], "1", "m/1") for name in moved})
+    found = [each["metric"] for each in compare(before, after, TOLERANCE)["moved"]]
+    others = ["total_throughput_drift", "mean_queue"]
+    assert found == ["jain_index", "goodput", "utilization", *others, "throughput"]
+
+
 def test_units_and_definitions_that_differ_are_told_and_not_compared() -> None:
     other = {KEY: Value(9000.0, "ms", "time_to_90pct_cwnd/2")}
     found = compare(_side(9.0), _side(None, values=other), TOLERANCE)
@@ -255,4 +266,11 @@ def test_runs_are_kept_as_they_are(kept: Path) -> None:
     runs = KeptResults(kept).published_runs
     runs[0]["taken_over"] = {"run_id": "a", "build_id": "b", "sample": []}
     (kept / "runs.parquet").write_bytes(kept_runs_bytes(runs))
+    assert KeptResults(kept).runs == runs
+    frame, metrics = (pl.read_parquet(kept / f"{name}.parquet") for name in ("runs", "metrics"))
+    assert metrics.join(frame, on="run_id").height == metrics.height == VALUES
+    quoted = frame.with_columns(
+        pl.format('"{}"', "run_id").alias("run_id")
+    )  # as it was published earlier
+    quoted.write_parquet(kept / "runs.parquet")
     assert KeptResults(kept).runs == runs

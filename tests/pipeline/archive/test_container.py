@@ -14,8 +14,9 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.pipeline.archive.conftest import CRATE
 
 from bdpbench.archive.container import (
@@ -26,6 +27,7 @@ from bdpbench.archive.container import (
     write_archive,
 )
 from bdpbench.archive.crate import deposit_json
+from bdpbench.errors import BdpbenchError
 
 Make = Callable[..., Path]
 
@@ -219,6 +221,8 @@ def test_a_zip_that_is_not_as_written_is_told(
 
 def test_what_is_no_archive_at_all_is_told(tmp_path: Path) -> None:
     assert _problems(tmp_path / "none.zip") == "there is no such file"
+    with pytest.raises(BdpbenchError, match="is a folder: expected the zip of an archive"):
+        verify_archive(tmp_path)
     write_archive(tmp_path / "other.zip", {"a": b"b"})
     assert "missing: manifest-sha256.txt" in _problems(tmp_path / "other.zip")
 
@@ -252,9 +256,7 @@ def test_bytes_count_or_mean_nothing(make_archive: Make) -> None:
     assert len(original) / STRIDE - noticed < 25 * 15 / STRIDE
 
 
-@settings(
-    max_examples=100, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@examples(100)
 @given(content=st.binary(max_size=400), start=st.booleans())
 def test_no_bytes_at_all_make_it_fail_otherwise(
     tmp_path: Path, content: bytes, start: bool

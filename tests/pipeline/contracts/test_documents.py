@@ -10,8 +10,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from bdpbench.contracts.documents import cached, cell, csv_of, csv_of_frame
 
@@ -109,7 +110,7 @@ def test_other_texts_and_numbers_stay(text: str) -> None:
     assert cell(-1.5) == -1.5
 
 
-@settings(max_examples=40, deadline=None)
+@examples(40)
 @given(st.lists(TEXTS, min_size=1, max_size=20))
 def test_texts_come_back_from_both_writers(texts: list[str]) -> None:
     rows = [{"text": text, "number": -0.5} for text in texts]

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.yaml_files import MOST_DEPTH, YamlFile, _read_slowly
@@ -165,7 +166,7 @@ def test_a_folder_and_a_missing_file_are_told(tmp_path: Path) -> None:
             YamlFile(path)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(60)
 @given(content=st.binary(max_size=60) | st.text("[]{}:,-&*!|>'\"% \n\tab1", max_size=40))
 def test_no_bytes_end_in_a_traceback(tmp_path: Path, content: bytes | str) -> None:
     path = tmp_path / "study.yaml"

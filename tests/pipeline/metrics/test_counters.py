@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
 from tests.tcl.conftest import argv
+from tests.waiting import HANGS_S
 
 from bdpbench.metrics import measure_run
 from bdpbench.trace import read_output
@@ -27,7 +28,7 @@ def out(ns_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
         str(ROOT / "tcl" / SINGLE_FLOW),
         *argv(single_flow("HS", DURATION_S)),
     ]
-    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=300)
+    subprocess.run(command, cwd=folder, check=True, capture_output=True, timeout=HANGS_S)
     return folder / "out"
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bdpbench.metrics.samples import MOST_BINS, SampleMeter, long_samples
@@ -61,7 +61,6 @@ def test_samples_without_a_value_do_not_count() -> None:
     assert (row["first_s"], row["last_s"], row["last"]) == (1.0, 4.0, 5.0)
 
 
-@settings(deadline=None)  # a busy machine is no failure
 @given(
     st.lists(st.integers(0, 1000).map(float), min_size=1, max_size=300),
     st.integers(1, 5),

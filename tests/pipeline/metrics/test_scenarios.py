@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS, RunView, measure_run
+from bdpbench.metrics import DEFINITIONS, RunView, fairness, measure_run
 from bdpbench.metrics.series import queueing_delays
 
 Measure = Callable[..., dict[tuple[str, str], Any]]
@@ -313,6 +313,21 @@ def test_fairness_over_max_min_shares(build: Any, measure: Measure) -> None:
     values = measure(tables, **access, **groups)
     assert values["group_max_min_jain_index", "run"] == pytest.approx(1.75**2 / (2 * 1.5625))
     assert ("max_min_jain_index", "run") not in measure(tables)  # access rates are unknown
+
+
+def test_the_shares_of_a_run_are_computed_once_and_not_for_each_flow(
+    build: Any, measure: Measure, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    calls = []
+    shares = fairness.max_min_shares
+    monkeypatch.setattr(
+        fairness, "max_min_shares", lambda *given: calls.append(1) or shares(*given)
+    )
+    facts = build.facts(_told([1.0, 2.0] * 20, [1.0, 2.0] * 20))
+    tables = {"facts": facts, "utilization": build.table({"bottleneck": build.bins([80] * 10)})}
+    values = measure(tables, access_mbps=100)
+    assert [values["fair_share_ratio", f"flow:{flow}"] for flow in (0, 39)] == [0.4, 0.8]
+    assert len(calls) == 1
 
 
 def test_fairness_in_a_parking_lot(build: Any, measure: Measure) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bdpbench.metrics.fairness import asymmetry, convergence_time, fairness_region, jain_index
@@ -169,7 +169,6 @@ def test_jain_index(throughputs: list[float | None], expected: float | None) -> 
     assert jain_index(throughputs) == (expected and pytest.approx(expected, rel=1e-12))
 
 
-@settings(deadline=None)
 @given(rates, rates)
 def test_asymmetry_changes_its_sign_with_the_order(first: float, second: float) -> None:
     there, back = asymmetry(first, second), asymmetry(second, first)
@@ -181,7 +180,6 @@ def test_asymmetry_changes_its_sign_with_the_order(first: float, second: float) 
         assert -1 <= there <= 1
 
 
-@settings(deadline=None)
 @given(st.lists(rates, min_size=1, max_size=8))
 def test_jain_index_lies_between_one_nth_and_one(throughputs: list[float]) -> None:
     index = jain_index(throughputs)
@@ -193,7 +191,6 @@ def test_jain_index_lies_between_one_nth_and_one(throughputs: list[float]) -> No
         assert 1 / len(throughputs) - slack <= index <= 1 + slack
 
 
-@settings(deadline=None)
 @given(rates, rates)
 def test_for_two_flows_jain_index_follows_from_asymmetry(first: float, second: float) -> None:
     """(x1+x2)²/(2(x1²+x2²)) = 1/(1+A²), since x1²+x2² = (x1+x2)²(1+A²)/2."""
@@ -202,7 +199,6 @@ def test_for_two_flows_jain_index_follows_from_asymmetry(first: float, second: f
         assert index == pytest.approx(1 / (1 + difference**2), rel=1e-9)
 
 
-@settings(deadline=None)
 @given(st.lists(rates, min_size=2, max_size=30), st.data())
 def test_neighbouring_windows_split_the_bins(mbps: list[float], data: Any) -> None:
     frame = pl.DataFrame({"time_s": [0.1 * (i + 1) for i in range(len(mbps))], "mbps": mbps})
@@ -213,7 +209,6 @@ def test_neighbouring_windows_split_the_bins(mbps: list[float], data: Any) -> No
     assert parts[0] + parts[1] == mbps
 
 
-@settings(deadline=None)
 @given(st.lists(st.floats(1, 1e5), min_size=2, max_size=40), st.floats(0.01, 2))
 def test_cuts_come_in_order_and_fall(pkts: list[float], merge_s: float) -> None:
     cwnd = pl.DataFrame({"time_s": [0.01 * i for i in range(len(pkts))], "cwnd_pkts": pkts})

@@ -7,7 +7,7 @@ from typing import Any
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from bdpbench.pages.series import (
@@ -111,7 +111,6 @@ times = st.lists(
 numbers = st.floats(min_value=-1e7, max_value=1e7).map(lambda x: x if abs(x) >= 1e-12 else 0.0)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 @given(times_s=times, data=st.data())
 def test_points_come_back_within_half_a_step(unpack: Any, times_s: list[float], data: Any) -> None:
     values = data.draw(st.lists(numbers, min_size=len(times_s), max_size=len(times_s)))
@@ -165,7 +164,6 @@ def _frame(samples: list[tuple[int, float]]) -> pl.DataFrame:
     )
 
 
-@settings(deadline=None)
 @given(samples=series, bins=st.integers(min_value=1, max_value=50))
 def test_keeps_extremes_ends_and_order(samples: list[tuple[int, float]], bins: int) -> None:
     frame = _frame(samples)
@@ -182,7 +180,6 @@ def test_keeps_extremes_ends_and_order(samples: list[tuple[int, float]], bins: i
     assert reduced.join(frame, on=["flow", "t", "v"], how="anti").is_empty()
 
 
-@settings(deadline=None)
 @given(samples=series, bins=st.integers(min_value=1, max_value=50))
 def test_each_bin_keeps_its_own_extremes(samples: list[tuple[int, float]], bins: int) -> None:
     only = [(0, value) for _, value in samples]
@@ -242,7 +239,6 @@ def test_refuses_what_makes_no_sense(by: list[str], bins: int) -> None:
         reduce_min_max(_frame([(0, 1.0)]), "t", "v", by, bins)
 
 
-@settings(deadline=None)
 @given(samples=series, bins=st.integers(min_value=1, max_value=50))
 def test_many_rows_are_reduced_as_few_are(samples: list[tuple[int, float]], bins: int) -> None:
     frame = _frame([*samples, (0, math.nan), (1, math.inf)])

@@ -234,6 +234,21 @@ def test_a_compiler_that_names_no_line_is_quoted(
         use(aimd)
 
 
+def test_without_a_compiler_the_command_that_gets_it_is_named(
+    aimd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    edit(aimd / "law.cc", "#include", "\n#include", 1)
+    lacking = tmp_path / "bin"
+    lacking.mkdir()
+    for name in ("bash", "cat"):
+        (lacking / name).symlink_to(str(shutil.which(name)))
+    monkeypatch.setenv("PATH", str(lacking))
+    with pytest.raises(BdpbenchError, match=r"needs g\+\+, which is not there") as found:
+        compile_folder(ProtocolFolder(aimd))
+    command = "sudo apt-get update && sudo apt-get install --no-install-recommends g++ make"
+    assert (found.value.hint or "").startswith(command)
+
+
 # ---------------------------------------------------------------- protocols
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.needs import leave_out
+from tests.waiting import HANGS_S
 
 from bdpbench.contracts.files import sha256_of
 from bdpbench.errors import BdpbenchError
@@ -56,7 +57,7 @@ def _run(program: Path, folder: Path, **changed: str | None) -> subprocess.Compl
         word for key, value in given.items() if value is not None for word in (f"-{key}", value)
     ]
     return subprocess.run(
-        [program, *words], capture_output=True, text=True, timeout=120, check=False
+        [program, *words], capture_output=True, text=True, timeout=HANGS_S, check=False
     )
 
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from tests.app.planned import planned_run
+from tests.examples import examples
 
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.studies.cost import (
@@ -149,7 +150,7 @@ def test_a_batch_has_room_for_what_ns2_took() -> None:
 costs = st.dictionaries(st.integers(0, 10**6).map(str), st.floats(0.01, 3000), max_size=200)
 
 
-@settings(max_examples=60, deadline=None)
+@examples(60)
 @given(costs_s=costs, cores=st.integers(1, 64))
 def test_each_run_is_in_one_batch_and_the_longest_come_first(
     costs_s: dict[str, float], cores: int

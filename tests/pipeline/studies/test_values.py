@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.examples import examples
 from tests.pipeline.studies.conftest import PATH_ARGUMENTS
 from tests.pipeline.studies.network.conftest import write_study
 from tests.planned_runs import all_runs
@@ -150,7 +151,8 @@ def _sets_variables(study: Study) -> list[str]:
     return [name for name, declaration in study.vocabulary.items() if declaration.sets]
 
 
-@settings(max_examples=40, deadline=None)
+@pytest.mark.ci
+@examples(40)
 @given(st.data())
 def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObject) -> None:
     # Given a long list, hypothesis would make a label out of every run.

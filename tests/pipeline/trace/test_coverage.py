@@ -12,6 +12,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 from tests.needs import validation_suite
+from tests.waiting import HANGS_S
 
 from bdpbench.metrics.packets import COLUMNS, sum_packets
 from bdpbench.trace import open_trace
@@ -53,7 +54,7 @@ def written(ns_binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Writte
                 (folder / "tcl" / each.name).symlink_to(each)
         (folder / "bin").symlink_to(root.parent / "bin")
         command = [str(ns_binary), Path(script).name, *arguments]
-        subprocess.run(command, cwd=place, capture_output=True, check=False, timeout=120)
+        subprocess.run(command, cwd=place, capture_output=True, check=False, timeout=HANGS_S)
         return place
 
     return run

@@ -12,9 +12,10 @@ from unittest.mock import Mock
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from tests.examples import examples
 
 from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError
@@ -25,9 +26,8 @@ from bdpbench.trace.text_lines import LATEST_S
 
 INT32 = st.integers(-(2**31), 2**31 - 1)
 INT64 = st.integers(-(10**18) + 1, 10**18 - 1)
-# Each form compiles its pattern on first use, which may exceed a deadline on a busy machine.
-MANY = settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
-FEW = settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+MANY = examples(12)
+FEW = examples(8)
 
 TIMES = st.floats(0, 999_999_999_999, allow_nan=False, allow_infinity=False, allow_subnormal=False)
 WORDS = st.text(string.ascii_letters + string.digits + "-_/", min_size=1, max_size=16)

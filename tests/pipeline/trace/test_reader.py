@@ -6,9 +6,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from tests.examples import examples
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import read_output
@@ -365,7 +366,7 @@ def path(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tmp_path_factory.mktemp("small") / "x.out"
 
 
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(st.sampled_from(sorted(SMALL)), st.lists(_line, min_size=1, max_size=4))
 def test_what_is_read_is_what_a_query_reads(
     path: Path, table: str, lines: list[tuple[list[str], str, str]]
@@ -381,7 +382,6 @@ def test_what_is_read_is_what_a_query_reads(
     assert small.schema == queried.select(small.columns).schema
 
 
-@settings(deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 1e300), st.integers(0, 10**18 - 1)), min_size=1))
 def test_plain_numbers_are_read(path: Path, rows: list[tuple[float, int]]) -> None:
     rows.sort()

@@ -382,7 +382,7 @@ def _read(trace: Trace, name: str, request: AnalysisRequest) -> _Read:
     )
     read = _Read(name, trace, meter)
     try:
-        _feed(meter, trace)
+        _feed(meter, trace, lenient=request.lenient)
     except BdpbenchError as error:
         read.error = error
     return read
@@ -496,15 +496,16 @@ def _measured(read: Sequence[_Read], request: AnalysisRequest) -> list[Analysis]
     return found
 
 
-def _feed(meter: PacketMeter, trace: Trace) -> None:
+def _feed(meter: PacketMeter, trace: Trace, *, lenient: bool) -> None:
     """Sum all batches of a trace, of which further ones are read while the meter works.
 
-    How many are read after the window depends on the trace, not on the speed of either.
+    How many are read after the window depends on the trace, not on the speed of either: all where
+    time may run backwards.
     """
 
     def update_with(batch: pl.DataFrame | PackedRows | None) -> bool:
         meter.update(batch)
-        return meter.is_done
+        return meter.is_done and not lenient
 
     updates: deque[Future[bool]] = deque()
     sink = meter.sink

@@ -19,7 +19,7 @@ from bdpbench.app.evaluate.report import WantedFiles, make_files
 from bdpbench.app.keep.bundle import this_version
 from bdpbench.app.mending import mend_at_a_glance
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
-from bdpbench.app.progress import LINE_INTERVAL_S, View, duration_text, make_view
+from bdpbench.app.progress import LINE_INTERVAL_S, PartsView, View, duration_text, make_view
 from bdpbench.app.run import Call, built, execution_of, simulate_missing
 from bdpbench.app.scheduling import Execution, failed_runs
 from bdpbench.contracts.evaluation import (
@@ -42,8 +42,8 @@ from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.evaluation.findings import nearest
+from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.build import current_build_id
-from bdpbench.simulation.processes import signals_interrupt
 from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import make_batches
@@ -274,15 +274,19 @@ class Evaluating:
         Raises:
             BdpbenchError: when it is interrupted, or ns-2 cannot be built.
         """
-        if any(each.prepared().missing for each in self._mirrored):
-            execution = replace(execution, backend=built(execution.backend).name)
         for each in self._mirrored:
+            mend_at_a_glance(self._view, each.prepared())
+        parts = {each.mirror.key: each.prepared().missing for each in self._mirrored}
+        if any(parts.values()):
+            execution = replace(execution, backend=built(execution.backend).name)
+        cost_s = Machine(self._results).run_cpu_s
+        view = PartsView(self._view, parts, execution.cores, cost_s)
+        for each in self._mirrored:
+            view.begin(each.mirror.key)
             prepared = each.prepared()
-            if mend_at_a_glance(self._view, prepared):
-                prepared = each.prepared()
             if not prepared.missing:
                 continue
-            failed = simulate_missing(prepared, execution, self._view, judged=False)
+            failed = simulate_missing(prepared, execution, view, judged=False)
             # What a run says itself is told with its values, of which it has none.
             if failed is not None and not failed_runs(prepared):
                 self._add_problem("", each.mirror.key, "", str(failed))

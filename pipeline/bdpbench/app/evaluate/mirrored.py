@@ -22,7 +22,8 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import METRICS_SCHEMA, Definition, definitions_for
 from bdpbench.studies.evaluate import Mirror, NewcomerRun, with_protocols
 from bdpbench.studies.folders import ProtocolFolder, folder_in
-from bdpbench.studies.load import load_study, study_keys
+from bdpbench.studies.load import load_study, studies_dir, study_keys
+from bdpbench.studies.named import named_folder
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.plan import make_plan
 from bdpbench.studies.study import Study
@@ -99,12 +100,12 @@ def _find(word: str) -> Newcomer:
 
 
 def _named(what: str) -> Newcomer:
-    for path in (expanded(Path(what)), config_dir() / "protocols" / what):
-        if path.is_dir():
-            return _of_folder(path)
+    folder = named_folder(what, [config_dir() / "protocols"], ProtocolFolder.is_begun)
+    if folder is not None:
+        return _of_folder(folder)
     study, colon, key = what.partition(":")
     if colon and study in study_keys():
-        return _of_study(load_study(study), key, what)
+        return _of_study(load_study(studies_dir() / study), key, what)
     known = list(_known())
     exact = [each for each in known if each.endswith(f":{what}")]
     if len(exact) == 1:
@@ -112,6 +113,8 @@ def _named(what: str) -> Newcomer:
     if exact:
         said = f"{len(exact)} studies have a protocol {what}"
         raise BdpbenchError(said, where=what, hint=f"name one: {', '.join(exact)}")
+    if expanded(Path(what)).is_dir():
+        return _of_folder(expanded(Path(what)))
     keys = {each.partition(":")[2] for each in known}
     folders = [
         path.parent.name for path in config_dir().glob(f"protocols/*/{ProtocolFolder.yaml_name}")
@@ -124,7 +127,7 @@ def _named(what: str) -> Newcomer:
 def _known() -> Iterator[str]:
     """``STUDY:PROTOCOL`` of each protocol of the configured studies."""
     for key in study_keys():
-        yield from (f"{key}:{name}" for name in load_study(key).protocols)
+        yield from (f"{key}:{name}" for name in load_study(studies_dir() / key).protocols)
 
 
 def _of_folder(path: Path) -> Newcomer:

@@ -13,16 +13,19 @@ from typing import TYPE_CHECKING
 
 from bdpbench.app.evaluate.mirrored import find_newcomers
 from bdpbench.app.keep.archive import (
-    SOURCE_FOLDER,
     WORKFLOW,
     authors_and_licence,
     check_output,
-    common_sources,
-    files_below,
     software_of,
 )
 from bdpbench.app.keep.bundle import Portable, json_bytes, origin
 from bdpbench.app.keep.export import check_folder, check_paper, parse_formats, write_exported
+from bdpbench.app.keep.sources import (
+    SOURCE_FOLDER,
+    common_sources,
+    folder_sources,
+    study_sources,
+)
 from bdpbench.app.programs import found_browser, print_page
 from bdpbench.app.stages import PlanData, elsewhere_of
 from bdpbench.archive.container import CHECKSUMS_NAME, Entry, sealed, write_archive
@@ -63,6 +66,9 @@ from bdpbench.pages.evaluation.page import (
 from bdpbench.pages.evaluation.parts import Prints
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import series_of_report
+from bdpbench.studies.evaluate import mirrors
+from bdpbench.studies.folders import ComponentFolder, ProtocolFolder
+from bdpbench.studies.load import folders_of, load_study, studies_dir, study_keys
 
 if TYPE_CHECKING:
     import polars as pl
@@ -344,7 +350,7 @@ def _portable(protocol: EvaluatedProtocol) -> EvaluatedProtocol:
     """A protocol whose folder, if it is outside the checkout, is named as in the archive."""
     if not _is_outside(protocol):
         return protocol
-    place = _place(protocol)
+    place = f"{SOURCE_FOLDER}/{_kept(protocol)}"
     return {**protocol, "source": place, "folder": place}
 
 
@@ -353,8 +359,9 @@ def _is_outside(protocol: EvaluatedProtocol) -> bool:
     return bool(folder) and not resolved(folder).is_relative_to(config_dir())
 
 
-def _place(protocol: EvaluatedProtocol) -> str:
-    return f"{SOURCE_FOLDER}/protocols/{protocol['key']}"
+def _kept(protocol: EvaluatedProtocol) -> str:
+    """Where an archive has the folder of a protocol, below its sources."""
+    return f"protocols/{protocol['key']}"
 
 
 def _plans(folder: Path, evaluation: Evaluation) -> Iterator[tuple[str, Entry]]:
@@ -386,21 +393,30 @@ def _runs(records: Mapping[str, RunRecord]) -> Iterator[tuple[str, Entry]]:
 def _sources(evaluation: Evaluation) -> Iterator[tuple[str, Entry]]:
     """bdpbench, the studies with their published values, and the evaluated protocols."""
     yield from common_sources()
-    for folder in ("studies", "protocols", "evaluation"):
-        for path in files_below(config_dir() / folder):
-            name = path.relative_to(config_dir()).as_posix()
-            if path.suffix != ".pyc":
-                yield f"{SOURCE_FOLDER}/config/{name}", path
-    for study in evaluation["studies"]:
+    sources = (each["source"].partition(":")[0] for each in evaluation["protocols"])
+    named = (load_study(studies_dir() / key) for key in sources if key in study_keys())
+    studies = {each.folder: each for each in (*(each.study for each in mirrors()), *named)}
+    along = sorted(config_dir().glob(f"protocols/*/{ProtocolFolder.yaml_name}"))
+    folders: dict[Path, ComponentFolder] = {
+        path.parent: ProtocolFolder(path.parent) for path in along
+    }
+    for study in studies.values():
+        yield from study_sources(study, _place_in_config(study.folder))
+        folders |= {each.path: each for each in folders_of(study) if each.comes_along}
+    for path, folder in folders.items():
+        yield from folder_sources(folder, _place_in_config(path))
+    for part in evaluation["studies"]:
         for name in (METRICS_NAME, SCORECARD_NAME):
-            path = published_folder(study["key"]) / name
+            path = published_folder(part["key"]) / name
             if path.is_file():
-                yield f"{SOURCE_FOLDER}/reports/published/{study['key']}/{name}", path
+                yield f"{SOURCE_FOLDER}/reports/published/{part['key']}/{name}", path
     for protocol in evaluation["protocols"]:
         if protocol["evaluated"] and _is_outside(protocol):
-            folder_of = resolved(protocol["folder"])
-            for path in files_below(folder_of):
-                yield f"{_place(protocol)}/{path.relative_to(folder_of).as_posix()}", path
+            yield from folder_sources(ProtocolFolder(resolved(protocol["folder"])), _kept(protocol))
+
+
+def _place_in_config(path: Path) -> str:
+    return f"config/{path.relative_to(config_dir()).as_posix()}"
 
 
 def _readme(evaluation: Evaluation) -> str:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +9,6 @@ from typing import TypedDict
 
 from bdpbench import __version__
 from bdpbench.app.keep.bundle import (
-    RESULT_SOURCES,
     Bundle,
     collect,
     commit_of,
@@ -19,18 +17,20 @@ from bdpbench.app.keep.bundle import (
     run_words,
     study_place,
 )
+from bdpbench.app.keep.sources import (
+    SOURCE_FOLDER,
+    common_sources,
+    folder_sources,
+    study_sources,
+)
 from bdpbench.app.mending import damaged_tables
 from bdpbench.app.planning import prepare, wanted_as_run
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.container import CHECKSUMS_NAME, Entry, sealed, write_archive
 from bdpbench.archive.crate import Author, Crate, Software
 from bdpbench.contracts.paths import (
-    config_dir,
-    is_installed,
-    package_dir,
     repository_root,
     resolved,
-    results_dir,
     run_folder,
     run_place,
 )
@@ -41,28 +41,10 @@ from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import ExportRequest, export_files
-from bdpbench.studies.config import load_config
-from bdpbench.studies.folders import ProtocolFolder, QueueFolder
+from bdpbench.studies.folders import ComponentFolder, ProtocolFolder, QueueFolder
+from bdpbench.studies.load import STUDY_NAME, read_study
 from bdpbench.studies.ns3_program import builds_of, simulators
 
-_SOURCES = (
-    *RESULT_SOURCES,
-    ".dockerignore",
-    "CHANGELOG.md",
-    "CITATION.cff",
-    "CONTRIBUTING.md",
-    "Dockerfile",
-    "LICENSE",
-    "README.md",
-    "bdpbench",
-    "pyproject.toml",
-)
-# Results, pictures of them, and leftovers of other programs.
-_LEFT_OUT = re.compile(
-    r"reports/(published/|[^/]+\.png$)|(^|/)(__pycache__|\.[^/]+|[^/]+\.egg-info)/|\.pyc$|~$"
-)
-SOURCE_FOLDER = "source"
-"""Folder of what results were made from."""
 _ARCHIVE = ".zip"
 _HOMES = {"ns-2": "https://www.isi.edu/nsnam/ns/", "ns-3": "https://www.nsnam.org/"}
 WORKFLOW = f"{SOURCE_FOLDER}/Snakefile"
@@ -156,61 +138,23 @@ def _entries(bundle: Bundle, *, with_runs: bool) -> Iterator[tuple[str, Entry]]:
         yield from _runs(bundle)
 
 
-def common_sources() -> Iterator[tuple[str, Entry]]:
-    """The parts of the checkout that determine results, without the studies' configuration."""
-    for name, path in source_files(_SOURCES):
-        if not _LEFT_OUT.search(name):
-            yield f"{SOURCE_FOLDER}/{name}", path.read_bytes()
-    yield f"{SOURCE_FOLDER}/config/config.yaml", (config_dir() / "config.yaml").read_bytes()
-
-
 def _sources(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
     """The parts of the checkout that determine results, with only this study's configuration."""
     yield from common_sources()
-    # Files of the study without results, including its Tcl if it is outside the checkout.
-    results, place = results_dir(load_config().results), study_place(bundle.plan["study"])
-    for path in files_below(bundle.folder):
-        name = path.relative_to(bundle.folder).as_posix()
-        is_result = path.is_relative_to(results) or path.suffix == _ARCHIVE
-        if not is_result and not _LEFT_OUT.search(name):
-            yield f"{SOURCE_FOLDER}/{place}/{name}", path.read_bytes()
+    study, place = read_study(bundle.folder / STUDY_NAME), study_place(bundle.plan["study"])
+    yield from study_sources(study, place)
     for kept, folder in _folders_of(bundle.results.plan):
-        if not folder.is_relative_to(bundle.folder):
-            for path in files_below(folder):
-                name = path.relative_to(folder).as_posix()
-                yield f"{SOURCE_FOLDER}/{place}/{kept}/{name}", path.read_bytes()
+        if not folder.path.is_relative_to(bundle.folder):
+            yield from folder_sources(folder, f"{place}/{kept}")
 
 
-def _folders_of(plan: Plan) -> Iterator[tuple[str, Path]]:
+def _folders_of(plan: Plan) -> Iterator[tuple[str, ComponentFolder]]:
     """Protocols and queues that are folders, under the keys that the study gives them."""
     for key, protocol in plan["protocols"].items():
         if "folder" in protocol:
-            yield f"{ProtocolFolder.kind}s/{key}", resolved(protocol["folder"])
+            yield f"{ProtocolFolder.kind}s/{key}", ProtocolFolder(resolved(protocol["folder"]))
     for key, folder in plan.get("queue_folders", {}).items():
-        yield f"{QueueFolder.kind}s/{key}", resolved(folder)
-
-
-def source_files(names: Sequence[str]) -> Iterator[tuple[str, Path]]:
-    """Files of bdpbench by their names in the repository, sorted within each folder.
-
-    Args:
-        names: files and folders at the root of the repository.
-    """
-    root, package = repository_root(), package_dir()
-    if is_installed() and "pipeline" in names:
-        for path in files_below(package):
-            if not path.is_relative_to(root):
-                yield f"pipeline/bdpbench/{path.relative_to(package).as_posix()}", path
-    for name in names:
-        top = root / name
-        for path in files_below(top) if top.is_dir() else [top]:
-            if path.is_file():
-                yield path.relative_to(root).as_posix(), path
-
-
-def files_below(folder: Path) -> list[Path]:
-    """Every file below a folder, sorted; links are excluded."""
-    return [path for path in sorted(folder.rglob("*")) if path.is_file() and not path.is_symlink()]
+        yield f"{QueueFolder.kind}s/{key}", QueueFolder(resolved(folder))
 
 
 def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:

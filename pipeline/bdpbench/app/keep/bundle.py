@@ -17,12 +17,13 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
 from bdpbench import __version__
+from bdpbench.app.keep.sources import RESULT_SOURCES, documents_of
 from bdpbench.app.planning import Prepared, is_finished
 from bdpbench.app.stages import measure_plan, parse_runs, report_inputs, score_plan, write_metrics
 from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import is_installed, repository_root, resolved
-from bdpbench.contracts.plan import Plan, PlannedRun, read_plan, study_folder
+from bdpbench.contracts.plan import Plan, PlannedRun, distinct, read_plan, study_folder
 from bdpbench.contracts.reports import (
     KEPT_RUNS_NAME,
     KEPT_VERSION,
@@ -57,9 +58,6 @@ if TYPE_CHECKING:
     import polars as pl
 
     from bdpbench.pages.inputs import ReportInputs
-
-RESULT_SOURCES = ("pipeline", "ns2", "tcl", "workflow", "reports", "Snakefile")
-"""The parts of the checkout that determine results and reports, except configuration."""
 
 # Published reports are results themselves.
 _NOT_SOURCES = ":(exclude)reports/published"
@@ -113,7 +111,7 @@ def collect(prepared: Prepared, *, allow_partial: bool) -> Results:
     """
     _check_complete(prepared, allow_partial=allow_partial)
     runs_dir, plan = prepared.paths.runs, prepared.plan
-    runs = _distinct(prepared.runs)
+    runs = distinct(prepared.runs)
     finished = tuple(run["run_id"] for run in runs if is_finished(prepared.paths, run))
     parse_runs((prepared.paths.run(run_id) for run_id in finished), plan)
     metrics = measure_plan(plan, runs_dir)
@@ -122,7 +120,7 @@ def collect(prepared: Prepared, *, allow_partial: bool) -> Results:
 
 
 def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
-    missing, planned = _distinct(prepared.missing), _distinct(prepared.runs)
+    missing, planned = prepared.missing, distinct(prepared.runs)
     if not missing or (allow_partial and len(missing) < len(planned)):
         return
     labels = [f"{run['scenario']}: {run['label']}" for run in missing[:_SHOWN_MISSING]]
@@ -137,11 +135,6 @@ def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
     )
 
 
-def _distinct(runs: Sequence[PlannedRun]) -> list[PlannedRun]:
-    """Runs, each once, since scenarios may share a run."""
-    return list({run["run_id"]: run for run in runs}.values())
-
-
 def _staleness(prepared: Prepared) -> str:
     """Why runs that once existed may be missing; "" if unknown."""
     try:
@@ -154,7 +147,7 @@ def _staleness(prepared: Prepared) -> str:
             f"{prepared.plan['ns2_build_id']}"
         )
     known = {run["run_id"] for run in old["runs"]}
-    changed = sum(run["run_id"] not in known for run in _distinct(prepared.missing))
+    changed = sum(run["run_id"] not in known for run in prepared.missing)
     return f"; {changed} of them are new or have changed since the last run" if changed else ""
 
 
@@ -226,8 +219,6 @@ def _git(root: Path, *arguments: str) -> str:
 # ----------------------------------------------------------------------------- in the form to keep
 
 
-# What a study's results depend on in addition to the scripts and ns-2, which a run id covers.
-_CONFIGURATION = ("*.yaml", "*.csv", "*.py")
 _BESIDE_REPORT = f"{REPORT_FOLDER}/"
 _OUTSIDE_FOLDER = "scripts"
 
@@ -357,7 +348,8 @@ class Bundle:
     def provenance(self) -> Provenance:
         """Content of ``provenance.json``: versions, builds, configuration and times."""
         lock = repository_root() / "pipeline" / "requirements.lock"
-        found = [path for pattern in _CONFIGURATION for path in self.folder.glob(pattern)]
+        # What a study's results depend on in addition to scripts and ns-2, which a run id covers.
+        found = [path for path in documents_of(self.folder) if path.suffix != ".md"]
         provenance: Provenance = {
             "schema_version": KEPT_VERSION,
             "study": self.plan["study"],

@@ -243,21 +243,21 @@ def compare_results(
 
 def comparison_lines(found: Comparison) -> Iterator[str]:
     """The comparison as text for a terminal."""
+    moved = len(found["moved"])
+    yield (
+        f"{found['beyond']} of {found['compared']} metrics moved beyond their bounds, "
+        f"{moved - found['beyond']} within them; {found['compared'] - moved} are equal"
+    )
+    yield ""
     yield f"first:  {found['first']}"
     yield f"second: {found['second']}"
+    beyond = [_row(each) for each in found["moved"] if each["beyond"]]
+    yield from _titled("moved beyond their bounds", beyond, _SHOWN)
     yield from _titled("versions and configuration that differ", found["facts"], _SHOWN_FACTS)
     yield from _titled("runs that are configured differently", found["parameters"], _SHOWN)
     yield from _titled("units or definitions that differ: not compared", found["redefined"])
     yield from _titled("only in the first", _by_scenario(found["only_first"]), _SHOWN)
     yield from _titled("only in the second", _by_scenario(found["only_second"]), _SHOWN)
-    beyond = [_row(each) for each in found["moved"] if each["beyond"]]
-    yield from _titled("moved beyond their bounds", beyond, _SHOWN)
-    moved = len(found["moved"])
-    yield ""
-    yield (
-        f"{found['compared']} metrics compared: {found['compared'] - moved} equal, "
-        f"{moved - found['beyond']} moved within their bounds, {found['beyond']} beyond"
-    )
 
 
 def _by_scenario(unshared: Sequence[Unshared]) -> list[dict[str, str]]:

@@ -18,7 +18,7 @@ from bdpbench.contracts.plan import PlannedRun, study_folder
 from bdpbench.contracts.reports import KeptRun
 from bdpbench.contracts.runs import TakenOver, differences, read_run, read_spec
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.processes import signals_interrupt
+from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.simulate import script_record
 from bdpbench.studies.config import load_config
 from bdpbench.units import several

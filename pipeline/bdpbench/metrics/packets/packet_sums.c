@@ -159,7 +159,7 @@ struct link {
 	int64_t from, to, reached, coarse, before, periods, busy_bytes;
 	double busy_s;
 	/* From here on nothing is a column. */
-	int64_t key, length, has_last, last_bytes, follows, entered;
+	int64_t key, length, has_last, last_bytes, follows, entered, moment;
 	double last_s, changes_s;
 	struct list changes;
 };
@@ -176,7 +176,7 @@ struct level { int64_t node; double first_j, last_j, dead_s; };	/* dead_s: NAN w
    each that of the next. Those that were lost wait behind one another, too. */
 struct waiting { int64_t key, next, last, open, lost; };
 struct sending { struct waiting is; int64_t stream, payload; double sent_s; int64_t uid; };
-struct queued { struct waiting is; int64_t bytes, change; double entered_s; };
+struct queued { struct waiting is; int64_t bytes, change, moment; double entered_s; };
 
 /* What waits, in the order of its coming, and the first of each key, also of the lost. */
 struct crowd {
@@ -1187,25 +1187,33 @@ lose(struct meter *meter, struct sending *sending, int64_t place)
 	return join(&meter->sendings, ~place);
 }
 
-/* Whether a packet was sent at this very moment: a multicast source has a line at each link. */
+/*
+ * Whether a packet was sent at this very moment: a multicast source has a line at each link. Asked for is
+ * its last sending that is lost, and its last that is not; one in the lane came after those in the crowd.
+ */
 static int
 was_sent_now(const struct meter *meter, const struct row *row)
 {
 	const struct crowd *crowd = &meter->sendings;
 	const struct lane *lane = lane_of(meter, row);
-	int64_t own = row->uid > lane->highest ? -1 : place_in_lane(lane, row->uid);
+	int64_t own;
 
-	if (own >= 0 && lane->items[own].sent_s == row->time_s)
-		return 1;
-	if (!crowd->open || row->uid > lane->highest)
+	if (row->uid > lane->highest)
 		return 0;
+	own = place_in_lane(lane, row->uid);
 	for (int lost = 0; lost < 2; lost++) {
-		int64_t first = place_of(&crowd->firsts[lost], packet_key(row)), last;
+		const struct sending *last;
+		int64_t first;
 
-		if (first < 0)
-			continue;
-		last = waiting_at(crowd, first)->last;
-		if (ITEM(crowd->items, struct sending, last)->sent_s == row->time_s)
+		if (own >= 0 && lane->items[own].is.lost == lost) {
+			last = &lane->items[own];
+		} else {
+			first = place_of(&crowd->firsts[lost], packet_key(row));
+			if (first < 0)
+				continue;
+			last = ITEM(crowd->items, struct sending, waiting_at(crowd, first)->last);
+		}
+		if (last->sent_s == row->time_s)
 			return 1;
 	}
 	return 0;
@@ -1421,7 +1429,7 @@ mark_dropped(struct meter *meter, const struct row *row)
 	}
 	if (failed || !is_counted(meter, row->time_s))
 		return !failed;
-	if (isnan(stream->first_drop_s) || row->time_s < stream->first_drop_s)
+	if (isnan(stream->first_drop_s))
 		stream->first_drop_s = row->time_s;
 	return add_to_cell(meter, LOST_ON_WAY, row->stream, row);
 }
@@ -1506,6 +1514,7 @@ apply_changes(struct meter *meter, int64_t place)
 			cell->most = (double)link->length;
 	}
 	link->changes.count = 0;
+	link->moment++;
 	return 1;
 }
 
@@ -1543,6 +1552,7 @@ enter_queue(struct meter *meter, const struct row *row)
 		return 0;
 	queued->bytes = row->bytes;
 	queued->change = ITEM(meter->links, struct link, row->link)->changes.count - 1;
+	queued->moment = ITEM(meter->links, struct link, row->link)->moment;
 	queued->entered_s = row->time_s;
 	if (crowd->open > MOST_OPEN && !go(crowd, oldest_of(crowd)))
 		return 0;
@@ -1615,7 +1625,7 @@ leave_queue(struct meter *meter, const struct row *row)
 	queued = *ITEM(meter->queued.items, struct queued, place);
 	if (!go(&meter->queued, place) || !tidy(&meter->queued))
 		return 0;
-	if (queued.entered_s == row->time_s && link->changes_s == row->time_s)
+	if (queued.moment == link->moment && link->changes_s == row->time_s)
 		ITEM(link->changes, struct change, queued.change)->by = 0;	/* it never was in it */
 	else if (!change_length(meter, row->link, row->time_s, -1))
 		return 0;

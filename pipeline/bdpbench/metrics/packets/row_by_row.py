@@ -243,6 +243,7 @@ class Link:
     before: int = 0
     changes: list[int] = field(default_factory=list)
     changes_s: float = 0.0
+    moment: int = 0
     periods: int = 0
     busy_bytes: int = 0
     busy_s: float = 0.0
@@ -282,7 +283,9 @@ class RowByRow:
         self._sent = self._forgotten = 0
         self._arrived, self._sent_to_group = Memory(MOST_ARRIVED), Memory(MOST_OF_GROUPS)
         self._copies, self._unsent = Memory(MOST_OF_GROUPS), Memory(MOST_OF_GROUPS)
-        self._queued: OrderedDict[tuple[int, int], deque[tuple[float, int, int]]] = OrderedDict()
+        self._queued: OrderedDict[tuple[int, int], deque[tuple[float, int, int, int]]] = (
+            OrderedDict()
+        )
         self._queued_count = 0
         self._held: tuple[Link, int, float, int] | None = None
         self._next: dict[tuple[int, int], tuple[int, int]] = {}
@@ -372,7 +375,7 @@ class RowByRow:
 
     def _wait(self, link: Link, uid: int, time_s: float, size: int) -> None:
         self._change(link, time_s, 1)
-        entry = (time_s, size, len(link.changes) - 1)
+        entry = (time_s, size, link.moment, len(link.changes) - 1)
         self._queued.setdefault((uid, link.number), deque()).append(entry)
         self._queued_count += 1
         if self._queued_count > MOST_OPEN:  # the trace lacks the lines of their leaving
@@ -385,11 +388,11 @@ class RowByRow:
             if row.event == Event.LEAVES:
                 self._depart(link, row.time_s, row.bytes, None)
             return
-        entered_s, size, change = waiting.popleft()
+        entered_s, size, moment, change = waiting.popleft()
         self._queued_count -= 1
         if not waiting:
             del self._queued[row.uid, link.number]
-        if entered_s == row.time_s == link.changes_s:  # it was never in the queue
+        if moment == link.moment and row.time_s == link.changes_s:  # it was never in the queue
             link.changes[change] = 0
         else:
             self._change(link, row.time_s, -1)
@@ -440,6 +443,7 @@ class RowByRow:
             else:
                 link.before += by
         link.changes.clear()
+        link.moment += 1
 
     def _route(self, stream: Stream, node: int, to: tuple[int, int], time_s: float) -> None:
         """Where a node sends a stream's packets: another next node is a change of the route."""

@@ -7,8 +7,9 @@ import resource
 from pathlib import Path
 
 import polars as pl
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from bdpbench.metrics.packets import COLUMNS, sum_packets
 from bdpbench.trace import open_trace
@@ -39,7 +40,7 @@ def test_a_gap_of_numbers_costs_no_memory(tmp_path: Path) -> None:
     assert (data["received_pkts"], data["good_bytes"]) == (4, 3 * 1000)
 
 
-@settings(max_examples=12, deadline=None)
+@examples(12)
 @given(seed=st.integers(0, 10**6))
 def test_new_is_what_a_set_of_numbers_says(seed: int) -> None:
     dice = random.Random(seed)

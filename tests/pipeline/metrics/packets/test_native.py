@@ -10,9 +10,10 @@ from tempfile import TemporaryDirectory
 
 import polars as pl
 import pytest
-from hypothesis import HealthCheck, Phase, example, given, settings
+from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from tests.examples import examples
 from tests.pipeline.metrics.packets.conftest import frame_of
 from tests.pipeline.trace.conftest import Traces
 from tests.pipeline.trace.conftest import traces as traces
@@ -33,12 +34,7 @@ from bdpbench.metrics.packets import (
 from bdpbench.metrics.packets.definitions import OF_THROUGHPUT, measured_at_ends
 from bdpbench.trace import Trace, batches, open_trace, sources
 
-FEW = settings(
-    max_examples=6,
-    deadline=None,
-    suppress_health_check=[HealthCheck.too_slow],
-    phases=[Phase.explicit, Phase.reuse, Phase.generate],
-)
+FEW = settings(examples(6), phases=[Phase.explicit, Phase.generate])
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -253,6 +249,29 @@ def test_what_leaves_at_the_moment_of_its_coming_was_never_in_the_queue(cut: int
     for window in (None, Window(0.5), Window(0.6)):
         _both(parts, window)
     assert sum_packets(parts).links["longest_pkts"].to_list() == [2]
+
+
+# Times of one packet, or of several with their uids, run backwards; of each a value of its sums.
+BACKWARDS = (
+    # A packet is sent again when it was last sent at another moment: three times.
+    (("+ 0.5 1", "+ 0.25 1", "+ 0.5 1"), "flows", "sent_pkts", 3),
+    # The first loss is the first that the trace has.
+    (("d 0.5 1", "d 0.25 1"), "flows", "first_drop_s", 0.5),
+    # Packet 2 entered at 0.5 s, but not in the moment that is at 0.5 s now: it was in the queue.
+    (("+ 0.5 1", "+ 0.5 2", "+ 0.25 3", "+ 0.5 4", "- 0.5 2"), "links", "longest_pkts", 4),
+)
+
+
+@pytest.mark.parametrize(("lines", "table", "name", "value"), BACKWARDS)
+def test_time_that_runs_backwards_comes_to_the_same(
+    lines: tuple[str, ...], table: str, name: str, value: float
+) -> None:
+    words = (line.split() for line in lines)
+    frame = frame_of(f"{event} {t} 0 1 tcp 1040 1 0.1 1.1 {n} {n}" for event, t, n in words)
+    for window in (None, Window(0.25, 0.75)):
+        _both([frame], window)
+    found = getattr(sum_packets([frame], Window(0.25, 0.75)), table)
+    assert found[name].sum() == value
 
 
 HOSTILE = (

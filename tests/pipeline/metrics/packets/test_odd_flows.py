@@ -8,8 +8,9 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from bdpbench.metrics.packets import COLUMNS, PacketSums, measure_packets, sum_packets
 from bdpbench.trace import open_trace
@@ -233,7 +234,7 @@ def test_a_starved_flow_is_0(tmp_path: Path) -> None:
     assert losses == [0, 1]
 
 
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(seed=st.integers(0, 10**6), rows=st.integers(6, 60))
 def test_counts_are_those_of_plain_python(
     seed: int, rows: int, tmp_path_factory: pytest.TempPathFactory

@@ -6,9 +6,10 @@ import random
 
 import polars as pl
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
+from tests.examples import examples
 
 from bdpbench.metrics.packets import PacketSums, measure_packets, sum_packets
 
@@ -53,7 +54,7 @@ def _equal(one: PacketSums, other: PacketSums) -> None:
         assert_frame_equal(left.sort(keys), right.sort(keys), rel_tol=1e-9, abs_tol=1e-9), name
 
 
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(seed=st.integers(0, 10**6), rows=st.integers(5, 60))
 @example(seed=20_061, rows=3)
 def test_a_trace_may_be_cut_anywhere(seed: int, rows: int) -> None:
@@ -65,7 +66,7 @@ def test_a_trace_may_be_cut_anywhere(seed: int, rows: int) -> None:
         _equal(whole, sum_packets(parts))
 
 
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(seed=st.integers(0, 10**6))
 def test_slower_by_two_is_half_the_rate_and_twice_the_delay(seed: int) -> None:
     trace = _random_trace(seed)
@@ -87,7 +88,7 @@ def test_slower_by_two_is_half_the_rate_and_twice_the_delay(seed: int) -> None:
         assert after["value"] == pytest.approx(expected, rel=1e-6, abs=1e-9), before["metric"]
 
 
-@settings(max_examples=4, deadline=None)
+@examples(4)
 @given(seed=st.integers(0, 10**6))
 def test_names_of_flows_do_not_matter(seed: int) -> None:
     trace = _random_trace(seed)
@@ -100,7 +101,7 @@ def test_names_of_flows_do_not_matter(seed: int) -> None:
             assert value == (None if expected is None else pytest.approx(expected, rel=1e-9))
 
 
-@settings(max_examples=5, deadline=None)
+@examples(5)
 @given(seed=st.integers(0, 10**6))
 def test_bounds(seed: int) -> None:
     values = _by_subject(_random_trace(seed))

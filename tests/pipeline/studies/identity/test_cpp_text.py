@@ -7,8 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.behaviour import changes_of, strip_cpp
@@ -66,7 +67,7 @@ def test_the_sources_lose_their_comments_and_nothing_else() -> None:
 PIECES = ["a", "1", "/", "*", "//", "/*", "*/", '"', "'", "\\", "\n", " ", "\\\n", "(", ";", "+"]
 
 
-@settings(max_examples=25, deadline=None)
+@examples(25)
 @given(st.lists(st.sampled_from(PIECES), max_size=20).map("".join))
 def test_any_text_loses_comments_and_nothing_else(text: str) -> None:
     if re.search(r"/\*(?!.*\*/)", text, re.DOTALL):  # gcc refuses a comment that is not closed

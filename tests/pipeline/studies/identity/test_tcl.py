@@ -6,8 +6,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
+from tests.examples import examples
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import strip_tcl, tcl_files
@@ -177,7 +178,7 @@ PIECES = [
 texts = st.lists(st.sampled_from(PIECES), max_size=25).map("".join)
 
 
-@settings(max_examples=5, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(5)
 @given(batch=st.lists(texts, min_size=40, max_size=80))
 def test_tcl_runs_the_same_commands_without_comments(batch: list[str], tmp_path: Path) -> None:
     pairs = [word for text in batch for word in (text, strip_tcl(text))]
@@ -212,7 +213,6 @@ command = st.recursive(plain.map(lambda each: (each, each)), block, max_leaves=8
 script = st.builds(join, st.lists(st.tuples(remark, command), min_size=1, max_size=5))
 
 
-@settings(deadline=None)
 @given(script)
 def test_comments_and_blank_lines_leave_no_trace(both: tuple[str, str]) -> None:
     decorated, bare = both

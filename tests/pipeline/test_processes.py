@@ -7,32 +7,33 @@ import select
 import signal
 import subprocess
 import sys
-import time
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 
 import pytest
+from tests.waiting import HANGS_S, has_ended
 
 from bdpbench.contracts.paths import repository_root
-from bdpbench.simulation.processes import (
+from bdpbench.processes import (
     CALL_VARIABLE,
-    end_group,
     name_of_this_call,
+    run,
     signals_interrupt,
+    started,
 )
 
 ENVIRONMENT = {**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")}
 # A call, which prints the name by which its stages know it, and waits.
 CALL = """
 import time
-from bdpbench.simulation.processes import name_of_this_call
+from bdpbench.processes import name_of_this_call
 print(name_of_this_call(), flush=True)
 time.sleep(600)
 """
 # A stage that is started by a shell, as Snakemake's are.
 STAGE = """
 import time
-from bdpbench.simulation.processes import end_with_call
+from bdpbench.processes import end_with_call
 end_with_call()
 print("works", flush=True)
 time.sleep(600)
@@ -59,7 +60,7 @@ def test_a_stage_ends_with_its_call_although_it_is_no_child_of_it() -> None:
         with _python(STAGE, **{CALL_VARIABLE: name}) as stage:
             assert _line(stage) == "works"
             call.kill()
-            assert stage.wait(120) == 1
+            assert stage.wait(HANGS_S) == 1
 
 
 def test_a_stage_of_a_call_that_has_ended_does_not_begin() -> None:
@@ -67,7 +68,7 @@ def test_a_stage_of_a_call_that_has_ended_does_not_begin() -> None:
         name = _line(call)
         call.kill()
     with _python(STAGE, **{CALL_VARIABLE: name}) as stage:
-        assert stage.wait(120) == 1
+        assert stage.wait(HANGS_S) == 1
         assert _line(stage) == ""
 
 
@@ -81,16 +82,14 @@ def test_a_stage_without_a_call_on_this_machine_works_alone(name: str) -> None:
 def test_the_number_of_another_process_is_not_the_call() -> None:
     machine, pid, start = name_of_this_call().split(" ")
     with _python(STAGE, **{CALL_VARIABLE: f"{machine} {pid} {int(start) + 1}"}) as stage:
-        assert stage.wait(120) == 1
+        assert stage.wait(HANGS_S) == 1
 
 
 # What starts ns-2, which would outlive it.
 PARENT = """
 import subprocess
-from bdpbench.simulation.processes import dying_with_parent
-child = subprocess.Popen(
-    ["sleep", "600"], stdout=subprocess.DEVNULL, preexec_fn=dying_with_parent()
-)
+from bdpbench.processes import start
+child = start(["sleep", "600"], stdout=subprocess.DEVNULL)
 print(child.pid, flush=True)
 child.wait()
 """
@@ -102,30 +101,37 @@ def test_a_child_is_killed_with_its_parent() -> None:
         parent.kill()
     ended = select.poll()
     ended.register(child, select.POLLIN)
-    assert ended.poll(60_000)
+    assert ended.poll(1000 * HANGS_S)
     os.close(child)
 
 
 @pytest.mark.parametrize(
     ("answer", "grace_s", "said"),
-    [("sleep 0.3; echo the end > said; exit", 50.0, "the end\n"), ("", 1.0, "")],
-    ids=["asked", "killed"],
+    [
+        ("sleep 0.3; echo the end > said; exit", HANGS_S, "the end\n"),  # it has time to answer
+        ("", 0.1, ""),  # it ignores that it is asked, as its children do
+        ("echo the end > said; exit", 0, ""),  # nobody asks
+    ],
+    ids=["asked", "killed", "not asked"],
 )
 def test_a_group_ends_whole(tmp_path: Path, answer: str, grace_s: float, said: str) -> None:
-    """A shell with two children, which has time to answer SIGTERM, or ignores it like them."""
+    """A shell with two children, the last of which tells its number."""
     (tmp_path / "said").touch()
-    script = f"trap '{answer}' TERM; sleep 610 & sleep 620 & echo $! > pid; wait"
-    child = subprocess.Popen(["bash", "-c", script], cwd=tmp_path, process_group=0)
-    while not (tmp_path / "pid").exists() or not (tmp_path / "pid").read_text().strip():
-        time.sleep(0.01)
-    grandchild = int((tmp_path / "pid").read_text())
-    began = time.monotonic()
-    end_group(child.pid, grace_s)
-    child.wait(50)
-    assert time.monotonic() - began < 45
+    script = f"trap '{answer}' TERM; sleep 610 & sleep 620 & echo $!; wait"
+    command = ["bash", "-c", script]
+    with started(command, grace_s, cwd=tmp_path, stdout=subprocess.PIPE, text=True) as child:
+        grandchild = int(_line(child))
+    assert child.returncode is not None
     assert (tmp_path / "said").read_text() == said
-    stat = Path(f"/proc/{grandchild}/stat")
-    assert not stat.exists() or stat.read_text().split(") ")[1][0] == "Z"
+    assert has_ended(grandchild)
+
+
+def test_a_program_is_run_to_its_end_or_ended_with_what_keeps_its_output_open() -> None:
+    with pytest.raises(subprocess.TimeoutExpired):
+        run(["sh", "-c", "sleep 600; exit"], 0.1)
+    script = "read word; echo $word; echo no >&2; exit 3"
+    done = run(["sh", "-c", script], HANGS_S, "yes\n")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "yes\n", "no\n")
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
@@ -138,8 +144,7 @@ def test_signals_that_end_a_process_interrupt_it(
     number: signal.Signals, handler: signal.Handlers, outcome: AbstractContextManager[object]
 ) -> None:
     def get() -> None:
-        os.kill(os.getpid(), number)
-        time.sleep(0.1)
+        signal.raise_signal(number)
 
     before = signal.signal(number, handler)
     try:

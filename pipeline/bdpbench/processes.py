@@ -1,4 +1,9 @@
-"""Processes that end with the call of bdpbench that started them, however it ends (Linux)."""
+"""Programs that end with the call of bdpbench that started them, however it ends (Linux).
+
+A program that starts others has a process group, and all of that ends when it ends or is ended:
+``run`` for what a program prints, ``started`` for one to follow. Those that belong to the group of
+the caller, with which they are ended or interrupted from the keyboard, are started by ``start``.
+"""
 
 from __future__ import annotations
 
@@ -6,18 +11,22 @@ import ctypes
 import os
 import select
 import signal
+import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 CALL_VARIABLE = "BDPBENCH_CALL"
 """Environment variable that identifies the call to the stages that it starts."""
 
 _PR_SET_PDEATHSIG = 1
-_POLL_S = 0.05
+_POLL_S = 0.01
+_KILLED_S = 60.0
+"""How long to wait for killed processes, s: longer than the kernel takes where it is busy."""
 _MEANINGS = {
     signal.SIGABRT: "it gave up, for example because it got no more memory",
     signal.SIGFPE: "it divided by zero, or a number was too large for an integer",
@@ -30,7 +39,46 @@ _MEANINGS = {
 """Signal → why it usually ends a process."""
 
 
-def dying_with_parent() -> Callable[[], None]:
+def run(
+    command: Sequence[str], most_s: float, given: str = "", **options: Any
+) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end, and keep what it prints.
+
+    Args:
+        command: the program and its arguments.
+        most_s: when it is ended with all that it has started, s.
+        given: its standard input.
+        options: of ``subprocess.Popen``.
+
+    Raises:
+        OSError: when it cannot be started.
+        subprocess.TimeoutExpired: when it was ended.
+    """
+    pipe = subprocess.PIPE
+    with started(command, 0, stdin=pipe, stdout=pipe, stderr=pipe, text=True, **options) as child:
+        said, errors = child.communicate(given, most_s)
+    return subprocess.CompletedProcess(command, child.returncode, said, errors)
+
+
+@contextmanager
+def started(
+    command: Sequence[str], grace_s: float, **options: Any
+) -> Iterator[subprocess.Popen[Any]]:
+    """A program in a process group, all of which is ended with the block: see ``end_group``."""
+    with start(command, process_group=0, **options) as child:
+        try:
+            yield child
+        finally:
+            end_group(child.pid, grace_s)
+
+
+def start(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
+    """Start a program that reads nothing, if not told otherwise, and dies with its parent."""
+    options = {"stdin": subprocess.DEVNULL, **options}
+    return subprocess.Popen(command, preexec_fn=_dying_with_parent(), **options)
+
+
+def _dying_with_parent() -> Callable[[], None]:
     """A ``preexec_fn``: the kernel kills the child when the thread that starts it ends.
 
     Only the child is killed, not its own children (prctl(2), PR_SET_PDEATHSIG).
@@ -120,25 +168,24 @@ def signals_interrupt() -> Iterator[None]:
 
 
 def end_group(group: int, grace_s: float) -> None:
-    """End all processes of a group: ask them first, and kill them after ``grace_s``."""
+    """End all processes of a group, and wait until none is alive.
+
+    They are asked first, unless ``grace_s`` is 0, and killed after that time, s.
+    """
     try:
-        _signal_group(group, signal.SIGTERM)
-        _wait_for_group(group, grace_s)
+        if grace_s:
+            _signal_group(group, signal.SIGTERM, grace_s)
     finally:
-        _signal_group(group, signal.SIGKILL)
-        _wait_for_group(group, grace_s)
+        _signal_group(group, signal.SIGKILL, _KILLED_S)
 
 
-def _signal_group(group: int, number: signal.Signals) -> None:
-    with suppress(ProcessLookupError):
+def _signal_group(group: int, number: signal.Signals, most_s: float) -> None:
+    """Send a signal, and wait for a limited time until no process of the group is alive."""
+    with suppress(ProcessLookupError):  # there is none
         os.killpg(group, number)
-
-
-def _wait_for_group(group: int, timeout_s: float) -> None:
-    """Wait for a limited time until no process of a group is alive."""
-    deadline = time.monotonic() + timeout_s
-    while _members(group) and time.monotonic() < deadline:
-        time.sleep(_POLL_S)
+        deadline = time.monotonic() + most_s
+        while _members(group) and time.monotonic() < deadline:
+            time.sleep(_POLL_S)
 
 
 def _members(group: int) -> list[int]:

@@ -16,8 +16,8 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.data_of import data_of, yaml_of
-from tests.examples import examples
 from tests.faults.fuzz_files import of_data
+from tests.random_examples import examples
 
 from bdpbench.app.planning import Wanted, prepare, write_plan
 from bdpbench.app.stages import measure_plan, read_metrics, score_plan, write_metrics

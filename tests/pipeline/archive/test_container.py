@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.examples import examples
 from tests.pipeline.archive.conftest import CRATE
+from tests.random_examples import examples
 
 from bdpbench.archive.container import (
     Entry,

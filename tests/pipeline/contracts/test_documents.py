@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.examples import examples
+from tests.random_examples import examples
 
 from bdpbench.contracts.documents import cached, cell, csv_of, csv_of_frame
 

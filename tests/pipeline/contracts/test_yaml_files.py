@@ -12,7 +12,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.examples import examples
+from tests.random_examples import examples
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.yaml_files import MOST_DEPTH, YamlFile, _read_slowly

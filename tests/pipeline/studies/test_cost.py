@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from tests.app.planned import planned_run
-from tests.examples import examples
+from tests.random_examples import examples
 
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.studies.cost import (

@@ -10,10 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from tests.examples import examples
 from tests.pipeline.studies.conftest import PATH_ARGUMENTS
 from tests.pipeline.studies.network.conftest import write_study
 from tests.planned_runs import all_runs
+from tests.random_examples import examples
 
 from bdpbench.contracts.plan import Parameters, PlannedRun
 from bdpbench.errors import BdpbenchError

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from tests.examples import examples
+from tests.random_examples import examples
 
 from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from tests.examples import examples
+from tests.random_examples import examples
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import read_output

@@ -9,7 +9,7 @@ from pathlib import Path
 import polars as pl
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.examples import examples
+from tests.random_examples import examples
 
 from bdpbench.metrics.packets import COLUMNS, sum_packets
 from bdpbench.trace import open_trace

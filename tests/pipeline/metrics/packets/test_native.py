@@ -13,10 +13,10 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from tests.examples import examples
 from tests.pipeline.metrics.packets.conftest import frame_of
 from tests.pipeline.trace.conftest import Traces
 from tests.pipeline.trace.conftest import traces as traces
+from tests.random_examples import examples
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import (

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.examples import examples
+from tests.random_examples import examples
 
 from bdpbench.metrics.packets import COLUMNS, PacketSums, measure_packets, sum_packets
 from bdpbench.trace import open_trace

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from tests.examples import examples
+from tests.random_examples import examples
 
 from bdpbench.metrics.packets import PacketSums, measure_packets, sum_packets
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.examples import examples
+from tests.random_examples import examples
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.behaviour import changes_of, strip_cpp

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.examples import examples
+from tests.random_examples import examples
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import strip_tcl, tcl_files

@@ -237,7 +237,7 @@ def test_a_compiler_that_names_no_line_is_quoted(
 def test_without_a_compiler_the_command_that_gets_it_is_named(
     aimd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    edit(aimd / "law.cc", "#include", "\n#include", 1)
+    edit(aimd / "law.cc", "#include", "extern int unknown_to_libraries;\n#include", 1)
     lacking = tmp_path / "bin"
     lacking.mkdir()
     for name in ("bash", "cat"):

@@ -11,6 +11,7 @@
 #include "folder_classes.h"
 #include "folder_guard.h"
 #include "law_parameter.h"
+#include "proportional_reduction.h"
 #include "random.h"
 #include "sent_packets.h"
 #include "tcp.h"
@@ -23,10 +24,15 @@
  *   $agent set NAME VALUE          a parameter of the protocol
  *   $agent shown NAME              a value that the protocol shows
  *
- * Losses are found by SentPackets, with numdupacks_ as tolerance to reordering. The
- * retransmission timer, RTT estimate, ECN bits, initial and advertised window,
+ * Losses are found by SentPackets, with numdupacks_ as tolerance to reordering. Where the
+ * protocol cuts cwnd for a loss or a mark, ProportionalReduction leads what is in flight down to
+ * it. The retransmission timer, RTT estimate, ECN bits, initial and advertised window,
  * overhead_ and maxburst_ are those of Agent/TCP; its other options of congestion
  * control have no effect.
+ *
+ * With pacing, each packet has its place in a schedule, and overhead_ delays the packet and not
+ * the schedule. Packets whose places passed while an earlier one was delayed leave with it,
+ * after their own delays. A sender without data, or held by cwnd, has no places.
  */
 class ProtocolTcpAgent : public TcpAgent {
 public:
@@ -48,10 +54,13 @@ private:
 	void obey(const char* function);
 	void hear(const Acknowledged& news, bool echo);
 	void hear_losses();
-	void react_once(bool echo);
+	void react_once(const Acknowledged& news, bool echo);
 	void after_ack();
-	bool has_data();
-	bool may_send();
+	double data_pkts();
+	bool before_handshake();
+	double room_pkts();
+	bool filled_without_jitter();
+	double jitter_s();
 	void send_next(int reason);
 
 	CongestionControl* control_;
@@ -62,7 +71,11 @@ private:
 	bool after_timeout_;
 	int recovery_point_;	// the highest packet sent before the loss, the timeout or the mark
 	int reacted_to_mark_;	// the same of the last mark
-	double next_send_s_;
+	double next_place_s_;	// the first that the packets sent so far leave free in the schedule
+	double place_s_;	// of the packet that waits; NO_PLACE if none does
+	double leaves_s_;	// when it leaves: its place and its own delay
+	ProportionalReduction reduction_;
+	int reduced_at_;	// the acknowledgement of this packet ends the reduction
 	double idle_since_s_;	// -1 while packets are in flight
 	bool limited_by_cwnd_;
 	bool retransmit_now_;	// the first loss of a window does not wait for cwnd (RFC 6675, section 5)
@@ -82,6 +95,8 @@ public:
 // Rounding may leave this much of a wait that has ended.
 static const double SAME_MOMENT_S = 1e-12;
 
+static const double NO_PLACE = -1;
+
 static double now()
 {
 	return Scheduler::instance().clock();
@@ -94,8 +109,8 @@ static double random_number()
 
 ProtocolTcpAgent::ProtocolTcpAgent()
 	: control_(0), make_(0), sent_(3), limits_(), in_recovery_(false), after_timeout_(false),
-	  recovery_point_(-1), reacted_to_mark_(-1), next_send_s_(0), idle_since_s_(-1),
-	  limited_by_cwnd_(false), retransmit_now_(false)
+	  recovery_point_(-1), reacted_to_mark_(-1), next_place_s_(0), place_s_(NO_PLACE), leaves_s_(0),
+	  reduced_at_(-1), idle_since_s_(-1), limited_by_cwnd_(false), retransmit_now_(false)
 {
 }
 
@@ -139,7 +154,9 @@ void ProtocolTcpAgent::begin()
 	limits_.pacing_pps = 0;
 	in_recovery_ = after_timeout_ = limited_by_cwnd_ = retransmit_now_ = false;
 	recovery_point_ = reacted_to_mark_ = -1;
-	next_send_s_ = 0;
+	next_place_s_ = 0;
+	place_s_ = NO_PLACE;
+	reduction_.end();
 	idle_since_s_ = -1;
 	{
 		FolderGuard guard(name(), "started");
@@ -202,7 +219,8 @@ void ProtocolTcpAgent::recv(Packet* packet, Handler*)
 	Packet::free(packet);
 
 	const Acknowledged news = sent_.acknowledged(ackno, blocks, echo, now());
-	if (ackno > highest_ack_) {
+	const bool advances = ackno > highest_ack_;
+	if (advances) {
 		prev_highest_ack_ = highest_ack_;
 		last_ack_ = highest_ack_ = ackno;
 	}
@@ -213,12 +231,17 @@ void ProtocolTcpAgent::recv(Packet* packet, Handler*)
 		t_backoff_ = 1;
 	}
 	hear(news, echo);
+	if (reduction_.active())
+		reduction_.acknowledged(news.packets, sent_.in_flight_pkts(), floor(limits_.cwnd_pkts),
+			advances && news.lost == 0);
 	after_ack();
 }
 
 void ProtocolTcpAgent::hear(const Acknowledged& news, bool echo)
 {
 	hear_losses();
+	if (highest_ack_ >= reduced_at_)
+		reduction_.end();
 	if ((in_recovery_ || after_timeout_) && highest_ack_ >= recovery_point_) {
 		in_recovery_ = after_timeout_ = false;
 		{
@@ -227,7 +250,7 @@ void ProtocolTcpAgent::hear(const Acknowledged& news, bool echo)
 		}
 		obey("recovery_ended");
 	}
-	react_once(echo);
+	react_once(news, echo);
 	{
 		FolderGuard guard(name(), "acknowledged");
 		control_->acknowledged(news, path(), limits_);
@@ -248,7 +271,7 @@ void ProtocolTcpAgent::hear_losses()
 }
 
 // The first loss of a window, or its first mark.
-void ProtocolTcpAgent::react_once(bool echo)
+void ProtocolTcpAgent::react_once(const Acknowledged& news, bool echo)
 {
 	if (in_recovery_ || after_timeout_)
 		return;
@@ -258,6 +281,7 @@ void ProtocolTcpAgent::react_once(bool echo)
 		return;
 	++ncwndcuts_;
 	++ncwndcuts1_;
+	const double before_pkts = limits_.cwnd_pkts;
 	if (loss) {
 		retransmit_now_ = true;
 		in_recovery_ = true;
@@ -274,6 +298,10 @@ void ProtocolTcpAgent::react_once(bool echo)
 	reacted_to_mark_ = maxseq_;
 	cong_action_ = TRUE;	// tells the receiver to stop its echo
 	obey(loss ? "recovery_began" : "marked");
+	if (limits_.cwnd_pkts < before_pkts) {
+		reduction_.begin(sent_.in_flight_pkts() + sent_.waiting_pkts() + news.packets);
+		reduced_at_ = maxseq_;
+	}
 }
 
 void ProtocolTcpAgent::after_ack()
@@ -321,21 +349,48 @@ void ProtocolTcpAgent::timeout(int tno)
 	obey("timed_out");
 	rtt_backoff();
 	set_rtx_timer();
-	next_send_s_ = 0;
+	reduction_.end();
+	next_place_s_ = 0;
+	place_s_ = NO_PLACE;
 	send_much(0, TCP_REASON_TIMEOUT, maxburst_);
 }
 
-bool ProtocolTcpAgent::has_data()
+// What there is to send: again, and for the first time within the advertised window.
+double ProtocolTcpAgent::data_pkts()
 {
-	return sent_.next_lost() >= 0
-		|| (t_seqno_ < curseq_ && t_seqno_ <= highest_ack_ + static_cast<int>(wnd_));
+	const int end = std::min<int>(curseq_, highest_ack_ + static_cast<int>(wnd_) + 1);
+	return sent_.waiting_pkts() + std::max(0, end - t_seqno_);
 }
 
-bool ProtocolTcpAgent::may_send()
+// The SYN leaves alone.
+bool ProtocolTcpAgent::before_handshake()
 {
-	if (syn_ && delay_growth_ && highest_ack_ < 0)
-		return sent_.in_flight_pkts() == 0;	// the SYN
-	return sent_.in_flight_pkts() < floor(limits_.cwnd_pkts);
+	return syn_ && delay_growth_ && highest_ack_ < 0;
+}
+
+double ProtocolTcpAgent::room_pkts()
+{
+	const double window_pkts = before_handshake() ? 1
+		: reduction_.active() ? reduction_.window_pkts() : floor(limits_.cwnd_pkts);
+	return window_pkts - sent_.in_flight_pkts();
+}
+
+// Whether cwnd would stop the sender now if overhead_ delayed no packet.
+bool ProtocolTcpAgent::filled_without_jitter()
+{
+	const double room = std::max(room_pkts(), 0.0);
+	if (before_handshake() || data_pkts() <= room)
+		return false;
+	if (limits_.pacing_pps <= 0)
+		return true;
+	const double place_s = place_s_ != NO_PLACE ? place_s_ : std::max(next_place_s_, now());
+	const double passed_s = now() + SAME_MOMENT_S - place_s;
+	return passed_s >= 0 ? floor(passed_s * limits_.pacing_pps) + 1 >= room : room == 0;
+}
+
+double ProtocolTcpAgent::jitter_s()
+{
+	return overhead_ != 0 ? Random::uniform(overhead_) : 0;
 }
 
 void ProtocolTcpAgent::send_next(int reason)
@@ -355,31 +410,46 @@ void ProtocolTcpAgent::send_next(int reason)
 	if (control_->wants_every_mark())
 		cong_action_ = TRUE;	// so that each mark is echoed once
 	output(seqno, reason);
-	const bool more = has_data();
+	const bool more = data_pkts() > 0;
 	const bool filled = sent_.in_flight_pkts() + 1 >= floor(limits_.cwnd_pkts);
 	sent_.sent(seqno, now(), !more && !filled);
+	reduction_.sent();
 	if (limits_.pacing_pps > 0)
-		next_send_s_ = std::max(next_send_s_, now()) + 1 / limits_.pacing_pps;
+		next_place_s_ = (place_s_ != NO_PLACE ? place_s_ : std::max(next_place_s_, now()))
+			+ 1 / limits_.pacing_pps;
+	place_s_ = NO_PLACE;
 }
 
 void ProtocolTcpAgent::send_much(int force, int reason, int maxburst)
 {
 	if (!control_)
 		begin();
-	if (!force && delsnd_timer_.status() == TIMER_PENDING)
+	if (!force && delsnd_timer_.status() == TIMER_PENDING) {
+		limited_by_cwnd_ = filled_without_jitter();
 		return;
+	}
 	limited_by_cwnd_ = false;
-	for (int packets = 0; has_data(); packets++) {
-		limited_by_cwnd_ = !may_send();
-		if (limited_by_cwnd_ || (maxburst && packets == maxburst))
-			return;
-		const double wait_s = limits_.pacing_pps > 0 ? next_send_s_ - now() : 0;
-		if (wait_s > SAME_MOMENT_S || (overhead_ != 0 && !force)) {
-			delsnd_timer_.resched(std::max(wait_s, 0.0)
-				+ (overhead_ != 0 ? Random::uniform(overhead_) : 0));
+	for (int packets = 0; data_pkts() > 0; packets++) {
+		limited_by_cwnd_ = room_pkts() <= 0 && !before_handshake();
+		if (room_pkts() <= 0 || (maxburst && packets == maxburst))
+			break;
+		if (limits_.pacing_pps > 0) {
+			if (place_s_ == NO_PLACE) {
+				place_s_ = packets > 0 ? next_place_s_ : std::max(next_place_s_, now());
+				leaves_s_ = place_s_ + jitter_s();
+			}
+			if (leaves_s_ - now() > SAME_MOMENT_S) {
+				limited_by_cwnd_ = filled_without_jitter();
+				delsnd_timer_.resched(leaves_s_ - now());
+				return;
+			}
+		} else if (overhead_ != 0 && !force) {
+			limited_by_cwnd_ = filled_without_jitter();
+			delsnd_timer_.resched(jitter_s());
 			return;
 		}
 		send_next(reason);
 		force = 0;
 	}
+	place_s_ = NO_PLACE;
 }

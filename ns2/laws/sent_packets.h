@@ -41,6 +41,9 @@ public:
 	/** The packet to send again next; -1 if there is none. */
 	int next_lost() const { return to_send_again_.empty() ? -1 : *to_send_again_.begin(); }
 
+	/** How many packets are to be sent again. */
+	int waiting_pkts() const { return static_cast<int>(to_send_again_.size()); }
+
 	/** The highest packet sent so far, -1 before the first. */
 	int highest_sent() const { return base_ + static_cast<int>(packets_.size()) - 1; }
 

@@ -117,10 +117,111 @@ $ns run
 
 
 def test_the_initial_window_leaves_after_the_syn(tcl: Script, libraries: Path) -> None:
-    # The SYN is packet 0; its acknowledgement lets packets 1 to 11 leave, RFC 6928's ten and one.
+    # The SYN is packet 0. Its acknowledgement lets RFC 6928's ten packets leave, and does not raise
+    # cwnd (RFC 5681, section 3.1).
     path = (10, 50, 100, 1, 1)
     found = words(tcl(PATH + BEGINNING, *path, *aimd(libraries), "windowInit_", 10))
-    assert found["sent", 0] == 11
+    assert found["sent", 0] == 10
+
+
+PACED = """
+#include "congestion_control.h"
+class Paced : public CongestionControl {
+public:
+    explicit Paced(const ProtocolParameters& g)
+        : rate_pps_(g["rate_pps_"]), cwnd_(g["most_pkts_"]), told_(0), held_(0) {}
+    void started(const PathState&, SendingLimits& limits) override { obey(limits); }
+    void acknowledged(const Acknowledged&, const PathState& path, SendingLimits& limits) override
+    { told_++; held_ += path.limited_by_cwnd; obey(limits); }
+    void recovery_began(const PathState&, SendingLimits&) override {}
+    void timed_out(const PathState&, SendingLimits&) override {}
+    double shown(const std::string&) const override { return held_ / told_; }
+private:
+    void obey(SendingLimits& limits) { limits.cwnd_pkts = cwnd_; limits.pacing_pps = rate_pps_; }
+    double rate_pps_, cwnd_, told_, held_;
+};
+CONGESTION_CONTROL(Paced)
+"""
+
+
+@pytest.fixture(scope="session")
+def paced(made_once: Callable[..., Path]) -> Path:
+    """A sender with a constant cwnd and a constant rate; 0 stands for none."""
+
+    def compile_it(folder: Path) -> None:
+        (folder / "paced").mkdir()
+        (folder / "paced" / "law.cc").write_text(PACED)
+        compiled(folder / "paced" / "law.cc", folder)
+
+    return made_once("paced", compile_it) / "paced.so"
+
+
+def sender_of(paced: Path, rate_pps: float, most_pkts: float, overhead_s: float) -> list[object]:
+    parameters = {"rate_pps_": rate_pps, "most_pkts_": most_pkts, "overhead_": overhead_s}
+    return [
+        "TCP/Protocol",
+        "protocol_",
+        paced,
+        *(word for pair in parameters.items() for word in pair),
+    ]
+
+
+# What leaves between two moments. Packets have 1,000 bytes.
+SENT = """
+$ns at $begin_s {set first [$tcp(0) set maxseq_]}
+$ns at $duration_s {puts "sent 0 [expr {[$tcp(0) set maxseq_] - $first}]"; exit 0}
+$ns run
+"""
+
+
+@pytest.mark.parametrize("overhead_s", [0, 8e-6, 1e-3])
+@pytest.mark.parametrize("mbps", [10, 100, 1000, 10000])
+def test_a_paced_sender_has_its_rate_whatever_delays_single_packets(
+    tcl: Script, paced: Path, mbps: float, overhead_s: float
+) -> None:
+    rate_pps = mbps * 1e6 / 8000
+    span_s = 20000 / rate_pps + overhead_s * 2000  # so that the delays of its ends do not count
+    script = f"{PATH}set begin_s 0.1\n{SENT}"
+    sender = sender_of(paced, rate_pps, 1000000, overhead_s)
+    found = words(tcl(script, 2 * mbps, 5, 1000000, 1, 0.1 + span_s, *sender))
+    assert found["sent", 0] == pytest.approx(rate_pps * span_s, rel=0.001)
+
+
+# Data for the first half second, a pause, and data again.
+PAUSE = """
+set out [open sent.tr w]
+$ns trace-queue $host $a $out
+$tcp(0) set syn_ false
+$ns at 0 "$tcp(0) advance 500"
+$ns at 2 "$tcp(0) advance 1000"
+$ns at 4 {close $out; exit 0}
+$ns run
+"""
+
+
+@pytest.mark.parametrize("most_pkts", [40, 1000000])  # of 100 in flight at this rate
+def test_a_pause_of_the_data_or_of_cwnd_is_not_made_up_for(
+    tcl: Script, paced: Path, tmp_path: Path, most_pkts: float
+) -> None:
+    overhead_s = 0.0005
+    sender = sender_of(paced, 1000, most_pkts, overhead_s)
+    script = PATH.replace('"$ftp($i) start"', "{}") + PAUSE
+    assert tcl(script, 1000, 50, 1000000, 1, 3, *sender).returncode == 0
+    lines = (line.split() for line in (tmp_path / "sent.tr").read_text().splitlines())
+    left = [float(line[1]) for line in lines if line[0] == "+"]
+    assert len(left) == 1000
+    for count in (1, 10, 100):
+        spans = [after - before for before, after in zip(left, left[count:], strict=False)]
+        assert min(spans) > count / 1000 - overhead_s - 1e-6
+
+
+def test_jitter_does_not_look_like_a_lack_of_data(tcl: Script, paced: Path) -> None:
+    # Acknowledgements come a microsecond apart, and each packet waits for up to 20.
+    end = '$ns at $duration_s {puts "held 0 [$tcp(0) shown held]"; exit 0}\n$ns run\n'
+    for rate_pps in (0, 1e9):
+        sender = sender_of(paced, rate_pps, 100, 20e-6)
+        found = words(tcl(PATH + end, 8000, 1, 1000000, 1, 0.1, *sender))
+        assert found["held", 0] > 0.99
 
 
 # Every packet of a given number is lost, on a path without a queue and with an RTT of 100 ms.
@@ -320,7 +421,8 @@ def events(tcl: Script, folder: Path, lost: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-# The third packet is lost; cwnd is cut from 8 to 4, and the packet leaves again at once.
+# The third packet is lost; cwnd is cut from 8 to 4, and the packet leaves again at once. Then every
+# other acknowledgement lets a packet leave (RFC 9937), until four are in flight.
 EXPECTED = """
 acknowledged 1 lost 0 flight 8>7 delivered 1 round 1 rtt 0.101
 acknowledged 1 lost 0 flight 8>7 delivered 2 round 1 rtt 0.102
@@ -331,17 +433,17 @@ recovery_began
 acknowledged 1 lost 1 flight 8>6 delivered 5 round 1 recovery rtt 0.105
 acknowledged 1 lost 0 flight 7>6 delivered 6 round 1 recovery rtt 0.106
 acknowledged 1 lost 0 flight 6>5 delivered 7 round 1 recovery rtt 0.107
-acknowledged 1 lost 0 flight 5>4 delivered 8 round 2 recovery rtt 0.101
-acknowledged 1 lost 0 flight 4>3 delivered 9 round 2 recovery rtt 0.101
+acknowledged 1 lost 0 flight 6>5 delivered 8 round 2 recovery rtt 0.101
+acknowledged 1 lost 0 flight 5>4 delivered 9 round 2 recovery rtt 0.101
 acknowledged 1 lost 0 flight 4>3 delivered 10 round 2 recovery rtt 0.101
 acknowledged 1 lost 0 flight 4>3 delivered 11 round 2 recovery rtt 0.101
 recovery_ended
 acknowledged 1 lost 0 flight 4>3 delivered 12 round 2 rtt -1.000
-acknowledged 1 lost 0 flight 4>3 delivered 13 round 3 rtt 0.101
+acknowledged 1 lost 0 flight 4>3 delivered 13 round 2 rtt 0.101
 acknowledged 1 lost 0 flight 4>3 delivered 14 round 3 rtt 0.101
 acknowledged 1 lost 0 flight 4>3 delivered 15 round 3 rtt 0.101
 acknowledged 1 lost 0 flight 4>3 delivered 16 round 3 rtt 0.101
-acknowledged 1 lost 0 flight 4>3 delivered 17 round 4 rtt 0.101
+acknowledged 1 lost 0 flight 4>3 delivered 17 round 3 rtt 0.101
 acknowledged 1 lost 0 flight 3>2 delivered 18 round 4 rtt 0.101
 acknowledged 1 lost 0 flight 2>1 delivered 19 round 4 rtt 0.101
 acknowledged 1 lost 0 flight 1>0 delivered 20 round 4 rtt 0.101

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import os
+import random
 import subprocess
 from collections.abc import Callable
 from functools import partial
@@ -36,6 +38,22 @@ def test_decimal_texts_are_those_of_printf(tmp_path: Path) -> None:
     subprocess.run([*COMPILE, *include, *programs, "-o", str(binary)], check=True)
     done = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[:2000]
+
+
+def test_a_channel_may_be_closed_at_any_moment(tmp_path: Path) -> None:
+    # With Tcl's own headers, as ns2/build.sh has them; using what Tcl has freed ends the program.
+    tcl = Path("/usr/include/tcl8.6")
+    include = [SPEED, HERE, tcl, tcl / "tcl-private" / "generic", tcl / "tcl-private" / "unix"]
+    sources = [HERE / "speed" / "kept_channel_test.cc", *SPEED.glob("*_channel.cc")]
+    checked = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover", "-Wl,-export-dynamic"]
+    binary = tmp_path / "kept_channel_test"
+    command = ["g++", "-std=gnu++98", "-O1", *checked, *(f"-I{each}" for each in include)]
+    subprocess.run([*command, *sources, "-ltcl8.6", "-o", binary], check=True)
+    environment = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}  # Tcl keeps some to the end
+    done = subprocess.run(
+        [binary], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def run(ns: Forks, text: str, folder: Path) -> Outcome:
@@ -269,3 +287,50 @@ def test_a_transformation_on_top_of_the_channel(compare: Compare) -> None:
 @pytest.mark.parametrize("end", PARTS["ends"].values(), ids=PARTS["ends"].keys())
 def test_ends_of_a_script(compare: Compare, end: str) -> None:
     assert len(lines(compare(OPEN + end))) > 10
+
+
+# ---------------------------------------------------------------- channels that a script closes
+
+CLOSED = HERE / "closed.tcl"
+# all.nam, all.tr, flows.tr, monitor.tr, queue.tr, red.tr and tcp.tr, in this order
+KEEPERS = 7
+NEVER = 100.0
+
+
+def closed(ns: Forks, folder: Path, times: list[float]) -> dict[str, bytes]:
+    folder.mkdir()
+    command = [str(CLOSED), *map(str, times)]
+    status = ns.run(command, folder, folder / "stdout", folder / "stderr")
+    assert status == 0, (folder / "stderr").read_text()
+    assert (folder / "stdout").read_text() == "done\n"
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_a_trace_ends_with_its_channel(
+    forks: Callable[[Path], Forks], ns_binary: Path, tmp_path: Path
+) -> None:
+    ns = forks(ns_binary)
+    whole = closed(ns, tmp_path / "whole", [NEVER] * KEEPERS)
+    traces = sorted(name for name in whole if name.endswith((".tr", ".nam")))
+    assert len(traces) == KEEPERS
+    chance = random.Random(1)
+    for i in range(4):
+        # All within half a second, so that the memory of each channel is used again by the next.
+        begin = chance.uniform(0, 2)
+        times = [chance.uniform(begin, begin + 0.5) for _ in traces]
+        found = closed(ns, tmp_path / str(i), times)
+        ends = dict(line.split() for line in found["ends"].decode().splitlines())
+        for name in traces:
+            assert found[name] == whole[name][: int(ends[name])]
+            assert 0 < len(found[name]) < len(whole[name])
+        # What the script opened afterwards has its own lines only.
+        others = {found[f"other{k}"].decode().strip() for k in range(KEEPERS)}
+        assert others == set(traces)
+
+
+@pytest.mark.parametrize("text", PARTS["closed"].values(), ids=PARTS["closed"].keys())
+def test_scripts_that_close_their_trace_before_the_end(compare: Compare, text: str) -> None:
+    status, files = compare(text)
+    assert status == 0, files["stderr"]
+    assert files["stdout"].startswith(b"done\n")
+    assert len(lines((status, files))) > 100

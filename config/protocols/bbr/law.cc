@@ -386,10 +386,8 @@ private:
 				return true;
 			}
 		}
-		if (too_high(news, path)) {
-			if (probe_samples_)
-				handle_too_high(news.sent_in_flight_pkts, news.rate_limited_by_application, path, limits);
-		} else if (inflight_longterm_pkts_ != INFINITE) {
+		// lost() has reacted to each packet of a probe that lost too much.
+		if (!too_high(news, path) && inflight_longterm_pkts_ != INFINITE) {
 			inflight_longterm_pkts_ = std::max(inflight_longterm_pkts_, news.sent_in_flight_pkts);
 			if (state_ == UP)
 				probe_upward(news, limits);

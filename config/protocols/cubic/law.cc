@@ -84,10 +84,12 @@ public:
 
 	void acknowledged(const Acknowledged& news, const PathState& path, SendingLimits& limits) override
 	{
+		const double since_last_s = path.now_s - heard_s_;
+		heard_s_ = path.now_s;
 		if (path.in_recovery)
 			return;
-		if (!path.limited_by_cwnd) {	// section 5.8: time without the window as limit does not count
-			epoch_s_ = -1;
+		if (!path.limited_by_cwnd) {
+			leave_out(since_last_s);
 			return;
 		}
 		if (limits.cwnd_pkts < limits.ssthresh_pkts)
@@ -108,6 +110,12 @@ public:
 		maximum_pkts_ = 0;	// section 4.8: the first epoch after a timeout begins at its maximum
 		limits.cwnd_pkts = 1;
 		first_slow_start_ = false;
+	}
+
+	void resumed(double idle_s, const PathState& path, SendingLimits&) override
+	{
+		leave_out(idle_s);
+		heard_s_ = path.now_s;
 	}
 
 	double shown(const std::string& name) const override
@@ -140,6 +148,13 @@ private:
 		const double target = std::max(limits.cwnd_pkts,
 			std::min(curve(since_s + path.smoothed_rtt_s), 1.5 * limits.cwnd_pkts));
 		limits.cwnd_pkts += news.packets * (target - limits.cwnd_pkts) / limits.cwnd_pkts;
+	}
+
+	// Section 5.8: the curve does not go on in times in which cwnd was not the limit.
+	void leave_out(double time_s)
+	{
+		if (epoch_s_ >= 0)
+			epoch_s_ += time_s;
 	}
 
 	void begin_epoch(double now_s, double cwnd_pkts)
@@ -177,6 +192,7 @@ private:
 	double standard_pkts_ = 0;
 	double until_maximum_s_ = 0;
 	double epoch_s_ = -1;
+	double heard_s_ = 0;	// the last acknowledgement, or the end of an idle time
 };
 
 CONGESTION_CONTROL(Cubic)

@@ -17,6 +17,7 @@ from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.runs import Definition
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
+from bdpbench.pages.errata import errata_page
 from bdpbench.pages.evaluation.gallery import gallery_page
 from bdpbench.studies.atlas import Catalogue, Membership
 from bdpbench.studies.config import Config
@@ -55,6 +56,7 @@ def references(program: click.Group) -> dict[str, str]:
     gallery = {"gallery.md": gallery_page(read_evaluation_document(path))} if path.is_file() else {}
     return {
         **gallery,
+        "errata.md": errata_page(_GENERATED),
         "study.md": _keys_page(),
         "metrics.md": _metrics_page(),
         "commands.md": _commands_page(program),

@@ -18,10 +18,11 @@ from bdpbench.contracts.scorecard import (
     NUMBER_VERDICTS,
 )
 from bdpbench.pages.curves import time_specs
+from bdpbench.pages.errata import Erratum, told
 from bdpbench.pages.experiments import Experiment, run_details
 from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs
-from bdpbench.pages.names import Names
+from bdpbench.pages.names import Names, protocols_of
 from bdpbench.pages.packing import pack
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import bins_for, embed_json
@@ -208,6 +209,13 @@ def leads_of(sections: Sections) -> list[Lead]:
     return [Lead(each, (each.summaries or cells.get(each.key, ()))[:most]) for each in asked]
 
 
+def _errata(data: ReportData) -> list[tuple[Erratum, list[str]]]:
+    """Faults that the protocols of the report's runs have, with their labels."""
+    used = {key for run in data.inputs.plan["runs"] for key in protocols_of(run)}
+    protocols = data.inputs.study.protocols
+    return told((data.names.protocol(key), protocols[key]) for key in protocols if key in used)
+
+
 def _content(sections: Sections) -> dict[str, object]:
     """What the templates show of the sections."""
     inputs, names = sections.data.inputs, sections.data.names
@@ -219,6 +227,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "citation": study.citation,
         "notes": Notes(study.notes),
         "provenance": _provenance(inputs),
+        "errata": _errata(sections.data),
         "reproduces": bool(numbers or claims),
         "scorecard": scorecard,
         "summary": summarize(numbers, claims, sections.experiments),

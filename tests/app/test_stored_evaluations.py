@@ -1,0 +1,100 @@
+"""Evaluations in the repository: what they show of others is what is published now."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+from bdpbench.contracts.evaluation import GALLERY, cells_schema, read_evaluation_document
+
+ROOT = Path(__file__).resolve().parents[2]
+REPORTS = ROOT / "reports"
+PAGES = sorted((REPORTS / "evaluations").glob("*.html"))
+
+Key = tuple[str, str, str]
+
+
+@cache
+def published(study: str) -> Mapping[Key, float | None]:
+    """Run, metric and subject → value in ``reports/published/``."""
+    table = pl.read_parquet(REPORTS / "published" / study / "metrics.parquet")
+    rows = table.select("run_id", "metric", "subject", "value").iter_rows()
+    return {(run, metric, subject): value for run, metric, subject, value in rows}
+
+
+def stale(
+    study: str, runs: Iterable[str], metric: str, subject: str, shown: Sequence[float | None]
+) -> list[str]:
+    """What a cell shows of runs whose published values are others, or that are not published."""
+    found = []
+    for run, value in zip(runs, shown, strict=True):
+        key = (run, metric, subject)
+        if key not in published(study):
+            found.append(f"{study}: {run} has no published {metric} of {subject}")
+        elif published(study)[key] != value:
+            found.append(f"{study}: {metric} of {run} is {value}, not {published(study)[key]}")
+    return found
+
+
+def test_the_gallery_shows_published_values() -> None:
+    gallery = read_evaluation_document(ROOT / GALLERY)
+    columns = {
+        (study["key"], part["key"], column["key"]): column
+        for study in gallery["studies"]
+        for part in study["parts"]
+        for column in part["columns"]
+    }
+    newcomers = {each["key"] for each in gallery["protocols"] if each["evaluated"]}
+    checked = 0
+    for figure in gallery["figures"]:
+        column = columns[figure["study"], figure["part"], figure["column"]]
+        for shown in figure["values"]:
+            if shown["protocol"] in newcomers:
+                continue
+            known = published(figure["study"])
+            values = [known[run, column["metric"], column["subject"]] for run in shown["runs"]]
+            whole = [value for value in values if value is not None]
+            assert (len(whole) < len(values)) == (shown["value"] is None), (figure, shown)
+            if shown["value"] is not None:
+                assert shown["value"] == pytest.approx(math.fsum(whole) / len(whole), rel=1e-12)
+            checked += 1
+    assert checked == len(gallery["figures"]) * (len(gallery["protocols"]) - len(newcomers)) > 0
+    runs = (
+        (criterion["study"], run)
+        for criterion in gallery["criteria"]
+        for answer in criterion["answers"]
+        if answer["protocol"] not in newcomers
+        for run in answer["runs"]
+    )
+    ids = {
+        study["key"]: {key[0] for key in published(study["key"])} for study in gallery["studies"]
+    }
+    assert not [(study, run) for study, run in runs if run not in ids[study]]
+
+
+@pytest.mark.xfail(strict=True, reason="BBR's evaluation is being simulated again")
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_each_cell_of_a_page_is_what_is_published(page: Path) -> None:
+    cells = pl.read_parquet(page.with_suffix(".parquet"))
+    assert dict(cells.schema) == cells_schema()
+    others = cells.filter(pl.col("source") == "published")
+    assert not others.is_empty()
+    found = [
+        each
+        for row in others.iter_rows(named=True)
+        for each in stale(
+            row["study"], row["run_ids"], row["metric"], row["subject"], row["values"]
+        )
+    ]
+    assert not found, json.dumps(found[:20], indent=1)
+    # The table of cells is that of the page.
+    text = page.read_text(encoding="utf-8")
+    in_tables = cells.filter(pl.col("value").is_not_null())
+    lacking = [value for value in in_tables["value"] if f'data-value="{value}"' not in text]
+    assert not lacking, lacking[:20]

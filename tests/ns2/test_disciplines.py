@@ -12,8 +12,8 @@ import pytest
 
 from bdpbench.app.beginning import begin_queue
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.simulation.backend import TCL_VARIABLE, loads_libraries
-from bdpbench.simulation.build import LIBRARIES_VARIABLE, libraries_dir
+from bdpbench.simulation.backend import TCL_VARIABLE
+from bdpbench.simulation.build import LIBRARIES_VARIABLE, libraries_dir, loads_libraries
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.load import folders_of, load_study
 from bdpbench.studies.runs import expand_tier

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from bdpbench.simulation.build import library_list
+from bdpbench.simulation.libraries import compile_folder
+from bdpbench.studies.folders import ProtocolFolder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROTOCOLS = ROOT / "config" / "protocols"
@@ -479,6 +484,7 @@ def test_the_loss_of_the_last_packets_ends_in_a_timeout(tcl: Script, tmp_path: P
 
 
 LAW = """
+#include <cmath>
 #include <cstdlib>
 #include "congestion_control.h"
 class Bad : public CongestionControl {
@@ -519,6 +525,13 @@ CONGESTION_CONTROL(Bad)
             LAW.replace("BODY", "limits.cwnd_pkts = value_; std::exit(0);"),
             ["value_", 1],
             "acknowledged() of its protocol ended the program: by exit()",
+        ),
+        (
+            LAW.replace("BODY", "if (fork() < value_) limits.cwnd_pkts++;").replace(
+                "class Bad", "#include <unistd.h>\nclass Bad"
+            ),
+            ["value_", 1],
+            "acknowledged() of its protocol starts a process of its own by fork()",
         ),
         (
             LAW.replace("BODY", "throw limits.cwnd_pkts + value_;"),
@@ -574,6 +587,7 @@ CONGESTION_CONTROL(Bad)
         "negative",
         "division",
         "exit",
+        "fork",
         "throws",
         "memory",
         "recursion",
@@ -593,6 +607,49 @@ def test_what_a_protocol_does_wrong_ends_with_a_sentence(
     done = tcl(PATH + RUN, 10, 10, 50, 1, 2, *sender)
     assert done.returncode == 1
     assert message in done.stderr
+
+
+SHOWN = """
+$ns at 1 {puts "cwnd 0 [$tcp(0) set cwnd_]"}
+"""
+
+
+def test_an_infinite_cwnd_is_limited_and_shown_as_the_receivers_window(
+    tcl: Script, tmp_path: Path
+) -> None:
+    (tmp_path / "endless").mkdir()
+    source = tmp_path / "endless" / "law.cc"
+    source.write_text(LAW.replace("BODY", "limits.cwnd_pkts = value_ * HUGE_VAL;"))
+    sender = ["TCP/Protocol", "protocol_", compiled(source, tmp_path), "value_", 1]
+    found = words(tcl(PATH + SHOWN + RUN, 10, 10, 50, 1, 2, *sender, "window_", 30))
+    assert found["cwnd", 0] == 30
+    # 30 packets of 1,000 bytes fit into the path and its buffer: nothing is lost.
+    assert found["drops", 0] == 0
+    assert found["acked", 0] == pytest.approx(2 * 10e6 / 8 / 1000, rel=0.05)
+
+
+COUNTING = LAW.replace("BODY", "limits.cwnd_pkts = value_;").replace(
+    "    void acknowledged",
+    "    static int made() { static int count = 0; return ++count; }\n"
+    "    double shown(const std::string&) const override { return made(); }\n    void acknowledged",
+)
+
+
+def test_two_folders_with_a_class_of_one_name_share_no_variable(
+    tcl: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bdpbench.simulation.build.libraries_dir", lambda: tmp_path / "made")
+    made = []
+    for name in ("one", "two"):
+        folder = Path(shutil.copytree(PROTOCOLS / "aimd", tmp_path / name))
+        (folder / "law.cc").write_text(f"// {name}\n{COUNTING}".replace("Bad", "Aimd"))
+        compile_folder(ProtocolFolder(folder))
+        made.append(library_list(ProtocolFolder(folder).name).with_suffix(".so"))
+    other = f"$tcp(1) set protocol_ {{{made[1]}}}\n"
+    asked = "$ns at 1 {foreach i {0 1} {puts [list made $i [$tcp($i) shown made]]}}\n"
+    sender = ["TCP/Protocol", "protocol_", made[0], "value_", 2]
+    found = words(tcl(PATH + other + asked + RUN, 10, 10, 50, 2, 2, *sender))
+    assert [found["made", i] for i in range(2)] == [1, 1]
 
 
 def test_a_library_that_is_not_there_is_named(tcl: Script) -> None:

@@ -88,7 +88,8 @@ def evaluate(request: EvaluateRequest) -> Path | None:
     runs or protocols is written beside it.
 
     Raises:
-        BdpbenchError: when the input is wrong, or when nothing could be evaluated.
+        BdpbenchError: when the input is wrong, when nothing could be evaluated, or at the end if
+            runs or protocols are missing in what was written.
     """
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
         earlier = request.files.check()
@@ -98,7 +99,7 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         name = _name_of(request, newcomers)
         execution = execution_of(request, config)
         results = (request.results or results_dir(config.results)) / EVALUATIONS_FOLDER
-        evaluating = Evaluating(view, name, choice, newcomers, results)
+        evaluating = Evaluating(view, name, choice, newcomers, results, request.dry_run)
         evaluating.resolve(request.studies)
         evaluating.announce(execution.cores)
         if request.dry_run:
@@ -112,6 +113,7 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         begin = partial(_tell_making, view)
         for what, path in make_files(folder, request.files, earlier, begin):
             view.tell("file", f"{what}: {path}", what=what, path=str(path))
+        evaluating.check_complete(folder)
         return folder
 
 
@@ -143,10 +145,17 @@ class Evaluating:
         choice: quick or full.
         newcomers: the protocols.
         results: folder of all evaluations and their runs.
+        dry_run: whether it only says what would be simulated.
     """
 
     def __init__(
-        self, view: View, name: str, choice: Choice, newcomers: Sequence[Newcomer], results: Path
+        self,
+        view: View,
+        name: str,
+        choice: Choice,
+        newcomers: Sequence[Newcomer],
+        results: Path,
+        dry_run: bool,
     ) -> None:
         self._view, self._name, self._choice = view, name, choice
         self._newcomers, self._results = list(newcomers), results
@@ -154,6 +163,7 @@ class Evaluating:
         self._mirrored: list[Mirrored] = []
         self._build_id = current_build_id()
         self._told_s = 0.0
+        self._runs_code = not dry_run
 
     # ------------------------------------------------------------ resolve
 
@@ -182,7 +192,7 @@ class Evaluating:
         if newcomer.folder is None:
             return True
         try:
-            make_folder(newcomer.folder)
+            make_folder(newcomer.folder, runs_code=self._runs_code)
         except BdpbenchError as error:
             self._add_problem(newcomer.key, "", "", str(error))
             return False
@@ -202,7 +212,7 @@ class Evaluating:
         mirrored = Mirrored(mirror, self._choice, self._newcomers, paths, self._build_id)
         StudyCells(mirrored, document_keys(mirror, self._newcomers)).check()
         for folder in folders_of(mirror.study):
-            make_folder(folder)
+            make_folder(folder, runs_code=self._runs_code)
         check_declared(mirror.study, self._build_id)
         for each in mirrored.refused:
             self._add_problem(each.newcomer, mirror.key, "", f"{each.scenario}: {each.why}")
@@ -345,16 +355,13 @@ class Evaluating:
         folder = self._results / self._name
         if _is_complete(evaluation) or not _may_be_complete(folder):
             return folder
-        cost = evaluation["cost"]
-        lacking = cost["failed"] + cost["missing"]
         self._view.tell(
             "incomplete",
-            f"{folder} stays as it is, because this evaluation lacks "
-            f"{f'{lacking} runs' if lacking else 'a protocol'}: it is in {self._incomplete}. "
-            "The same call tries again what failed",
+            f"{folder} stays as it is, because this evaluation lacks {_lacking(evaluation)}: "
+            f"it is in {self._incomplete}",
             kept=str(folder),
             path=str(self._incomplete),
-            runs=lacking,
+            runs=evaluation["cost"]["failed"] + evaluation["cost"]["missing"],
         )
         return self._incomplete
 
@@ -372,6 +379,24 @@ class Evaluating:
                 self._view.tell("ranks", said, protocol=each.key, ranks=ranks)
         path = folder / EVALUATION_NAME
         self._view.tell("evaluation", f"evaluation: {path}", path=str(path))
+
+    def check_complete(self, folder: Path) -> None:
+        """Let the call fail if runs or protocols are missing.
+
+        Raises:
+            BdpbenchError: saying how many.
+        """
+        if not _is_complete(self._written):
+            raise BdpbenchError(
+                f"lacks {_lacking(self._written)}; the report says why, and shows the rest",
+                where=str(folder),
+                hint="the same call tries again what failed",
+            )
+
+
+def _lacking(evaluation: Evaluation) -> str:
+    lacking = evaluation["cost"]["failed"] + evaluation["cost"]["missing"]
+    return f"{lacking} runs" if lacking else "a protocol"
 
 
 def _is_complete(evaluation: Evaluation) -> bool:

@@ -81,6 +81,10 @@ def test_a_name_of_two_folders_is_refused(
         assert f"both: {own} and {beside} have this name" in done.err
         assert "whose results these would replace" in bdpbench(command, "./both").err
     assert bdpbench("list", str(own)).code == bdpbench("list").code == 0
+    (tmp_path / "even2007").mkdir()
+    (tmp_path / "even2007" / "provenance.json").touch()
+    said = f"even2007: {config}/studies/even2007 and {tmp_path}/even2007 have this name"
+    assert said in bdpbench("report", "even2007", "--export", "figures").err
     shutil.copytree(config / "protocols" / "aimd", tmp_path / "aimd")
     done = bdpbench("evaluate", "aimd", "-n")
     assert f"aimd: {config}/protocols/aimd and {tmp_path}/aimd have this name" in done.err

@@ -18,6 +18,7 @@ import pytest
 from tests.app.conftest import call_bdpbench, check_refused, said_by
 
 from bdpbench.app.keep.archive import software_of
+from bdpbench.app.keep.sources import RESULT_SOURCES, common_sources
 from bdpbench.contracts.kept import LIST_NAME
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.reports import read_kept_runs
@@ -216,6 +217,14 @@ def test_of_a_study_outside_the_checkout_only_what_was_read_is_archived(
         assert json.loads(found.read("plan.json"))["folder"] == "config/studies/dumbbell"
         _tells_of_no_machine(found, tmp_path)
     said_by(bdpbench("verify", str(archive)))
+
+
+def test_all_files_that_results_depend_on_are_sources() -> None:
+    kept = {name.removeprefix("source/") for name, _ in common_sources()}
+    results = (":!reports/published", ":!reports/*.png")
+    listed = ["git", "ls-files", "-z", *RESULT_SOURCES, *results]
+    tracked = subprocess.check_output(listed, cwd=repository_root(), text=True).split("\0")
+    assert {*filter(None, tracked)} - kept == set()
 
 
 def test_a_simulator_is_named_with_its_whole_version() -> None:

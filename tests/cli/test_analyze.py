@@ -307,11 +307,11 @@ def test_the_packet_traces_of_a_folder_are_compared(folder: Path, analyze: Analy
     texts = {"b.tr": late, "a.tr": TRACE, "c.tr": "0 1\n1 2\n", "d.txt": "no\n"}
     for name, text in texts.items():
         (runs / name).write_text(text)
-    (runs / "more").mkdir()
+    (runs / ".more").mkdir()
     lines = analyze("runs").lines
     assert lines[0] == "a: runs/a.tr, wired trace, 14 lines"
     assert lines[2] == "b: runs/b.tr, two columns, wired trace, 314 lines"
-    assert lines[-3].startswith("left out: runs/more: a folder")
+    assert lines[-3].startswith("left out: runs/.more: a hidden folder")
     assert lines[-2].startswith("left out: runs/d.txt: not a trace of ns-2: ")
     assert lines[-1] == "left out: runs/c.tr: 2 lines of series"
     lines = analyze("runs", "--kind", "series").lines
@@ -324,6 +324,17 @@ def test_the_packet_traces_of_a_folder_are_compared(folder: Path, analyze: Analy
     assert "runs: none of 4 files has a line of queues" in said
     (runs / "a.tr").write_text(TRACE.splitlines()[0] + "\nno\n")
     assert "runs/a.tr:2" in analyze("runs").err
+
+
+def test_of_a_folder_of_folders_all_traces_are_compared(folder: Path, analyze: Analyze) -> None:
+    for name in ("1/out.tr", "2/deep/out.tr"):
+        (folder / "runs" / name).parent.mkdir(parents=True)
+        (folder / "runs" / name).write_text(TRACE)
+    (folder / "runs" / "again").symlink_to(folder / "runs")
+    lines = analyze("runs").lines
+    assert lines[0] == "1/out.tr: runs/1/out.tr, wired trace, 14 lines"
+    assert lines[2] == "2/deep/out.tr: runs/2/deep/out.tr, wired trace, 14 lines"
+    assert lines[-1] == "left out: runs/again: a link to a folder, which is not read"
 
 
 def test_other_traces_are_summed_up(folder: Path, analyze: Analyze) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+import yaml
 from tests.cli.conftest import Done
 
 from bdpbench.contracts.paths import repository_root
@@ -61,9 +62,11 @@ def test_nothing_is_overwritten_or_begun_under_a_bad_name(
 def test_what_is_begun_names_its_folder_so_that_any_study_finds_it(
     bdpbench: Call, tmp_path: Path
 ) -> None:
-    (tmp_path / "my_law").mkdir()  # empty, as a user makes it
-    said = bdpbench("new", "protocol", "my_law").out
-    assert f"{{MyLaw: {{folder: {tmp_path / 'my_law'}}}}}" in said
+    folder = tmp_path / "a, b: {c}" / "my_law"
+    folder.mkdir(parents=True)  # empty, as a user makes it
+    said = bdpbench("new", "protocol", str(folder)).out
+    line = said.partition("uses it with ")[2]
+    assert yaml.safe_load(line) == {"protocols": {"MyLaw": {"folder": str(folder)}}}
 
 
 def test_a_name_of_two_folders_is_refused(
@@ -81,6 +84,10 @@ def test_a_name_of_two_folders_is_refused(
         assert f"both: {own} and {beside} have this name" in done.err
         assert "whose results these would replace" in bdpbench(command, "./both").err
     assert bdpbench("list", str(own)).code == bdpbench("list").code == 0
+    (tmp_path / "even2007").mkdir()
+    (tmp_path / "even2007" / "provenance.json").touch()
+    said = f"even2007: {config}/studies/even2007 and {tmp_path}/even2007 have this name"
+    assert said in bdpbench("report", "even2007", "--export", "figures").err
     shutil.copytree(config / "protocols" / "aimd", tmp_path / "aimd")
     done = bdpbench("evaluate", "aimd", "-n")
     assert f"aimd: {config}/protocols/aimd and {tmp_path}/aimd have this name" in done.err

@@ -1,8 +1,8 @@
 """The web's period, what a repetition adds to an index of means, and the introduction's numbers.
 
 The introduction speaks of TCP Reno at 10 Gbit/s and an RTT of 100 ms, by Reno's law. A recovery
-there takes an hour, so its numbers are computed from what runs of any size show: how large packets
-are, how fast cwnd grows, and which window a rate of losses allows.
+there takes an hour, so its numbers are computed from what runs of any size show: how fast cwnd
+grows, and which window a rate of losses allows.
 """
 
 from __future__ import annotations
@@ -34,8 +34,6 @@ from bdpbench.units import BITS_PER_BYTE
 _PAPER = "Zhang, Hasegawa and Murata (2005)"
 _HEADER_BYTES = 40
 _ALIVE: Window = (50.0, 800.0)
-_FULL_MBPS = 10_000.0
-_FULL_RTT_S = 0.1
 _FULL_PKTS = 83_333
 _FULL = f"a window of {_FULL_PKTS:,} packets, which fills 10 Gbit/s at an RTT of 100 ms"
 _OF_RENO = ("throughput", "cwnd")
@@ -100,29 +98,6 @@ def median_response_time_of_web_period(run: RunView) -> float | None:
     return number(_response_times_s(run).median())
 
 
-def _is_single(run: RunView) -> bool:
-    return len(run.flows("facts")) == 1
-
-
-@run_metric(
-    "packets",
-    "Window that fills 10 Gbit/s",
-    f"{_PAPER}, section 1",
-    tables=("facts",),
-    window=second_half,
-    when=_is_single,
-)
-def full_window(run: RunView) -> float | None:
-    """Packets of the size that the flow's packets had at the bottleneck that 10 Gbit/s send in 100
-    ms.
-    """
-    (flow,) = run.flows("facts")
-    sent, packets = flow.fact("bytes"), flow.fact("packets")
-    if not sent or not packets:
-        return None
-    return _FULL_MBPS * 1e6 * _FULL_RTT_S / (BITS_PER_BYTE * sent / packets)
-
-
 @flow_metric(
     "1",
     "Loss rate for 83,333 packets",
@@ -153,22 +128,6 @@ def full_window_recovery_rtts(flow: FlowView) -> float | None:
     """
     gained = packets_added_per_rtt.compute(flow)
     return _FULL_PKTS / 2 / gained if gained else None
-
-
-@flow_metric(
-    "s",
-    "Time to recover 83,333 packets",
-    f"{_PAPER}, section 1",
-    tables=_OF_RENO,
-    parameters=_LOST,
-    window=second_half,
-)
-def full_window_recovery_time(flow: FlowView) -> float | None:
-    """Time in which cwnd grows back from half of {_FULL}, at the growth between cuts over the
-    second half of the run.
-    """
-    gained = packets_added_per_rtt.compute(flow)
-    return _FULL_PKTS / 2 / gained * _FULL_RTT_S if gained else None
 
 
 @flow_metric(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -151,7 +152,7 @@ def protocol(folder: Path) -> None:
     made = begin_protocol(folder)
     click.echo(
         f"{made}: edit law.cc; `./bdpbench evaluate {made} --quick` puts it beside all others,\n"
-        f"and a study uses it with protocols: {{{key_of(made)}: {{folder: {made.resolve()}}}}}"
+        f"and a study uses it with protocols: {{{key_of(made)}: {{folder: {_quoted(made)}}}}}"
     )
 
 
@@ -164,8 +165,13 @@ def queue(folder: Path) -> None:
     made = begin_queue(folder)
     click.echo(
         f"{made}: edit discipline.cc; `./bdpbench run {made}` puts it beside drop-tail and CoDel,\n"
-        f"and any study uses it with queues: {{{key_of(made)}: {{folder: {made.resolve()}}}}}"
+        f"and any study uses it with queues: {{{key_of(made)}: {{folder: {_quoted(made)}}}}}"
     )
+
+
+def _quoted(folder: Path) -> str:
+    """A folder as YAML that any study can have, wherever that is."""
+    return json.dumps(str(folder.resolve()), ensure_ascii=False)
 
 
 @click.command("merge")

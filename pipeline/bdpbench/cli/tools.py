@@ -49,7 +49,8 @@ from bdpbench.cli.options import PATH, Words
 def analyze_command(traces: Words, list_metrics: bool, **asked: Any) -> None:
     """Measure the ns-2 trace in TRACE..., files or - for standard input.
 
-    Several files, and those of a folder, are compared; --parts joins them to one trace.
+    Several files, and those of a folder with its folders, are compared; --parts joins them to one
+    trace.
     Files may be compressed (gzip, xz, zstd, bzip2). The format is recognised by the content. Memory
     does not grow with the trace.
     """

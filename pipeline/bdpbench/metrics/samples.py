@@ -165,7 +165,7 @@ def long_samples(
     Args:
         rows: time_s (f64, s) and the columns named below, in the order of the trace.
         subject: columns that identify the owner of a value; null if a line does not name it.
-        name: column that names the value, or None if ``values`` do.
+        name: column that names the value, "value" where it is null; or None if ``values`` do.
         values: numeric columns.
     """
     whose = pl.concat_str(
@@ -173,7 +173,7 @@ def long_samples(
         separator="-",
         ignore_nulls=True,
     )
-    named = pl.col(name).cast(pl.String) if name else None
+    named = pl.col(name).cast(pl.String).fill_null("value") if name else None
     value = pl.col("value")
     parts = [
         rows.select(

@@ -269,7 +269,8 @@ def _badness(row: ScoredNumber) -> tuple[int, float]:
 def _reason(rows: Sequence[ScoredNumber]) -> str:
     """How many of the runs show the number, and the reasons of those that do not."""
     shown = sum(row["verdict"] == "reproduced" for row in rows)
-    why = _joined(row["reason"] for row in rows if row["verdict"] != "reproduced")
+    reasons = (row["reason"] for row in rows if row["verdict"] != "reproduced")
+    why = "; ".join(dict.fromkeys(each.removesuffix(".") for each in reasons))
     return f"{shown} of {len(rows)} runs show it" + (f": {why}" if why else "")
 
 

@@ -137,6 +137,7 @@ class _Batch:
     forms: dict[str, int] = field(default_factory=dict)
     bad: list[tuple[int, str]] = field(default_factory=list)
     times: native.Times | None = None
+    curve: str | None = None
     cut: str | None = None
 
 
@@ -187,12 +188,21 @@ def read_batches(
                 if not _is_empty(batch.rows):
                     yield batch.rows
             source.chunk_bytes = CHUNK_BYTES
+        curve = ""
         for batch in _parsed_in_order(chunks, reading, account):
             accountant.add(batch)
             if not _is_empty(batch.rows):
-                yield batch.rows
+                yield _named(batch.rows, curve)
+            curve = curve if batch.curve is None else batch.curve
         accountant.end(source.name)
     account.complete = True
+
+
+def _named(rows: pl.DataFrame | PackedRows | None, curve: str) -> pl.DataFrame | PackedRows | None:
+    """Samples of which the first, up to the next title in their chunk, are of an earlier curve."""
+    if not isinstance(rows, pl.DataFrame) or rows.schema.get("name") != pl.String:
+        return rows
+    return rows.with_columns(pl.col("name").fill_null(curve).replace("", None))
 
 
 def _parsed_in_order(
@@ -381,7 +391,7 @@ def _text_batch(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]
     frame = parsed.frames.get(reading.table)
     rows = _empty(reading) if frame is None else frame.select(reading.columns)
     times = _times_of(parsed.times)
-    return _Batch(chunk.source, len(lines), rows, parsed.forms, parsed.bad, times)
+    return _Batch(chunk.source, len(lines), rows, parsed.forms, parsed.bad, times, parsed.curve)
 
 
 def _mixed_batch(
@@ -424,7 +434,7 @@ def _merged_batch(
         rows = _merged(rows, parsed, reading)
     forms = Counter(parsed.forms) + Counter(found.forms)
     lines = found.rows + found.others
-    return _Batch(chunk.source, lines, rows, dict(forms), parsed.bad, times)
+    return _Batch(chunk.source, lines, rows, dict(forms), parsed.bad, times, parsed.curve)
 
 
 def _others(chunk: Chunk, found: native.Lines, hint: Sequence[str]) -> ParsedText:

@@ -145,9 +145,13 @@ cwnd_pkts: of TCP.
 SERIES = Schema(
     {
         "time_s value": _F64,
+        "name": _TEXT,
     }
 )
-"""One row per line of a two-column file that a script printed: a time, s, and a value."""
+"""One row per line of a two-column file that a script printed: a time, s, and a value.
+
+name: title of the curve, of those that a file for xgraph has; null without one.
+"""
 
 TABLES: Mapping[str, Schema] = types.MappingProxyType(
     {

@@ -29,6 +29,7 @@ _FIELDS = {
     "HEX": "[0-9a-f]+",
     "WORD": "[!-~]+",
     "TEXT": "[ -~]*",
+    "REMARK": r"[^\x00-\x08\x0a-\x1f\x7f" + "\ufffd]*",  # tabs and letters of all languages
     "ADDRESS": r"-?[0-9]+(?:\.[0-9]+){0,2}",
     "LAYER": "AGT|RTR|TRP|IFQ|MAC|PHY",
     "BALANCED": r"(?:[^\[\]]|\[(?:[^\[\]]|\[[^\[\]]*\])*\])*",
@@ -167,8 +168,8 @@ _TCP_EVENT = (
 )
 _SHORT_TIME_S = r"<time_s:[0-9]+(?:\.[0-9]{1,6})?>"
 _LONG_TIME_S = r"<time_s:[0-9]+(?:\.[0-9]+)?e[-+]?[0-9]+|[0-9]+\.[0-9]{7,}>"
-_ANNOTATION = "<what:(?:[A-Za-z]|-e)TEXT>"
-_SENTENCE = "<what:[!-~]+TEXT>"
+_ANNOTATION = "<what:(?:[A-Za-z]|-e)REMARK>"
+_SENTENCE = "<what:[!-~]+REMARK>"
 
 _MICROSECOND, _EXACT = 5e-7, 0.0
 
@@ -220,17 +221,19 @@ LINE_FORMS = (
     _form("TCP events", "events", _TCP_EVENT, _MICROSECOND),
     _form(
         *("error model events", "events"),
-        "E  <time_s>  <source:ErrModelTimer>  WORD  <what:TEXT>",
+        "E  <time_s>  <source:ErrModelTimer>  WORD  <what:REMARK>",
         _MICROSECOND,
     ),
     _form("MAC events", "events", f"E  -t  <time_s>  {_SENTENCE}", _MICROSECOND, "MAC"),
     # Scripts and multicast round to a microsecond; Tcl prints the time with all digits.
     _form("annotation", "events", f"v  {_SHORT_TIME_S}  {_ANNOTATION}", _MICROSECOND, "v"),
     _form("exact annotation", "events", f"v  {_LONG_TIME_S}  {_ANNOTATION}", _EXACT, "v"),
-    _form("movement", "events", r"M  <time_s>  <node>  <what:\(TEXT>", 5e-6, "M"),
-    _form("scenario", "events", "M  <time_s>  <what:[a-z]+[: ]TEXT>", 5e-6, "M"),
-    _form("name of a test", "events", "v  <what:testName[ -~]*>", _EXACT, "v", has_time=False),
-    _form(*("title", "events", "<what:Directed Diffusion:TEXT>", _EXACT, "title"), has_time=False),
+    _form("movement", "events", r"M  <time_s>  <node>  <what:\(REMARK>", 5e-6, "M"),
+    _form("scenario", "events", "M  <time_s>  <what:[a-z]+[: ]REMARK>", 5e-6, "M"),
+    _form("name of a test", "events", "v  <what:testName(?:REMARK)>", _EXACT, "v", has_time=False),
+    _form(
+        *("title", "events", "<what:Directed Diffusion:REMARK>", _EXACT, "title"), has_time=False
+    ),
     _routing_events("routing events", digits=9),
     _routing_events("routing events, 5 digits", digits=5),
     _form("two columns", "series", "<time_s>  <value>", _EXACT),
@@ -279,12 +282,15 @@ class ParsedText:
         forms: name of a form → number of its lines.
         times: LINE and ``time_s`` of each parsed line, and ``half_unit_s`` of its form.
         bad: index and text of each line that has no form.
+        curve: title of the curve that goes on after these lines, "" if it has none; None if no
+            line begins or ends one.
     """
 
     frames: dict[str, pl.DataFrame] = field(default_factory=dict)
     forms: dict[str, int] = field(default_factory=dict)
     times: pl.DataFrame = field(default_factory=lambda: pl.DataFrame())
     bad: list[tuple[int, str]] = field(default_factory=list)
+    curve: str | None = None
 
 
 def parse_text(lines: Sequence[bytes], numbers: Sequence[int], hint: Sequence[str]) -> ParsedText:
@@ -316,7 +322,28 @@ def parse_text(lines: Sequence[bytes], numbers: Sequence[int], hint: Sequence[st
     }
     result.times = pl.concat(times).sort(LINE) if times else pl.DataFrame()
     result.bad = list(left.iter_rows())
+    _name_curves(result)
     return result
+
+
+_TITLE = re.compile(r'"(.*?)"?\s*')
+
+
+def _name_curves(result: ParsedText) -> None:
+    """Give samples the title of their curve: of a line ``"title`` before it, up to a blank one."""
+    begins = {number: "" for number, text in result.bad if not text.strip()}
+    begins |= {number: found[1] for number, text in result.bad if (found := _TITLE.fullmatch(text))}
+    if not begins:
+        return
+    lines = sorted(begins)
+    result.curve = begins[lines[-1]]
+    if "series" in result.frames:
+        titles = pl.DataFrame(
+            {LINE: lines, "name": [begins[each] for each in lines]},
+            schema={LINE: pl.Int64, "name": pl.String},
+        )
+        samples = result.frames["series"].drop("name")
+        result.frames["series"] = samples.join_asof(titles, on=LINE)
 
 
 def _split_by_form(lines: pl.DataFrame, form: LineForm) -> tuple[pl.DataFrame, pl.DataFrame]:

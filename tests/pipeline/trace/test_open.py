@@ -21,7 +21,7 @@ from tests.pipeline.trace.conftest import read
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.trace import open_trace, sources
+from bdpbench.trace import batches, open_trace, sources
 from bdpbench.trace.text_lines import LINE_FORMS, fault_of
 
 LINES = (
@@ -43,6 +43,35 @@ def _error(path: Path | str | list[Path], **options: bool) -> str:
     with pytest.raises(BdpbenchError) as caught:
         list(open_trace(path, **options).batches())  # type: ignore[arg-type]
     return str(caught.value)
+
+
+@pytest.mark.parametrize("chunk_bytes", [1, sources.CHUNK_BYTES])
+def test_each_title_of_a_file_for_xgraph_begins_a_curve(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int
+) -> None:
+    monkeypatch.setattr(batches, "CHUNK_BYTES", chunk_bytes)  # some 64 kB at least
+    path = tmp_path / "out.xg"
+    curves = {"queue": 10, "ave queue": 2, None: 7}
+    parts = [
+        (f'"{title}\n' if title else "") + "".join(f"{i} {value}\n" for i in range(20_000))
+        for title, value in curves.items()
+    ]
+    path.write_text("TitleText: red\nDevice: Postscript\n" + "\n".join(parts))
+    assert "the line is empty" in _error(path)
+    frame, account = read(path, lenient=True)
+    found = frame.group_by("name", maintain_order=True).agg(pl.len(), pl.col("value").mean())
+    assert found.rows() == [(title, 20_000, value) for title, value in curves.items()]
+    assert (account.parsed, account.skipped) == (60_000, 3)  # two blank lines and a title
+
+
+@pytest.mark.parametrize("said", ["{a\tb}", "{Übertragung beginnt}", "{a}\t"])
+def test_a_remark_may_have_any_text(trace: Path, said: str) -> None:
+    remark = f"eval {{set sim_annotation {said}}}"
+    trace.write_text(f"{TEXT}v 0.3 {remark}\n")
+    _, account = read(trace)
+    assert account.forms == {"wired": 3, "annotation": 1}
+    (event,) = open_trace(trace, kind="events").frame.collect()["what"]
+    assert event == remark
 
 
 def test_a_line_becomes_a_row(trace: Path) -> None:
@@ -376,7 +405,8 @@ def test_headings_are_counted_and_nothing_else_is(trace: Path, head: str, *, len
     lines = head.count("\n")
     trace.write_text(f"{head}0.5 3\n1 4\n")
     frame, account = read(trace, lenient=lenient)
-    assert frame.rows() == [(0.5, 3), (1, 4)]
+    curve = "flow 1" if '"flow 1' in head else None
+    assert frame.rows() == [(0.5, 3, curve), (1, 4, curve)]
     assert (account.headings, account.parsed, account.skipped) == (lines, 2, 0)
     trace.write_text(f"0.5 3\n{head}1 4\n")
     assert f"{trace}:2: " in _error(trace)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 import textwrap
 from collections import deque
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -56,7 +57,7 @@ class AnalysisRequest:
 
     Attributes:
         traces: files, or "-" for standard input: parts of one trace, or traces to compare; of a
-            folder, all files that are traces of ns-2.
+            folder and the folders in it, all files that are traces of ns-2.
         labels: labels of the traces to compare; by default made of their names.
         parts: whether the files are parts of one trace, in this order.
         output: file to write, or None.
@@ -168,27 +169,36 @@ class AnalysisRequest:
 
 
 def _files_of(name: str, left_out: list[str]) -> list[str]:
-    """The file, or the files of a folder, sorted by name; folders in it are left out."""
+    """The file, or the files of a folder and of those in it, sorted; hidden ones are left out."""
     folder = Path(name)
     if name == "-" or not folder.is_dir():
         return [name]
-    found = sorted(folder.iterdir())
-    left_out += [
-        f"{each}: a folder, of which none of the files is read" for each in found if each.is_dir()
-    ]
-    files = [str(each) for each in found if not each.is_dir()]
+    files: list[str] = []
+    for top, folders, names in os.walk(folder):  # follows no links, which may lead back
+        linked = [each for each in folders if Path(top, each).is_symlink()]
+        hidden = [each for each in folders if each.startswith(".") and each not in linked]
+        left_out += [f"{Path(top, each)}: a hidden folder, which is not read" for each in hidden]
+        left_out += [f"{Path(top, each)}: a link to a folder, which is not read" for each in linked]
+        folders[:] = sorted(set(folders) - {*hidden, *linked})
+        files += (str(Path(top, each)) for each in sorted(names))
     if not files:
         raise BdpbenchError("the folder has no file", where=name, hint="give a file, or its folder")
     return files
 
 
 def _labels_of(files: Sequence[str]) -> list[str]:
-    """The names of files without suffixes; with them, or with folders, where these are the same."""
+    """The names of files without suffixes; with them, or with the folders in which they differ."""
     again = next((each for place, each in enumerate(files) if each in files[:place]), None)
     if again is not None:
         hint = "--label NAME for each tells them apart"
         raise BdpbenchError("the file is given twice", where=again, hint=hint)
-    for shorten in (lambda each: each.name.partition(".")[0], lambda each: each.name, str):
+    above = [str(Path(each).absolute().parent) for each in files if each != "-"]
+    shorteners: tuple[Callable[[Path], str], ...] = (
+        lambda each: each.name.partition(".")[0],
+        lambda each: each.name,
+        lambda each: str(each.absolute().relative_to(os.path.commonpath(above))),
+    )
+    for shorten in shorteners:
         labels = [
             "standard input" if each == "-" else visible(shorten(Path(each))) for each in files
         ]

@@ -31,7 +31,7 @@ _COLUMNS: Mapping[str, _Columns] = {
         ("src_node", "src_port", "dst_node", "dst_port", "owner"), "name", ("value",)
     ),
     "queues": _Columns(("from_node", "to_node"), None, ("pkts", "bytes")),
-    "series": _Columns((), None, ("value",)),
+    "series": _Columns((), "name", ("value",)),
 }
 SAMPLED = tuple(_COLUMNS)
 """Tables of traces that contain samples."""

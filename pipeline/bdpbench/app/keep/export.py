@@ -18,6 +18,7 @@ from bdpbench.app.stages import report_plan, write_results
 from bdpbench.archive.compare import Tolerance, compare, read_sides
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import write_bytes_atomically, write_text_atomically
+from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.plan import with_engine, write_plan_document
 from bdpbench.contracts.reports import (
     PROVENANCE_NAME,
@@ -30,6 +31,8 @@ from bdpbench.contracts.reports import (
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.comparison import comparison_page, moved_row
+from bdpbench.studies.load import STUDY_NAME, studies_dir
+from bdpbench.studies.named import named_folder
 
 PDF_NAME = "report.pdf"
 _PROGRESS_EVERY = 50
@@ -80,8 +83,19 @@ def report_study(
 
 
 def _published(study: str | None) -> Path | None:
-    """The folder that ``study`` names if `publish` has written it."""
-    return Path(study) if study and (Path(study) / PROVENANCE_NAME).is_file() else None
+    """The folder that ``study`` names if `publish` has written it.
+
+    Raises:
+        BdpbenchError: when a study has the same name.
+    """
+    if not study:
+        return None
+    names = (PROVENANCE_NAME, STUDY_NAME)
+    places = (studies_dir(), config_dir())
+    folder = named_folder(
+        study, places, lambda each: any((each / name).is_file() for name in names)
+    )
+    return folder if folder and (folder / PROVENANCE_NAME).is_file() else None
 
 
 def parse_formats(text: str) -> tuple[str, ...]:

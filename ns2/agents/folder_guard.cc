@@ -1,5 +1,6 @@
 #include "folder_guard.h"
 
+#include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -76,6 +77,13 @@ static void at_exit()
 		give_up("ended the program: by exit(), by what nobody catches, or without memory");
 }
 
+// A second ns-2 would write what this one has not written yet, and go on simulating.
+static void before_fork()
+{
+	if (running)
+		give_up("starts a process of its own by fork()");
+}
+
 // The stack may be what the code has used up.
 static void trap_on_a_stack_of_its_own()
 {
@@ -119,6 +127,7 @@ static void watch()
 	trap_on_a_stack_of_its_own();
 	limit_memory();
 	atexit(at_exit);
+	pthread_atfork(before_fork, 0, 0);
 }
 
 FolderGuard::FolderGuard(const char* object, const char* function, const FolderWords& words)

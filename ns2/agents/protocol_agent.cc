@@ -181,7 +181,8 @@ void ProtocolTcpAgent::obey(const char* function)
 		stop_ns(name(), text.str());
 	}
 	limits_.cwnd_pkts = std::max(limits_.cwnd_pkts, 1.0);
-	cwnd_ = limits_.cwnd_pkts;
+	// An infinite cwnd leaves the limit to the receiver, whose window is shown in its place.
+	cwnd_ = limits_.cwnd_pkts <= INT_MAX ? limits_.cwnd_pkts : static_cast<double>(wnd_);
 	ssthresh_ = static_cast<int>(std::min(limits_.ssthresh_pkts, static_cast<double>(INT_MAX)));
 }
 

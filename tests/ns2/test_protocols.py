@@ -377,6 +377,7 @@ def test_the_loss_of_the_last_packets_ends_in_a_timeout(tcl: Script, tmp_path: P
 
 
 LAW = """
+#include <cmath>
 #include <cstdlib>
 #include "congestion_control.h"
 class Bad : public CongestionControl {
@@ -417,6 +418,13 @@ CONGESTION_CONTROL(Bad)
             LAW.replace("BODY", "limits.cwnd_pkts = value_; std::exit(0);"),
             ["value_", 1],
             "acknowledged() of its protocol ended the program: by exit()",
+        ),
+        (
+            LAW.replace("BODY", "if (fork() < value_) limits.cwnd_pkts++;").replace(
+                "class Bad", "#include <unistd.h>\nclass Bad"
+            ),
+            ["value_", 1],
+            "acknowledged() of its protocol starts a process of its own by fork()",
         ),
         (
             LAW.replace("BODY", "throw limits.cwnd_pkts + value_;"),
@@ -472,6 +480,7 @@ CONGESTION_CONTROL(Bad)
         "negative",
         "division",
         "exit",
+        "fork",
         "throws",
         "memory",
         "recursion",
@@ -491,6 +500,25 @@ def test_what_a_protocol_does_wrong_ends_with_a_sentence(
     done = tcl(PATH + RUN, 10, 10, 50, 1, 2, *sender)
     assert done.returncode == 1
     assert message in done.stderr
+
+
+SHOWN = """
+$ns at 1 {puts "cwnd 0 [$tcp(0) set cwnd_]"}
+"""
+
+
+def test_an_infinite_cwnd_is_limited_and_shown_as_the_receivers_window(
+    tcl: Script, tmp_path: Path
+) -> None:
+    (tmp_path / "endless").mkdir()
+    source = tmp_path / "endless" / "law.cc"
+    source.write_text(LAW.replace("BODY", "limits.cwnd_pkts = value_ * HUGE_VAL;"))
+    sender = ["TCP/Protocol", "protocol_", compiled(source, tmp_path), "value_", 1]
+    found = words(tcl(PATH + SHOWN + RUN, 10, 10, 50, 1, 2, *sender, "window_", 30))
+    assert found["cwnd", 0] == 30
+    # 30 packets of 1,000 bytes fit into the path and its buffer: nothing is lost.
+    assert found["drops", 0] == 0
+    assert found["acked", 0] == pytest.approx(2 * 10e6 / 8 / 1000, rel=0.05)
 
 
 def test_a_library_that_is_not_there_is_named(tcl: Script) -> None:

@@ -13,8 +13,8 @@ import pytest
 
 from bdpbench.app.beginning import begin_queue
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.simulation.backend import NativeBackend, loads_libraries
-from bdpbench.simulation.build import current_build_id, libraries_dir
+from bdpbench.simulation.backend import NativeBackend
+from bdpbench.simulation.build import current_build_id, libraries_dir, loads_libraries
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.load import folders_of, load_study
 from bdpbench.studies.runs import expand_tier
@@ -279,7 +279,7 @@ def test_the_study_of_a_new_queue_runs_and_its_marks_are_counted(
     (queue,) = folders_of(study)
     compile_folder(queue)
     made = shutil.copytree(libraries_dir(), tmp_path / "ü b")
-    monkeypatch.setattr("bdpbench.simulation.backend.libraries_dir", lambda: made)
+    monkeypatch.setattr("bdpbench.simulation.build.libraries_dir", lambda: made)
     run = next(each for each in expand_tier(study, "quick") if loads_libraries(each["argv"]))
     (tmp_path / "out").mkdir()
     native = NativeBackend(current_build_id("fast"))

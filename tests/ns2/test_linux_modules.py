@@ -103,7 +103,7 @@ def folder_of(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str], Path]:
     """Make the folder of a module, with libraries of its own."""
-    for room in ("libraries", "hand_tests"):
+    for room in ("build", "hand_tests"):
         monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: tmp_path / "made")
 
     def make(name: str) -> Path:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from bdpbench.simulation.build import library_list
+from bdpbench.simulation.libraries import compile_folder
+from bdpbench.studies.folders import ProtocolFolder
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 PROTOCOLS = ROOT / "config" / "protocols"
@@ -519,6 +524,30 @@ def test_an_infinite_cwnd_is_limited_and_shown_as_the_receivers_window(
     # 30 packets of 1,000 bytes fit into the path and its buffer: nothing is lost.
     assert found["drops", 0] == 0
     assert found["acked", 0] == pytest.approx(2 * 10e6 / 8 / 1000, rel=0.05)
+
+
+COUNTING = LAW.replace("BODY", "limits.cwnd_pkts = value_;").replace(
+    "    void acknowledged",
+    "    static int made() { static int count = 0; return ++count; }\n"
+    "    double shown(const std::string&) const override { return made(); }\n    void acknowledged",
+)
+
+
+def test_two_folders_with_a_class_of_one_name_share_no_variable(
+    tcl: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("bdpbench.simulation.build.libraries_dir", lambda: tmp_path / "made")
+    made = []
+    for name in ("one", "two"):
+        folder = Path(shutil.copytree(PROTOCOLS / "aimd", tmp_path / name))
+        (folder / "law.cc").write_text(f"// {name}\n{COUNTING}".replace("Bad", "Aimd"))
+        compile_folder(ProtocolFolder(folder))
+        made.append(library_list(ProtocolFolder(folder).name).with_suffix(".so"))
+    other = f"$tcp(1) set protocol_ {{{made[1]}}}\n"
+    asked = "$ns at 1 {foreach i {0 1} {puts [list made $i [$tcp($i) shown made]]}}\n"
+    sender = ["TCP/Protocol", "protocol_", made[0], "value_", 2]
+    found = words(tcl(PATH + other + asked + RUN, 10, 10, 50, 2, 2, *sender))
+    assert [found["made", i] for i in range(2)] == [1, 1]
 
 
 def test_a_library_that_is_not_there_is_named(tcl: Script) -> None:

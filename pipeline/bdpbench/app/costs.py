@@ -21,8 +21,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
 
-from bdpbench.contracts.documents import cached, keep, read_kept
+from bdpbench.contracts.documents import cached
 from bdpbench.contracts.files import sha256_of, write_text_atomically
+from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import (
     config_dir,
     package_dir,

@@ -17,8 +17,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bdpbench.contracts.documents import csv_of_frame, keep, read_kept
+from bdpbench.contracts.documents import csv_of_frame
 from bdpbench.contracts.files import read_text, write_atomically, write_bytes_atomically
+from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, study_folder
 from bdpbench.contracts.reports import (

@@ -24,7 +24,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
-from bdpbench.contracts.files import disk_error, write_bytes_atomically, write_text_atomically
+from bdpbench.contracts.files import disk_error, write_bytes_atomically
+from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import home_dir
 from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
@@ -310,25 +311,3 @@ def cached(name: str, inputs: Iterable[bytes], derive: Callable[[], Document]) -
     with contextlib.suppress(OSError):  # without it the next process takes longer
         keep(path, key, json.dumps(derived))
     return derived
-
-
-def read_kept(path: Path, key: str) -> str | None:
-    """The text that ``keep`` wrote under this key; None if it is damaged or missing."""
-    with contextlib.suppress(OSError, ValueError):
-        head, _, text = path.read_text(encoding="utf-8").partition("\n")
-        if head == _head(key, text):
-            return text
-    return None
-
-
-def keep(path: Path, key: str, text: str) -> None:
-    """Write a text, whose first line says from what it was made, and which checksum it has.
-
-    Raises:
-        OSError: as ``write_atomically``.
-    """
-    write_text_atomically(path, f"{_head(key, text)}\n{text}")
-
-
-def _head(key: str, text: str) -> str:
-    return f"{key} {hashlib.sha256(text.encode()).hexdigest()}"

@@ -15,7 +15,7 @@ from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markupsafe import Markup, escape
 
-from bdpbench.contracts.documents import keep, read_kept
+from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import home_dir
 from bdpbench.pages.packing import pack
 from bdpbench.pages.text import (

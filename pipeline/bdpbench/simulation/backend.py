@@ -19,7 +19,6 @@ from typing import cast
 
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, tcl_dir
-from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run
@@ -32,6 +31,8 @@ from bdpbench.simulation.build import (
     check_binary,
     find_build,
     libraries_dir,
+    link_libraries,
+    loads_libraries,
     require_build,
     run_build_script,
     variant_of_runs,
@@ -55,8 +56,6 @@ TCL_VARIABLE = "BDPBENCH_TCL"
 
 # Many distributions give large pages on request alone.
 _TUNING, _LARGE_PAGES = "GLIBC_TUNABLES", "glibc.malloc.hugetlb=1"
-
-FOLDER_CLASSES = (f"{AGENT}/", f"{MODULE_AGENT}/", f"{QUEUE}/")
 
 
 @dataclass(frozen=True)
@@ -105,8 +104,8 @@ class NativeBackend:
         binary = require_build(self.build_id).binary
         tuning = {_TUNING: os.environ.get(_TUNING, _LARGE_PAGES)}
         variables = {TCL_VARIABLE: str(tcl_dir()), **tuning, **NS2_LOCALE}
-        if loads_libraries(argv):
-            variables[LIBRARIES_VARIABLE] = str(libraries_dir())
+        if names := loads_libraries(argv):
+            variables[LIBRARIES_VARIABLE] = str(link_libraries(names, run_dir / "libraries"))
         return Command((str(binary), str(script), *argv), variables)
 
     def info(self) -> BuildFacts:
@@ -159,9 +158,10 @@ class DockerBackend:
             mounts.append(f"{folder}:{IMAGE_STUDY_TCL}:ro")
             inside = Path(IMAGE_STUDY_TCL, script.relative_to(folder))
         variables = {TCL_VARIABLE: IMAGE_TCL, _TUNING: os.environ.get(_TUNING, _LARGE_PAGES)}
-        if loads_libraries(argv):
+        if names := loads_libraries(argv):
+            linked = link_libraries(names, run_dir / "libraries", IMAGE_LIBRARIES)
             mounts.append(f"{libraries_dir()}:{IMAGE_LIBRARIES}:ro")
-            variables[LIBRARIES_VARIABLE] = IMAGE_LIBRARIES
+            variables[LIBRARIES_VARIABLE] = f"{IMAGE_RUN}/{linked.name}"
         return Command(
             (
                 *("docker", "run", "--rm", "--init", *ISOLATION),
@@ -209,11 +209,6 @@ class DockerBackend:
 
 Backend = NativeBackend | DockerBackend
 """A place where ns-2 can be built and run."""
-
-
-def loads_libraries(argv: Sequence[str]) -> bool:
-    """Whether the arguments of a script name a protocol or a queue that is a folder."""
-    return any(word.startswith(FOLDER_CLASSES) for word in argv)
 
 
 def study_tcl_folder(script: Path) -> Path:

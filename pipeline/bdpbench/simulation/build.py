@@ -12,15 +12,17 @@ import os
 import platform
 import re
 import subprocess
-from collections.abc import Sequence
+import tempfile
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from pathlib import Path
 from typing import cast
 
 from bdpbench.contracts.files import FolderState, known_sha256_of, state_of
+from bdpbench.contracts.kept import difference
 from bdpbench.contracts.paths import home_dir, repository_root, tcl_dir
-from bdpbench.contracts.plan import Declared
+from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE, Declared
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run, signals_interrupt, start
@@ -36,12 +38,16 @@ LIBRARIES_VARIABLE = "BDPBENCH_LIBRARIES"
 NS2_LOCALE = {"LC_ALL": "C.UTF-8"}
 """In any other locale, a path with letters outside ASCII is another in its C++ than in its Tcl."""
 
-INTERFACE_FLAGS = ("-std=gnu++17", "-O2", "-fPIC", "-shared", "-Wl,--no-undefined", "-Wall")
+# Without -fno-gnu-unique, statics of classes of one name are shared by all libraries of a process.
+INTERFACE_FLAGS = (
+    "-std=gnu++17", "-O2", "-fPIC", "-shared", "-fno-gnu-unique", "-Wl,--no-undefined", "-Wall",
+    "-Werror=date-time",
+)  # fmt: skip
 MODULE_FLAGS = (
     "-std=gnu89", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-fsigned-char",
     "-ffp-contract=off", "-fno-strict-aliasing", "-fno-delete-null-pointer-checks",
     "-Werror=implicit-function-declaration", "-Werror=incompatible-pointer-types",
-    "-Werror=int-conversion",
+    "-Werror=int-conversion", "-Werror=date-time",
 )  # fmt: skip
 """A module of Linux is compiled as those of ns-2, with its own functions before ns-2's."""
 
@@ -217,6 +223,44 @@ def libraries_dir() -> Path:
     return (Path(builds) if builds else home_dir()) / "libraries" / _interface_digest()
 
 
+FOLDER_CLASSES = tuple(f"{each}/" for each in (AGENT, MODULE_AGENT, QUEUE))
+LIBRARY_SUFFIXES = (".so", ".tcl")
+"""A library, and the file that declares its class."""
+
+
+def library_list(name: str) -> Path:
+    """The list that vouches for the library of a class, whose files are beside it."""
+    return libraries_dir() / f"{name}.sha256"
+
+
+def loads_libraries(words: Iterable[str]) -> list[str]:
+    """The classes of protocols and queues in folders that arguments of a script name, sorted."""
+    named = (word.removeprefix("Agent/").removeprefix("Queue/") for word in words)
+    return sorted({each.rpartition("/")[2] for each in named if each.startswith(FOLDER_CLASSES)})
+
+
+def link_libraries(names: Iterable[str], folder: Path, places: str | None = None) -> Path:
+    """Make a folder of links to the libraries of these classes and to nothing else, for ns-2.
+
+    Args:
+        names: of the classes.
+        folder: the folder to make.
+        places: where ns-2 sees ``libraries_dir()``, if elsewhere.
+
+    Raises:
+        BdpbenchError: when one is not there, or not what was compiled.
+    """
+    folder.mkdir()
+    for name in names:
+        listing = library_list(name)
+        for path in map(listing.with_suffix, LIBRARY_SUFFIXES):
+            if said := difference(listing, path.name):
+                hint = "`./bdpbench run` compiles it again"
+                raise BdpbenchError(f"the library {said}", where=str(path), hint=hint)
+            (folder / path.name).symlink_to(Path(places or path.parent.resolve(), path.name))
+    return folder
+
+
 @cache
 def _interface_digest() -> str:
     headers = b"".join((interface_dir() / name).read_bytes() for name in INTERFACES)
@@ -254,8 +298,10 @@ def _answer(
     """ns-2's answers about declarations, cached as long as binary and script are unchanged."""
     command = [str(binary[0]), str(script[0]), *triples]
     try:
-        environment = {**os.environ, **NS2_LOCALE, LIBRARIES_VARIABLE: str(libraries_dir())}
-        done = run(command, _TIMEOUT_S, env=environment)
+        with tempfile.TemporaryDirectory() as scratch:
+            libraries = link_libraries(loads_libraries(triples), Path(scratch, "libraries"))
+            environment = {**os.environ, **NS2_LOCALE, LIBRARIES_VARIABLE: str(libraries)}
+            done = run(command, _TIMEOUT_S, env=environment)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BdpbenchError(f"ns-2 does not answer: {error}", where=str(binary[0])) from None
     if done.returncode != 0:

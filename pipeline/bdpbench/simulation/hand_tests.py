@@ -19,11 +19,12 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import Field, RootModel, model_validator
 
-from bdpbench.contracts.files import sha256_of, write_text_atomically
+from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.yaml_files import Location, Strict, Text, VariableName, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run
-from bdpbench.simulation.build import libraries_dir
+from bdpbench.simulation.build import interface_dir, libraries_dir
 from bdpbench.simulation.libraries import compile_code
 from bdpbench.studies.folders import TEST_NAME, ComponentFolder, QueueFolder
 from bdpbench.units import LEAST_SAMPLE_S, MOST_COUNT, MOST_PACKET_BYTES, MOST_TIME_S
@@ -216,10 +217,10 @@ def check_tests(folder: ComponentFolder) -> None:
     checking = [sha256_of(each) for each in (own, *sorted(own.parent.glob("check_*")))]
     stated = f"{sha256_of(path)} {defaults} {fixed} {checking}"
     tested = hashlib.sha256(stated.encode()).hexdigest()
-    passed = libraries_dir() / f"{folder.name}-{tested[:16]}.passed"
-    if not passed.is_file():
+    passed = libraries_dir() / f"{folder.name}.passed"
+    if read_kept(passed, tested) is None:
         check()
-        write_text_atomically(passed, "")
+        keep(passed, tested, "")
 
 
 def read_tests(
@@ -271,10 +272,9 @@ def _answers(folder: ComponentFolder, driver: str, lines: Sequence[str]) -> list
         main, program = Path(scratch, "check.cc"), Path(scratch, "check")
         included = (folder.path / folder.code_name, Path(__file__).with_name(driver))
         main.write_text("".join(f'#include "{each}"\n' for each in included))
-        others = [
-            each for each in folder.code if each.suffix == ".cc" and each.name != folder.code_name
-        ]
-        compile_code(folder, [main, *others], program, shared=False)
+        others = [each for each in folder.sources if each.name != folder.code_name]
+        ours = [Path(scratch), Path(__file__).parent, interface_dir()]
+        compile_code(folder, [main, *others], program, ours)
         try:
             done = run([str(program)], _TIMEOUT_S, "\n".join(lines))
         except subprocess.TimeoutExpired:

@@ -1,7 +1,10 @@
 """Protocols and queues that are folders, compiled into libraries that ns-2 loads.
 
-``<home>/libraries/<interface>/`` contains, for each class that is made of a folder, its library and
-a Tcl file that declares it. ns-2 reads those if ``BDPBENCH_LIBRARIES`` names their folder.
+``<home>/libraries/<interface>/`` contains, for each class that is made of a folder, its library, a
+Tcl file that declares it, and a list that vouches for both. ns-2 reads those that a run needs.
+
+The class is named after the code, so the compiler may read nothing else of it: its own list of what
+it has read is compared with the files of the folder, ns-2's headers and the system's.
 
 A congestion control module of Linux is compiled unchanged: ``ns2/laws/linux_module.h`` takes the
 place of the kernel's headers. A small program loads its library, as ns-2 will, and says what it
@@ -10,23 +13,29 @@ registers and which parameters it has.
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from bdpbench.contracts.files import write_atomically, write_text_atomically, written_text
+from bdpbench.contracts.kept import difference, seal
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run
 from bdpbench.simulation.build import (
     INTERFACE_FLAGS,
+    INTERFACES,
+    LIBRARY_SUFFIXES,
     MODULE_FLAGS,
     interface_dir,
-    libraries_dir,
+    library_list,
     packages_command,
 )
 from bdpbench.studies.folders import ComponentFolder, ProtocolFolder, QueueFolder
@@ -46,22 +55,31 @@ def compile_folder(folder: ComponentFolder) -> None:
         BdpbenchError: when there is no compiler; when the code does not compile, naming file and
             line; or when it does not say which class it is.
     """
-    library, declaration = (libraries_dir() / f"{folder.name}.{kind}" for kind in ("so", "tcl"))
-    if not library.is_file():
-        library.parent.resolve().mkdir(parents=True, exist_ok=True)  # the image has a link there
-        write_atomically(library, lambda made: _make(folder, made))
+    listing = library_list(folder.name)
+    library, declaration = (listing.with_suffix(suffix) for suffix in LIBRARY_SUFFIXES)
+    declared = _declaration(folder)
+    made_of = hashlib.sha256(declared.encode()).hexdigest()
+    if not any(difference(listing, each.name, made_of) for each in (library, declaration)):
+        return
+    library.parent.resolve().mkdir(parents=True, exist_ok=True)  # the image has a link there
+    write_atomically(library, lambda made: _make(folder, made))
+    if type(folder)(folder.path).name != folder.name:
+        raise BdpbenchError(
+            "has changed while it was compiled",
+            where=str(folder.path),
+            hint="the same command compiles it again",
+        )
     if folder.module:
         _check_module(folder, folder.module, library)
-    declared = _declaration(folder)
-    if not declaration.is_file() or declaration.read_text() != declared:
-        write_text_atomically(declaration, declared)
+    write_text_atomically(declaration, declared)
+    seal(listing, [library, declaration], made_of)
 
 
 def _make(folder: ComponentFolder, library: Path) -> None:
     if folder.module:
         _compile_module(folder, folder.module, library)
         return
-    compile_code(folder, [path for path in folder.code if path.suffix == ".cc"], library)
+    compile_code(folder, folder.sources, library)
     what, symbol = _WORDS[folder.kind]
     if symbol not in library.read_bytes():
         raise BdpbenchError(
@@ -72,19 +90,19 @@ def _make(folder: ComponentFolder, library: Path) -> None:
 
 
 def compile_code(
-    folder: ComponentFolder, sources: Sequence[Path], made: Path, *, shared: bool = True
+    folder: ComponentFolder, sources: Sequence[Path], made: Path, ours: Sequence[Path] = ()
 ) -> None:
-    """Compile C++ files of a folder into a library, or into a program.
+    """Compile C++ files of a folder into a library, or with files of ours into a program.
 
     Raises:
-        BdpbenchError: when they do not compile, naming file and line.
+        BdpbenchError: when they do not compile, naming file and line, or as ``run_compiler``.
     """
     # A program runs once and briefly: -O2 would take as long again before the first packet.
     program = [*(each for each in INTERFACE_FLAGS if each != "-shared"), "-O1"]
-    flags = [*INTERFACE_FLAGS] if shared else program
+    flags = program if ours else [*INTERFACE_FLAGS]
     include = ["-I", str(interface_dir())]
     hint = f"ns2/laws/{folder.header} is the interface; {folder.page} explains it"
-    run_compiler(folder, [_CXX, *flags, *include, *map(str, sources), "-o", str(made)], hint)
+    run_compiler(folder, [_CXX, *flags, *include, *map(str, sources), "-o", str(made)], hint, ours)
 
 
 def _declaration(folder: ComponentFolder) -> str:
@@ -139,7 +157,8 @@ def _compile_module(folder: ComponentFolder, module: Path, library: Path) -> Non
         inner = Path(scratch, "one", "two", "three")
         _replace_headers(folder, inner)
         include = ["-I", str(inner), "-I", str(interface_dir()), "-include", _HEADER]
-        run_compiler(folder, [_CC, *MODULE_FLAGS, *include, str(module), "-o", str(library)], _HINT)
+        command = [_CC, *MODULE_FLAGS, *include, str(module), "-o", str(library)]
+        run_compiler(folder, command, _HINT, [Path(scratch)])
     if b"bdpbench_module_init" not in library.read_bytes():
         raise BdpbenchError("has no module_init", where=str(module), hint=_HINT)
     header = (interface_dir() / _HEADER).read_text(encoding="utf-8")
@@ -180,7 +199,7 @@ def _check_module(folder: ComponentFolder, module: Path, library: Path) -> None:
     Raises:
         BdpbenchError: naming file and line of what is wrong.
     """
-    found = _looked_into(folder, module, library)
+    found = _found_in(_answer(folder, module, library))
     if found.registered != 1:
         number = min(found.registered, 2)
         line = _line(module, r"tcp_register_congestion_control\s*\(", number)
@@ -222,12 +241,8 @@ def _line(module: Path, pattern: str, number: int = 1) -> int:
     return 1 + text.count("\n", 0, place)
 
 
-def _looked_into(folder: ComponentFolder, module: Path, library: Path) -> _Found:
-    """What a library has, which is written beside it."""
-    kept = library.with_suffix(".module")
-    if not kept.is_file():
-        write_text_atomically(kept, _answer(folder, module, library))
-    *lines, last = kept.read_text(encoding="utf-8").splitlines()
+def _found_in(answer: str) -> _Found:
+    *lines, last = answer.splitlines()
     registered, is_complete = map(int, last.split())
     words = (line.split() for line in lines)
     return _Found(registered, bool(is_complete), {name: (kind, int(n)) for name, kind, n in words})
@@ -249,7 +264,7 @@ def _answer(folder: ComponentFolder, module: Path, library: Path) -> str:
             str(program),
             "-ldl",
         ]
-        run_compiler(folder, command, _HINT)
+        run_compiler(folder, command, _HINT, [driver.parent])
         try:
             done = run([str(program), str(library)], _LOADING_S)
         except subprocess.TimeoutExpired:
@@ -269,12 +284,17 @@ _UNDEFINED = re.compile(r"undefined reference to [`‘'](?P<name>[^'’]+)['’]
 _ERROR = re.compile(r"^(?P<where>[^:\n]+:\d+):\d+: (?:fatal )?error: (?P<what>.*)$", re.MULTILINE)
 
 
-def run_compiler(folder: ComponentFolder, command: Sequence[str], hint: str) -> None:
+def run_compiler(
+    folder: ComponentFolder, command: Sequence[str], hint: str, ours: Sequence[Path] = ()
+) -> None:
     """Compile code of a folder; ``hint`` names the interface that it has to fit.
 
+    The variables of the environment that let GCC read or write other files are left out.
+
     Raises:
-        BdpbenchError: when there is no compiler, or when the code does not compile, naming file
-            and line.
+        BdpbenchError: when there is no compiler; when the code does not compile, naming file and
+                line; or when the compiler has read a file that is neither the folder's nor the
+            system's, nor in one of the folders ``ours``.
     """
     if shutil.which(command[0]) is None:
         raise BdpbenchError(
@@ -282,12 +302,52 @@ def run_compiler(folder: ComponentFolder, command: Sequence[str], hint: str) -> 
             where=str(folder.path),
             hint=packages_command(),
         )
-    try:
-        done = run(command, _COMPILING_S)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise BdpbenchError(f"does not compile: {error}", where=str(folder.path)) from None
-    if done.returncode != 0:
-        raise _compiler_error(folder, done.stderr, hint)
+    # The preprocessor adds rules to this file; the assembler, which has .incbin, writes its own.
+    environment = {**_environment(), "SUNPRO_DEPENDENCIES": "read all"}
+    with tempfile.TemporaryDirectory() as scratch:
+        try:
+            words = [*command, "-pipe", "-Wa,--MD,/dev/stdout"]
+            done = run(words, _COMPILING_S, cwd=scratch, env=environment)
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise BdpbenchError(f"does not compile: {error}", where=str(folder.path)) from None
+        if done.returncode != 0:
+            raise _compiler_error(folder, done.stderr, hint)
+        rules = Path(scratch, "read").read_text(encoding="utf-8") + done.stdout
+    _check_read(folder, rules, [*ours, *_searched(command[0])])
+
+
+def _check_read(folder: ComponentFolder, rules: str, others: Sequence[Path]) -> None:
+    """Compare what the compiler has read, as rules for make, with what the class covers."""
+    headers = (interface_dir() / each for each in INTERFACES)
+    known = {each.resolve() for each in (*folder.code, *headers)}
+    places = [each.resolve() for each in others]
+    for rule in rules.replace("\\\n", " ").splitlines():
+        for word in re.split(r"(?<!\\)\s+", rule.partition(": ")[2]):
+            if not word.startswith("/"):  # it worked in an empty folder, so this is only a title
+                continue
+            path = Path(re.sub(r"\\([ #])", r"\1", word).replace("$$", "$")).resolve()
+            if path not in known and not any(map(path.is_relative_to, places)):
+                raise BdpbenchError(
+                    f"reads {path}, which is no file of C++ in this folder",
+                    where=_use_of(path.name, folder),
+                    hint="copy it into the folder under a name that ends with .h or .inc: runs are "
+                    "named after all code of a protocol or queue, so that each change counts",
+                )
+
+
+@cache
+def _searched(compiler: str) -> Sequence[Path]:
+    """Folders in which a compiler finds headers by itself."""
+    command = [compiler, "-E", "-v", "-x", "c++" if compiler == _CXX else "c", "/dev/null"]
+    done = run(command, _COMPILING_S, env=_environment())
+    listed = done.stderr.partition("search starts here:")[2].partition("End of search list")[0]
+    return [Path(line.strip()) for line in listed.splitlines() if line.startswith(" ")]
+
+
+def _environment() -> dict[str, str]:
+    """What a compiler gets of the environment, where CPATH and its like would add files."""
+    kept = ("HOME", "LD_LIBRARY_PATH", "PATH", "TMPDIR")
+    return {"LC_ALL": "C", **{name: os.environ[name] for name in kept if name in os.environ}}
 
 
 def _compiler_error(folder: ComponentFolder, text: str, hint: str) -> BdpbenchError:

@@ -31,7 +31,6 @@ from bdpbench.contracts.yaml_files import (
     YamlFile,
     suggest,
 )
-from bdpbench.studies.behaviour import strip_cpp
 from bdpbench.studies.parts import ClassName, Protocol, Setting
 from bdpbench.studies.queues import Limit, QueueKind, QueueParameter
 from bdpbench.units import MOST_VARIABLE
@@ -148,7 +147,12 @@ TEST_NAME = "test.yaml"
 """Values by hand of what is in a folder, if it has any (``simulation/hand_tests.py``)."""
 
 _DIGITS = 12
-_CODE = (".cc", ".h", ".c")
+_CODE = frozenset(
+    {
+        *(".c", ".cc", ".cpp", ".cxx", ".def", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp"),
+        ".tcc",
+    }
+)
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 FolderT = TypeVar("FolderT", bound="ComponentFolder")
@@ -271,15 +275,26 @@ class ComponentFolder(ABC):
 
     @cached_property
     def code(self) -> list[Path]:
-        """Its C++ and C files and headers, sorted."""
-        return sorted(each for each in self.path.iterdir() if each.suffix in _CODE)
+        """All files that its class covers, sorted: those named like C++ or C, also in subfolders.
+
+        What the compiler reads besides these is refused (``simulation/libraries.py``).
+        """
+        found = (each for each in self.path.rglob("*") if each.suffix in _CODE)
+        names = ((f"/{each.relative_to(self.path).as_posix()}", each) for each in found)
+        return sorted(each for name, each in names if "/." not in name)
+
+    @property
+    def sources(self) -> list[Path]:
+        """The C++ files that are compiled; what they include may be in subfolders."""
+        return [each for each in self.code if each.suffix == ".cc" and each.parent == self.path]
 
     @cached_property
     def name(self) -> str:
-        """The last part of its class in ns-2: its key, and a digest of code without comments."""
+        """The last part of its class in ns-2: its key, and a digest of its code."""
         digest = hashlib.sha256()
         for path in self.code:
-            digest.update(f"{path.name}\0{strip_cpp(written_text(path))}\0".encode())
+            content = hashlib.sha256(written_text(path).encode()).hexdigest()
+            digest.update(f"{content}  {path.relative_to(self.path).as_posix()}\n".encode())
         return f"{self.file.key}{digest.hexdigest()[:_DIGITS]}"
 
     @property
@@ -416,7 +431,8 @@ class ProtocolFolder(ComponentFolder):
     @property
     def module(self) -> Path | None:
         """The C file of the module of Linux that it is; None for a law in C++."""
-        return next((each for each in self.code if each.suffix == ".c"), None)
+        found = (each for each in self.code if each.suffix == ".c" and each.parent == self.path)
+        return next(found, None)
 
     @property
     def base(self) -> str:

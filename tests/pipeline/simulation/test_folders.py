@@ -19,7 +19,7 @@ from bdpbench.cli import main
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.plan import write_plan_document
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.backend import loads_libraries
+from bdpbench.simulation.build import library_list, link_libraries, loads_libraries
 from bdpbench.simulation.hand_tests import Arrival, QueueTest, check_tests
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.background import draws
@@ -43,7 +43,7 @@ def libraries(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def made(libraries: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of libraries for all tests here: equal code is compiled once."""
-    for room in ("libraries", "hand_tests"):
+    for room in ("build", "hand_tests"):
         monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: libraries)
     return libraries
 
@@ -106,13 +106,76 @@ def test_what_comes_along_compiles_and_is_as_its_tests_say(folder: Path) -> None
     assert folder_of(folder).file.sources
 
 
-def test_the_name_of_its_class_covers_its_code_and_no_comment(either: Path) -> None:
-    before = folder_of(either).name
-    (code,) = (each for each in folder_of(either).code if each.suffix == ".cc")
-    edit(code, "// ", "// In other words: ", 1)
-    assert folder_of(either).name == before
-    edit(code, "#include", "#define OTHER 3\n#include", 1)
-    assert folder_of(either).name != before
+def test_the_name_of_its_class_covers_all_that_the_compiler_reads(either: Path) -> None:
+    (code,) = folder_of(either).sources
+    (either / "parts").mkdir()
+    for name in ("parts/one.hpp", "parts/two.inc"):
+        (either / name).write_text("// nothing\n")
+        edit(code, "#include", f'#include "{name}"\n#include', 1)
+    names = [folder_of(either).name]
+    for path in (code, either / "parts" / "one.hpp", either / "parts" / "two.inc"):
+        edit(path, "// ", "//  ", 1)  # blanks may be part of a text that a macro makes
+        names.append(folder_of(either).name)
+    assert len({*names}) == 4
+    compile_folder(folder_of(either))
+    (either / "README.md").write_text("what it is")
+    (either / ".notes.h").write_text("what it will be")
+    assert folder_of(either).name == names[-1]
+
+
+@pytest.mark.parametrize("reads", ["#include", "asm(.incbin)"])
+@pytest.mark.parametrize(
+    "where", ["{beside}/more words.h", "{folder}/table.txt", "../more words.h"]
+)
+def test_other_files_that_the_compiler_reads_are_refused(
+    either: Path, reads: str, where: str
+) -> None:
+    (either / "table.txt").write_text("")
+    (either.parent / "more words.h").write_text("")
+    path = where.format(beside=either.parent, folder=either)
+    line = f'asm(".incbin \\"{path}\\"");' if "asm" in reads else f'{reads} "{path}"'
+    (code,) = folder_of(either).sources
+    edit(code, "#include", f"{line}\n#include", 1)
+    said = "reads .*(more words.h|table.txt), which is no file of C.. in this folder"
+    if where.startswith("..") and "asm" in reads:  # the assembler works in an empty folder
+        said = "does not compile: .*file not found: ../more words.h"
+    with pytest.raises(BdpbenchError, match=said):
+        compile_folder(folder_of(either))
+
+
+def test_the_environment_adds_no_headers(either: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (either.parent / "more.h").write_text("")
+    for name in ("CPATH", "CPLUS_INCLUDE_PATH"):
+        monkeypatch.setenv(name, str(either.parent))
+    (code,) = folder_of(either).sources
+    edit(code, "#include", "#include <more.h>\n#include", 1)
+    with pytest.raises(BdpbenchError, match=r"does not compile: more.h: No such file"):
+        compile_folder(folder_of(either))
+
+
+def test_a_library_that_is_not_what_was_compiled_is_made_again_and_not_used(
+    aimd: Path, tmp_path: Path
+) -> None:
+    name = ProtocolFolder(aimd).name
+    (tmp_path / "others").mkdir()
+
+    def use_it(number: int) -> Path:
+        return link_libraries([name], tmp_path / "others" / str(number))
+
+    compile_folder(ProtocolFolder(aimd))
+    listing = library_list(name)
+    files = {path: path.read_bytes() for path in listing.parent.glob(f"{name}.*")}
+    assert {path.suffix for path in files} == {".so", ".tcl", ".sha256"}
+    assert {path.resolve() for path in use_it(0).iterdir()} == {*files} - {listing}
+    for number, (path, whole) in enumerate(files.items(), start=1):
+        middle = len(whole) // 2
+        flipped = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
+        for place, damaged in enumerate((flipped, whole[:middle], b"", None)):
+            path.unlink() if damaged is None else path.write_bytes(damaged)
+            with pytest.raises(BdpbenchError, match=r"is not what was written|is gone"):
+                use_it(10 * number + place)
+            compile_folder(ProtocolFolder(aimd))
+            assert {each: each.read_bytes() for each in files} == files
 
 
 def test_two_folders_of_one_key_and_code_have_the_same_parameters(either: Path) -> None:
@@ -344,7 +407,7 @@ def test_new_queue_writes_one_that_its_study_uses(mine: Path, made: Path) -> Non
     assert QueueFolder(mine).file.key == "Mine"
     runs = expand_tier(study, "quick")
     assert [run["parameters"]["queue"] for run in runs] == ["DropTail", "CoDel", "Mine"]
-    assert [loads_libraries(run["argv"]) for run in runs] == [False, False, True]
+    assert [bool(loads_libraries(run["argv"])) for run in runs] == [False, False, True]
     use(mine)
     declared = made / f"{QueueFolder(mine).name}.tcl"
     assert f"Class Queue/Discipline/{declared.stem} -superclass Queue/Discipline\n" in (

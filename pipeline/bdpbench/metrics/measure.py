@@ -1,7 +1,8 @@
 """Computes metrics of runs and of groups of runs.
 
 What a value of a run depends on is its tables, its parameters and code: that of this room and, if
-its study has one, the study's ``metrics.py``.
+its study has a ``metrics.py``, that of the study. The file can import nothing else, but for what is
+installed.
 """
 
 from __future__ import annotations
@@ -10,17 +11,19 @@ import hashlib
 import importlib.util
 import itertools
 import sys
+import sysconfig
 import traceback
 import types
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
 import polars as pl
 
-from bdpbench.contracts.files import read_text
-from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.files import read_text, sha256_of
+from bdpbench.contracts.paths import config_dir, package_dir
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
@@ -72,7 +75,7 @@ def definitions_for(folder: Path) -> Mapping[str, Definition]:
     path = folder.resolve() / STUDY_METRICS_NAME
     if not path.is_file():
         return DEFINITIONS
-    return _with_study(path, hashlib.sha256(path.read_bytes()).hexdigest())
+    return _with_study(path, _own_code(folder).hex())
 
 
 @cache
@@ -94,8 +97,8 @@ def _declared(path: Path, sha256: str) -> Sequence[Definition]:
         said = "is executed: the study's metrics are a program that can do anything you can do"
         print(f"{path}: {said}", file=sys.stderr, flush=True)
     try:
-        # No __pycache__ is written into the checkout or a user's folder.
-        exec(compile(read_text(path), str(path), "exec"), module.__dict__)  # noqa: S102
+        with _imports_of(path):
+            exec(compile(read_text(path), str(path), "exec"), module.__dict__)  # noqa: S102
     except BdpbenchError:
         del sys.modules[name]
         raise
@@ -107,6 +110,50 @@ def _declared(path: Path, sha256: str) -> Sequence[Definition]:
             where=f"{path}:{line}",
         ) from error
     return DECLARED[str(path)]
+
+
+@contextmanager
+def _imports_of(path: Path) -> Iterator[None]:
+    """Let a study's metrics import modules of its folder, without a trace in other studies.
+
+    Raises:
+        BdpbenchError: when they import anything else than these and installed packages.
+    """
+    known, places, writes = {*sys.modules}, [*sys.path], sys.dont_write_bytecode
+    own = {each.resolve() for each in _own_files(path.parent)}
+    sys.path.append(str(path.parent))
+    sys.dont_write_bytecode = True  # no __pycache__ in the checkout or a user's folder
+    try:
+        yield
+    finally:
+        sys.path[:], sys.dont_write_bytecode = places, writes
+        found = {name: sys.modules[name] for name in {*sys.modules} - known}
+        others = {name: file for name, each in found.items() if (file := _own_place(each))}
+        for name in others:  # another study may have one of this name
+            del sys.modules[name]
+    for name, file in sorted(others.items()):
+        if file not in own and not file.is_dir():
+            raise BdpbenchError(
+                f"imports {name}, which is neither Python code of the study nor installed: {file}",
+                where=str(path),
+                hint="put it into the study's folder as a .py file, so that a change of it counts",
+            )
+
+
+def _own_files(folder: Path) -> list[Path]:
+    """The Python files of a study."""
+    names = ((f"/{each.relative_to(folder).as_posix()}", each) for each in folder.rglob("*.py"))
+    return sorted(each for name, each in names if "/." not in name)
+
+
+def _own_place(module: types.ModuleType) -> Path | None:
+    """The file of a module, or the folder of one without a file; None if it is installed."""
+    found = getattr(module, "__file__", None) or next(iter(getattr(module, "__path__", ())), None)
+    file = None if found is None else Path(found).resolve()
+    if file is None or not {"site-packages", "dist-packages"}.isdisjoint(file.parts):
+        return None
+    standard = (sysconfig.get_path("stdlib"), sysconfig.get_path("platstdlib"), package_dir())
+    return None if any(file.is_relative_to(Path(each).resolve()) for each in standard) else file
 
 
 def _line_of(error: BaseException, path: Path) -> int:
@@ -128,9 +175,17 @@ def _common_code() -> bytes:
 
 def code_of(folder: Path) -> str:
     """SHA-256 of all code that determines the values of the study in ``folder``."""
-    path = folder / STUDY_METRICS_NAME
-    own = path.read_bytes() if path.is_file() else b""
-    return hashlib.sha256(_common_code() + own).hexdigest()
+    return hashlib.sha256(_common_code() + _own_code(folder)).hexdigest()
+
+
+def _own_code(folder: Path) -> bytes:
+    """SHA-256 of the study's Python files; of nothing if it has no metrics of its own."""
+    digest = hashlib.sha256()
+    if (folder / STUDY_METRICS_NAME).is_file():
+        for path in _own_files(folder):
+            name = path.relative_to(folder).as_posix()
+            digest.update(f"{sha256_of(path)}  {name}\n".encode())
+    return digest.digest()
 
 
 def metrics_of(definitions: Mapping[str, Definition]) -> Sequence[Metric]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -109,6 +110,42 @@ def test_who_has_a_foreign_module_executed_is_told(
 ) -> None:
     load(FIVE.replace("5.0", "55.0"))
     assert f"{tmp_path / 'metrics.py'}: is executed" in capsys.readouterr().err
+
+
+def test_what_a_study_s_metrics_import_counts(
+    load: Load, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    imported = f"from parts.words import TEXT\nimport sums\n{FIVE}".replace('"Five."', "TEXT")
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "sums.py").write_text("")
+    codes = []
+    for words in ("One.", "Two."):
+        (tmp_path / "parts" / "words.py").write_text(f"TEXT = {words!r}\n")
+        assert load(imported)["five"].text == words
+        codes.append(code_of(tmp_path))
+    (tmp_path / "sums.py").write_text("TWO = 2\n")
+    assert len({*codes, code_of(tmp_path)}) == 3
+    other = tmp_path_factory.mktemp("other")  # has modules of its own under the same names
+    (other / "sums.py").write_text("THREE = 3\n")
+    (other / "metrics.py").write_text(f"from bdpbench.metrics import *\nimport sums\n\n{FIVE}\n")
+    assert "five" in definitions_for(other)
+    assert not [each for each in ("sums", "parts", "parts.words") if each in sys.modules]
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+@pytest.mark.parametrize("from_there", ["sys.path.insert(0, {beside!r})", "pass"])
+def test_a_study_s_metrics_import_nothing_that_no_digest_covers(
+    load: Load, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, from_there: str
+) -> None:
+    beside = tmp_path.parent / f"{tmp_path.name}_beside"
+    beside.mkdir()
+    (beside / "helper.py").write_text("")
+    if from_there == "pass":
+        monkeypatch.syspath_prepend(beside)
+    body = f"import sys\n{from_there.format(beside=str(beside))}\nimport helper\n{FIVE}"
+    with pytest.raises(BdpbenchError, match=r"metrics\.py: imports helper, which is neither"):
+        load(body)
+    assert str(beside) not in sys.path or from_there == "pass"
 
 
 def test_the_name_may_be_given(load: Load) -> None:

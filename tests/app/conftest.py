@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import io
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -48,8 +49,14 @@ def write_record(run_dir: Path, text: str) -> None:
     """Replace ``run.json`` by another, from which the tables of the run are made as well."""
     record, manifest = run_dir / "run.json", run_dir / "tables" / "manifest.json"
     old = sha256_of(record)
-    record.write_text(text)
-    manifest.write_text(manifest.read_text().replace(old, sha256_of(record)))
+    record.write_text(without_checksum(text))
+    told = without_checksum(manifest.read_text())
+    manifest.write_text(told.replace(old, sha256_of(record)))
+
+
+def without_checksum(text: str) -> str:
+    """A record of a run, or a manifest, in whose first line no checksum vouches for the rest."""
+    return re.sub(r'\A{\n "sha256": "\w+",\n', "{\n", text)
 
 
 def call_here(environment: Mapping[str, str], *arguments: str) -> subprocess.CompletedProcess[str]:

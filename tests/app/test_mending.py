@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
+
+from bdpbench.contracts.documents import write_record_atomically
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -68,8 +71,8 @@ def test_damaged_results_are_told_and_made_anew(finished: Path, bdpbench: Run) -
 def test_a_stage_that_fails_speaks_for_itself(finished: Path, bdpbench: Run) -> None:
     """One message says what is wrong, without Snakemake's account of it."""
     run_dir = min((finished / "results" / "runs").glob("*/*"))
-    record = (run_dir / "run.json").read_text()
-    (run_dir / "run.json").write_text(record.replace('"schema_version": 2', '"schema_version": 9'))
+    record = json.loads((run_dir / "run.json").read_text())
+    write_record_atomically(run_dir / "run.json", {**record, "schema_version": 9})
     failed = bdpbench("run", "--backend", "native")
     assert failed.returncode == 1
     assert f"{run_dir}/run.json: has schema version 9" in failed.stderr

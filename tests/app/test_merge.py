@@ -116,7 +116,7 @@ def test_two_contents_of_one_run_are_refused(parts: tuple[Path, Path]) -> None:
     ("file", "said"),
     [
         ("out/report.txt", "is not what ns-2 wrote: its SHA-256 differs"),
-        ("run.json", "its content does not match its run id"),
+        ("run.json", "is not what was written: its SHA-256 differs"),
     ],
 )
 def test_a_damaged_run_is_refused(parts: tuple[Path, Path], file: str, said: str) -> None:

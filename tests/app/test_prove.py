@@ -20,6 +20,7 @@ from tests.waiting import HANGS_S, wait_for
 
 from bdpbench.app.keep.proof import Pair, sample_of
 from bdpbench.archive.results import KeptResults
+from bdpbench.contracts.kept import LIST_NAME
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.reports import KeptRun, kept_runs_bytes
 from bdpbench.pages.packing import pack, unpack
@@ -56,6 +57,7 @@ def old(finished: Path, published_once: Path) -> Path:
 
 
 def _make_old(folder: Path, run_ids: Iterable[str]) -> None:
+    (folder / LIST_NAME).unlink(missing_ok=True)  # which vouches for what is there today
     ids = {run_id: old_id(run_id) for run_id in run_ids}
     known = {run["run_id"]: run["run_id"] for run in KeptResults(folder).published_runs} | ids
     rewrite(folder, lambda run: run.update(run_id=known[run["run_id"]]))

@@ -15,12 +15,14 @@ from tests.app.conftest import check_refused, said_by
 
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.results import KeptResults
+from bdpbench.contracts.kept import LIST_NAME
 from bdpbench.contracts.paths import run_folder
+from bdpbench.errors import BdpbenchError
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
 # What names the bdpbench that made a report; all other files follow from runs and code.
-BY_WHOM = {"provenance.json", "README.md"}
+BY_WHOM = {"provenance.json", "README.md", LIST_NAME}
 
 
 def _plan(bdpbench: Run) -> Path:
@@ -131,6 +133,7 @@ def test_results_of_another_study_or_build_are_not_published(
 def test_two_tiers_are_published_beside_each_other(
     finished: Path, bdpbench: Run, published: Path
 ) -> None:
+    (published / LIST_NAME).unlink()  # which vouches for the files as they were
     provenance = published / "provenance.json"
     ours = provenance.read_text()
     provenance.write_text(ours.replace('"tier": "quick"', '"tier": "paper"'))
@@ -171,6 +174,7 @@ def test_what_is_published_is_judged_and_shown_anew_without_its_runs(
 def test_what_is_published_is_not_taken_for_what_is_measured_otherwise(
     finished: Path, bdpbench: Run, published: Path
 ) -> None:
+    (published / LIST_NAME).unlink()
     path = published / "metrics.parquet"
     pl.read_parquet(path).with_columns(definition=pl.lit("older/1")).write_parquet(path)
     check_refused(
@@ -178,6 +182,30 @@ def test_what_is_published_is_not_taken_for_what_is_measured_otherwise(
         "metrics that are defined differently today: ",
         "publish from the runs",
     )
+
+
+def test_no_damage_to_what_is_published_is_read_as_other_values(published: Path) -> None:
+    names = ("metrics.parquet", "runs.parquet", "scorecard.json", "provenance.json")
+    for name in names:
+        whole = (published / name).read_bytes()
+        step = max(1, len(whole) // 40)
+        flipped = [whole[:at] + bytes([whole[at] ^ 4]) + whole[at + 1 :]
+                   for at in range(0, len(whole), step)]  # fmt: skip
+        for content in (*flipped, b"", whole[:-1], whole[: len(whole) // 2]):
+            (published / name).write_bytes(content)
+            with pytest.raises(BdpbenchError, match=f"{name}: is not what was written"):
+                _read_all(published)
+        (published / name).write_bytes(whole)
+        _read_all(published)
+    (published / LIST_NAME).write_bytes((published / LIST_NAME).read_bytes()[:-1])
+    with pytest.raises(BdpbenchError, match="is not what was written"):
+        _read_all(published)
+
+
+def _read_all(folder: Path) -> None:
+    kept = KeptResults(folder)
+    assert kept.metrics.height == len(kept.metrics)
+    assert all([kept.published_runs, kept.scorecard, kept.provenance])
 
 
 LATER = """\

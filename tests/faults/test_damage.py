@@ -12,7 +12,7 @@ CASES = {
     "metrics.csv": "cut",
     "run.json": "flipped",
     "tables/queue.parquet": "folder",
-    "reported.json": "link to nothing",
+    "manifest-sha256.txt": "link to nothing",
     "plan.json": "gone",
     "series/": "empty",
 }

@@ -13,7 +13,6 @@ reports need only records, tables, values and series.
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,10 +22,11 @@ from typing import NamedTuple
 from bdpbench.app.planning import Prepared, exclusive
 from bdpbench.app.progress import View
 from bdpbench.app.stages import SERIES_FOLDER, VALUES_FOLDER
-from bdpbench.contracts.documents import write_record_atomically
+from bdpbench.contracts.documents import json_of, write_record_atomically
 from bdpbench.contracts.files import remove_temporaries, replace_folder, sha256_of
+from bdpbench.contracts.kept import LIST_NAME, damaged
 from bdpbench.contracts.paths import run_folder, run_folders, runs_folder
-from bdpbench.contracts.reports import REPORTED_NAME, changed_files
+from bdpbench.contracts.plan import PLAN_NAME
 from bdpbench.contracts.runs import (
     LIGHT_NAME,
     LIGHT_VERSION,
@@ -93,13 +93,10 @@ def _damages(prepared: Prepared, *, deep: bool) -> Iterator[tuple[Damage, str, P
             yield damage, "the run is simulated again", run_dir / RUN_NAME
         elif is_parsed and (damage := damaged_tables(run_dir, deep=deep)):
             yield damage, "the run is parsed again", _manifest(run_dir)
-    reported = prepared.paths.folder / REPORTED_NAME
-    try:
-        changed = [Damage(*each) for each in changed_files(reported.parent)]
-    except BdpbenchError as error:
-        changed = [Damage(reported, error.message)]
-    for each in changed:
-        yield each, "the report is made again", reported
+    listing = prepared.paths.folder / LIST_NAME
+    for path, said in damaged(listing):
+        if path.name != PLAN_NAME:  # a new plan is written before its report
+            yield Damage(path, said), "the report is made again", listing
 
 
 def damaged_run(run_dir: Path, *, deep: bool) -> Damage | None:
@@ -133,8 +130,8 @@ def _is_changed(run_dir: Path) -> bool:
 def _is_of_another_version(path: Path) -> bool:
     """Whether a document is intact, but written by another version of bdpbench."""
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
-    except ValueError:
+        data = json_of(path, "")
+    except BdpbenchError:
         return False
     return isinstance(data, dict) and isinstance(data.get("schema_version"), int)
 

@@ -21,7 +21,7 @@ from bdpbench.contracts.documents import csv_of_frame
 from bdpbench.contracts.files import read_text, write_atomically, write_bytes_atomically
 from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import run_folder
-from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, study_folder
+from bdpbench.contracts.plan import PLAN_NAME, Output, Plan, PlannedRun, Scalar, study_folder
 from bdpbench.contracts.reports import (
     REPORT_NAME,
     check_reported,
@@ -593,7 +593,7 @@ def write_results(
     write_metrics(metrics, made[0])
     write_scorecard(made[2], scorecard)
     report_plan(plan, metrics, scorecard, runs_dir, report)
-    made += [report, *sorted(shards_folder(report).glob("*"))]
+    made += [report, *sorted(shards_folder(report).glob("*")), *report.parent.glob(PLAN_NAME)]
     record_report(report.parent, plan, runs_dir, made)
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.kept import difference
 from bdpbench.contracts.paths import home_dir
 from bdpbench.later import pl
 from bdpbench.processes import run
@@ -28,21 +28,13 @@ def load_library(source: Path) -> ctypes.CDLL | None:
     """
     path = library_path(source)
     try:
-        if not _is_whole(path):
+        if difference(path.with_suffix(".sha256"), path.name):
             path.unlink(missing_ok=True)
             command = ["bash", str(_BUILD), str(path.parent), str(source)]
             run(command, _MOST_COMPILING_S)
         return ctypes.CDLL(str(path))
     except (OSError, subprocess.TimeoutExpired):
         return None
-
-
-def _is_whole(path: Path) -> bool:
-    """Whether a library is what build.sh has compiled."""
-    try:
-        return sha256_of(path) == path.with_suffix(".sha256").read_text(encoding="ascii").strip()
-    except (OSError, ValueError):
-        return False
 
 
 def library_path(source: Path) -> Path:

@@ -19,7 +19,9 @@ if [ ! -e "$library" ]; then
   trap 'rm -f "$temporary"' EXIT
   "${CC:-cc}" -std=gnu11 -O3 -ffp-contract=off -Wall -Wextra -shared -fPIC -o "$temporary" "$source"
   chmod 755 "$temporary"
-  sha256sum <"$temporary" | cut -c1-64 >"${library%.so}.sha256"
+  line="$(sha256sum <"$temporary" | cut -c1-64)  ${library##*/}"
+  # As contracts/kept.py writes lists.
+  printf '#  %s\n%s\n' "$(sha256sum <<<"$line" | cut -c1-64)" "$line" >"${library%.so}.sha256"
   mv "$temporary" "$library"
 fi
 printf '%s\n' "$library"

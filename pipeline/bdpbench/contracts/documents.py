@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
 Document = TypeVar("Document")
 
+# A record with its checksum.
+_VOUCHED = re.compile(r'\{\n "sha256": "(?P<sha256>[0-9a-f]{64})",\n(?P<rest>.*)', re.DOTALL)
 # A backslash in JSON, with the code of a character that is not to be printed.
 _ESCAPE = re.compile(
     r"\\(?:\\|u(00(?:[01][0-9a-f]|7f|[89][0-9a-f])|061c|200[ef]|202[89a-e]|206[6-9a-f]|fff[9ab]))?"
@@ -50,11 +52,13 @@ def write_record_atomically(path: Path, data: Mapping[str, Any], *, durable: boo
     """Write a file that every run has: JSON with one line for each key of ``data``, atomically.
 
     Python takes ten times as long to indent JSON, which counts in a study of many runs. NaN and inf
-    are refused.
+    are refused. The first line vouches for the rest.
     """
     encode = json.JSONEncoder(allow_nan=False).encode
     lines = ",\n ".join(f"{encode(key)}: {encode(value)}" for key, value in data.items())
-    write_bytes_atomically(path, f"{{\n {lines}\n}}\n".encode(), durable=durable)
+    rest = f" {lines}\n}}\n".encode()
+    head = f'{{\n "sha256": "{hashlib.sha256(rest).hexdigest()}",\n'
+    write_bytes_atomically(path, head.encode() + rest, durable=durable)
 
 
 def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
@@ -63,7 +67,7 @@ def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
     Raises:
         BdpbenchError: naming the file, what it should contain, and how to recreate it.
     """
-    data = _json_of(path, what)
+    data = json_of(path, what)
     version = data.get("schema_version") if isinstance(data, dict) else None
     if version != schema_version:
         raise BdpbenchError(
@@ -92,9 +96,18 @@ def reader(
     return read
 
 
-def _json_of(path: Path, what: str) -> Any:
+def json_of(path: Path, what: str) -> Any:
+    """The content of a JSON file of any version, without its checksum.
+
+    Raises:
+        BdpbenchError: naming the file, when it is missing or damaged.
+    """
     try:
         text = path.read_text(encoding="utf-8")
+        if vouched := _VOUCHED.match(text):
+            if hashlib.sha256(vouched["rest"].encode()).hexdigest() != vouched["sha256"]:
+                raise BdpbenchError("is not what was written: its SHA-256 differs", where=str(path))
+            text = "{" + vouched["rest"]
         found = None if text.isascii() else CONTROL_CHARACTER.search(text)
         codes = (each[1] for each in _ESCAPE.finditer(text) if each[1])
         if code := next(codes, "" if found is None else f"{ord(found.group()):04x}"):

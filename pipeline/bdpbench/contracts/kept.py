@@ -24,20 +24,24 @@ def keep(path: Path, made_of: str, text: str) -> None:
     Raises:
         OSError: as ``write_atomically``.
     """
-    write_text_atomically(path, f"{_head(made_of, text)}\n{text}")
+    write_text_atomically(path, f"{made_of} {_sha256(text)}\n{text}")
 
 
-def read_kept(path: Path, made_of: str) -> str | None:
-    """The text that ``keep`` wrote and that was made of this; None if it is damaged or missing."""
+def read_kept(path: Path, made_of: str | None) -> str | None:
+    """The text that ``keep`` wrote and that was made of this; None if it is damaged or missing.
+
+    ``made_of``: None takes what was made of anything.
+    """
     with contextlib.suppress(OSError, ValueError):
         head, _, text = path.read_bytes().decode().partition("\n")
-        if head == _head(made_of, text):
+        found, _, sha256 = head.rpartition(" ")
+        if made_of in (found, None) and sha256 == _sha256(text):
             return text
     return None
 
 
-def _head(made_of: str, text: str) -> str:
-    return f"{made_of} {hashlib.sha256(text.encode()).hexdigest()}"
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def seal(listing: Path, files: Iterable[Path], made_of: str = "") -> None:
@@ -47,8 +51,8 @@ def seal(listing: Path, files: Iterable[Path], made_of: str = "") -> None:
         OSError: as ``write_atomically``, and if one of the files cannot be read.
     """
     names = sorted(each.relative_to(listing.parent).as_posix() for each in files)
-    lines = [f"{sha256_of(listing.parent / name)}  {name}\n" for name in names]
-    write_text_atomically(listing, "".join([f"# {made_of}\n", *lines]))
+    lines = (f"{sha256_of(listing.parent / name)}  {name}\n" for name in names)
+    keep(listing, f"# {made_of}", "".join(lines))
 
 
 def sealed(listing: Path, made_of: str | None = None) -> Mapping[str, str]:
@@ -56,11 +60,10 @@ def sealed(listing: Path, made_of: str | None = None) -> Mapping[str, str]:
 
     It is empty if the list is damaged or missing, or its files were made of something else.
     """
-    with contextlib.suppress(OSError, ValueError):
-        head, *lines = listing.read_text(encoding="utf-8").splitlines()
-        if made_of is None or head == f"# {made_of}":
-            return {name: sha256 for sha256, _, name in (each.partition("  ") for each in lines)}
-    return {}
+    text = read_kept(listing, None if made_of is None else f"# {made_of}") or ""
+    return {
+        name: sha256 for sha256, _, name in (each.partition("  ") for each in text.splitlines())
+    }
 
 
 def difference(listing: Path, name: str, made_of: str | None = None) -> str:
@@ -73,8 +76,8 @@ def difference(listing: Path, name: str, made_of: str | None = None) -> str:
     return "" if sha256_of(path) == sha256 else "is not what was written: its SHA-256 differs"
 
 
-def differences(listing: Path, names: Iterable[str] = ()) -> Iterator[tuple[Path, str]]:
-    """The files, of those that a list vouches for and these, that differ, and in what way."""
-    for name in dict.fromkeys([*names, *sealed(listing)]):
+def damaged(listing: Path) -> Iterator[tuple[Path, str]]:
+    """The files that differ from those that a list vouches for, and in what way."""
+    for name in sealed(listing):
         if said := difference(listing, name):
             yield listing.parent / name, said

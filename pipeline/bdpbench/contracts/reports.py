@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from bdpbench.contracts.documents import reader, shaped, write_json_atomically
-from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.kept import LIST_NAME, damaged, difference, seal, sealed
 from bdpbench.contracts.paths import run_folder
-from bdpbench.contracts.plan import PLAN_NAME, Plan, Scalar, plan_sha256
+from bdpbench.contracts.plan import Plan, Scalar, plan_sha256
 from bdpbench.contracts.runs import (
     MANIFEST_NAME,
     RUN_NAME,
@@ -24,94 +24,37 @@ from bdpbench.contracts.runs import (
 from bdpbench.contracts.scorecard import SCORECARD_VERSION, Scorecard
 from bdpbench.errors import BdpbenchError
 
-REPORTED_NAME = "reported.json"
-_VERSION = 1
-
-
-class Reported(TypedDict):
-    """Content of ``reported.json``, written last: a report without it is made again.
-
-    ``runs_sha256`` covers records and tables of the runs; ``files``: path in the folder → SHA-256.
-    """
-
-    schema_version: int
-    runs_sha256: str
-    files: dict[str, str]
-
 
 def record_report(folder: Path, plan: Plan, runs_dir: Path, made: Iterable[Path]) -> None:
-    """Record that the files ``made`` in a folder show the runs of a plan."""
-    files = {path.relative_to(folder).as_posix(): sha256_of(path) for path in made}
-    files[PLAN_NAME] = plan_sha256(plan)
-    found: Reported = {
-        "schema_version": _VERSION,
-        "runs_sha256": _runs_sha256(plan, runs_dir),
-        "files": files,
-    }
-    write_json_atomically(folder / REPORTED_NAME, found)
+    """Record, last, that the files ``made`` in a folder show the runs of a plan."""
+    seal(folder / LIST_NAME, made, _made_of(plan, runs_dir))
 
 
 def forget_report(folder: Path) -> None:
     """Say, before one of its files is written, that a folder has no complete report."""
-    (folder / REPORTED_NAME).unlink(missing_ok=True)
+    (folder / LIST_NAME).unlink(missing_ok=True)
 
 
 def is_reported(folder: Path, plan: Plan, runs_dir: Path) -> bool:
     """Whether the report in a folder shows the runs of this plan as they are, undamaged."""
-    try:
-        found = _read(folder)
-    except BdpbenchError:
-        return False
-    return (
-        found is not None
-        and found["files"].get(PLAN_NAME) == plan_sha256(plan)
-        and found["runs_sha256"] == _runs_sha256(plan, runs_dir)
-        and not any(changed_files(folder))
-    )
-
-
-def changed_files(folder: Path) -> Iterator[tuple[Path, str]]:
-    """The files of a report that are not what was written, and in what way.
-
-    A new plan is no damage: it is written before its report.
-
-    Raises:
-        BdpbenchError: when ``reported.json`` is damaged or of another version.
-    """
-    found = _read(folder)
-    files = dict(found["files"]) if found else {}
-    files.pop(PLAN_NAME, None)
-    for name, sha256 in files.items():
-        said = _change(folder / name, sha256)
-        if said:
-            yield folder / name, said
+    listing = folder / LIST_NAME
+    return bool(sealed(listing, _made_of(plan, runs_dir))) and not any(damaged(listing))
 
 
 def check_reported(path: Path) -> None:
-    """Refuse a file of a report that is not what was written; others pass.
+    """Refuse a file of a report that is not what was written; a folder without a list passes.
 
     Raises:
-        BdpbenchError: naming the file, or ``reported.json`` if that is damaged.
+        BdpbenchError: naming the file.
     """
-    found = _read(path.parent)
-    sha256 = found["files"].get(path.name) if found else None
-    said = _change(path, sha256) if sha256 and path.is_file() else ""
-    if said:
-        raise BdpbenchError(said, where=str(path), hint="`./bdpbench run` makes it again")
+    listing = path.with_name(LIST_NAME)
+    if path.is_file() and listing.exists() and (said := difference(listing, path.name)):
+        hint = "`./bdpbench run` or `publish` makes it again"
+        raise BdpbenchError(said, where=str(path), hint=hint)
 
 
-_read_reported = reader(Reported, "checksums of a report", _VERSION, REPORTED_NAME)
-
-
-def _read(folder: Path) -> Reported | None:
-    return _read_reported(folder) if (folder / REPORTED_NAME).exists() else None
-
-
-def _change(path: Path, sha256: str) -> str:
-    """How a file differs from what was written, or ""."""
-    if not path.is_file():
-        return "is not a file" if path.exists() else "is gone"
-    return "" if sha256_of(path) == sha256 else "is not what was written: its SHA-256 differs"
+def _made_of(plan: Plan, runs_dir: Path) -> str:
+    return f"{plan_sha256(plan)} {_runs_sha256(plan, runs_dir)}"
 
 
 def _runs_sha256(plan: Plan, runs_dir: Path) -> str:

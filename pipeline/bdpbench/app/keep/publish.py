@@ -30,6 +30,7 @@ from bdpbench.app.stages import (
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.files import write_bytes_atomically
+from bdpbench.contracts.kept import LIST_NAME, seal
 from bdpbench.contracts.paths import checkout_root, config_dir
 from bdpbench.contracts.plan import Plan, read_plan, result_name, study_folder, with_engine
 from bdpbench.contracts.reports import (
@@ -161,6 +162,7 @@ def check_kept(results: Results, tier: str | None, *, allow_partial: bool) -> No
 
 def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the files, print their sizes, and remove those of an older report."""
+    (folder / LIST_NAME).unlink(missing_ok=True)
     for name, content in files.items():
         write_bytes_atomically(folder / name, content)
         if not name.startswith(f"{REPORT_FOLDER}/"):
@@ -170,6 +172,7 @@ def _write(folder: Path, files: Mapping[str, bytes]) -> None:
     if beside:
         size = sum(len(files[f"{REPORT_FOLDER}/{name}"]) for name in beside)
         print(f"{folder / REPORT_FOLDER}: {len(beside)} files, {size / 1e6:.2f} MB")
+    seal(folder / LIST_NAME, [folder / name for name in files], "published")
 
 
 # ---------------------------------------------------------------- from what is published

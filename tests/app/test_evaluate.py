@@ -73,7 +73,8 @@ def evaluated(made_once: MadeOnce, ns_binary: Path) -> Path:
         done = _evaluate(
             folder, "--quick", "--name", "four", "-j", "2", *words, str(_protocol(mine, "Plain"))
         )
-        (folder / "said.txt").write_text(said_by(done) + done.stderr)
+        check_refused(done, "/four: lacks 5 runs; the report says why", "tries again what failed")
+        (folder / "said.txt").write_text(done.stdout + done.stderr)
 
     return made_once("evaluated", evaluate)
 
@@ -393,7 +394,8 @@ def test_a_complete_evaluation_is_replaced_by_complete_ones_only(evaluated: Path
     done = _evaluate(
         evaluated, "--quick", "--name", "kept", str(mine / "plain"), str(mine / "half")
     )
-    assert "kept stays as it is, because this evaluation lacks 5 runs: it is in " in said_by(done)
+    check_refused(done, "kept~incomplete: lacks 5 runs")
+    assert "kept stays as it is, because this evaluation lacks 5 runs: it is in " in done.stdout
     assert {name: (kept / name).read_bytes() for name in before} == before
     document = _document(evaluated, beside.name)
     assert [each["key"] for each in document["protocols"] if each["evaluated"]] == ["Plain", "Half"]
@@ -401,7 +403,7 @@ def test_a_complete_evaluation_is_replaced_by_complete_ones_only(evaluated: Path
     # A protocol that does not compile is missing, too.
     words = [str(mine / name) for name in ("plain", "broken")]
     done = _evaluate(evaluated, "--quick", "--name", "kept", *words)
-    assert "lacks a protocol" in said_by(done)
+    check_refused(done, "lacks a protocol")
     assert {name: (kept / name).read_bytes() for name in before} == before
     words = [str(mine / name) for name in ("plain", "timid")]
     done = _evaluate(evaluated, "--quick", "--name", "kept", *words, "--against", str(kept))

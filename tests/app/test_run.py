@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from collections.abc import Callable
@@ -10,9 +11,10 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.app.conftest import check_refused
 
 from bdpbench.app.validate import check_scorecard
-from bdpbench.contracts.paths import run_folder
+from bdpbench.contracts.paths import config_dir, run_folder
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import PREFIX_VARIABLE, current_build_id, find_build, require_build
@@ -125,6 +127,35 @@ def test_a_failing_run_is_named_and_the_others_are_kept(workspace: Path, bdpbenc
     mended = bdpbench("run", "--backend", "native")
     assert mended.returncode == 0, mended.stdout + mended.stderr
     assert "2 finished, 1 to simulate" in mended.stdout
+
+
+SPOILS = """
+        static bool told = false;
+        if (path.now_s > 2 && !told) {
+            told = true;
+            std::ofstream("out/util.out", std::ios::app) << std::string(1 << 20, 'x');
+        }
+"""
+
+
+def test_a_run_whose_output_cannot_be_read_has_failed_and_is_simulated_again(
+    workspace: Path, bdpbench: Run
+) -> None:
+    study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
+    mine = Path(shutil.copytree(config_dir() / "protocols" / "aimd", workspace / "mine"))
+    begins = "if (path.in_recovery ||"
+    sound = (mine / "law.cc").read_text()
+    assert begins in sound
+    (mine / "law.cc").write_text(f"#include <fstream>\n{sound.replace(begins, SPOILS + begins)}")
+    vegas = re.compile(r"  Vegas: .*\n")
+    assert vegas.search(study.read_text())
+    study.write_text(vegas.sub(f"  Vegas: {{folder: {mine}}}\n", study.read_text()))
+    for _ in range(2):
+        failed = bdpbench("run", "--backend", "native", "--keep-going")
+        check_refused(failed, "out/util.out", "2 of 3 runs are finished and kept")
+        assert len(list((workspace / "results" / "runs").glob("*/*/run.json"))) == 2
+        assert (workspace / "results" / "dumbbell" / "quick" / "report.html").is_file()
+    assert "2 finished, 1 to simulate" in failed.stdout
 
 
 def test_events_tell_each_run_with_its_verdicts(finished_once: Path) -> None:

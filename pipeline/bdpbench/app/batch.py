@@ -25,7 +25,7 @@ from bdpbench.contracts.plan import (
     read_plan,
     tell,
 )
-from bdpbench.contracts.runs import ERROR_NAME, read_run, reduced_file
+from bdpbench.contracts.runs import ERROR_NAME, RUN_NAME, read_run, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend
 from bdpbench.simulation.ns3_backend import Ns3Backend
@@ -92,7 +92,9 @@ class Batch:
         if is_new is None:
             return
         self._succeeds(lambda: self._measure(places, run_id))
-        if is_new:
+        if not (run_folder(self._runs_dir, run_id) / RUN_NAME).is_file():  # nobody can read it
+            self._tell("failed", run_id)
+        elif is_new:
             self._tell("finished", run_id)
             self._simulated += 1
 

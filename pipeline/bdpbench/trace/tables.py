@@ -17,9 +17,10 @@ from typing import Any, cast
 import polars as pl
 
 from bdpbench.contracts.documents import read_json, write_record_atomically
-from bdpbench.contracts.files import sha256_of, write_atomically
+from bdpbench.contracts.files import sha256_of, write_atomically, write_text_atomically
 from bdpbench.contracts.plan import Output
 from bdpbench.contracts.runs import (
+    ERROR_NAME,
     MANIFEST_NAME,
     MANIFEST_VERSION,
     OUTPUT_FOLDER,
@@ -43,7 +44,8 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
     Rows are sorted by flow (or link), then time; packets stay in the order of the trace. A table
     that already has these outputs of this run.json in this schema is kept. So are tables and files
     that others asked for: studies may share a run and read different parts of it. An output file
-    that differs from run.json's record is refused.
+    that differs from run.json's record is refused. If one that does not cannot be read, the run has
+    failed: its record is replaced by the reason, so that it is simulated again.
 
     Args:
         run_dir: folder of the run, with ``run.json`` and ``out/``.
@@ -70,7 +72,13 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
             _check_unchanged(run_dir, output["file"], run.get("outputs", {}))
         _drop_tables(run_dir, manifest, missing)
         for table in missing:
-            manifest["tables"][table] = _write_table(run_dir, OUTPUT_FORMATS[table], files[table])
+            form = OUTPUT_FORMATS[table]
+            try:
+                manifest["tables"][table] = _write_table(run_dir, form, files[table])
+            except BdpbenchError as error:
+                write_text_atomically(run_dir / ERROR_NAME, f"{error}\n")
+                (run_dir / RUN_NAME).unlink()
+                raise
             manifest["outputs"] += files[table]
         manifest["outputs"] = _in_order_of(outputs, manifest["outputs"])
         write_record_atomically(_manifest_path(run_dir), manifest)

@@ -88,7 +88,8 @@ def evaluate(request: EvaluateRequest) -> Path | None:
     runs or protocols is written beside it.
 
     Raises:
-        BdpbenchError: when the input is wrong, or when nothing could be evaluated.
+        BdpbenchError: when the input is wrong, when nothing could be evaluated, or at the end if
+            runs or protocols are missing in what was written.
     """
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
         earlier = request.files.check()
@@ -112,6 +113,7 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         begin = partial(_tell_making, view)
         for what, path in make_files(folder, request.files, earlier, begin):
             view.tell("file", f"{what}: {path}", what=what, path=str(path))
+        evaluating.check_complete(folder)
         return folder
 
 
@@ -345,16 +347,13 @@ class Evaluating:
         folder = self._results / self._name
         if _is_complete(evaluation) or not _may_be_complete(folder):
             return folder
-        cost = evaluation["cost"]
-        lacking = cost["failed"] + cost["missing"]
         self._view.tell(
             "incomplete",
-            f"{folder} stays as it is, because this evaluation lacks "
-            f"{f'{lacking} runs' if lacking else 'a protocol'}: it is in {self._incomplete}. "
-            "The same call tries again what failed",
+            f"{folder} stays as it is, because this evaluation lacks {_lacking(evaluation)}: "
+            f"it is in {self._incomplete}",
             kept=str(folder),
             path=str(self._incomplete),
-            runs=lacking,
+            runs=evaluation["cost"]["failed"] + evaluation["cost"]["missing"],
         )
         return self._incomplete
 
@@ -372,6 +371,24 @@ class Evaluating:
                 self._view.tell("ranks", said, protocol=each.key, ranks=ranks)
         path = folder / EVALUATION_NAME
         self._view.tell("evaluation", f"evaluation: {path}", path=str(path))
+
+    def check_complete(self, folder: Path) -> None:
+        """Let the call fail if runs or protocols are missing.
+
+        Raises:
+            BdpbenchError: saying how many.
+        """
+        if not _is_complete(self._written):
+            raise BdpbenchError(
+                f"lacks {_lacking(self._written)}; the report says why, and shows the rest",
+                where=str(folder),
+                hint="the same call tries again what failed",
+            )
+
+
+def _lacking(evaluation: Evaluation) -> str:
+    lacking = evaluation["cost"]["failed"] + evaluation["cost"]["missing"]
+    return f"{lacking} runs" if lacking else "a protocol"
 
 
 def _is_complete(evaluation: Evaluation) -> bool:

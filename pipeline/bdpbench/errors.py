@@ -16,6 +16,10 @@ CONTROL_CHARACTER = re.compile(
 )
 
 
+# A line of a program that somebody else wrote may have a million characters.
+_LONG_LINE = re.compile(r"([^\n]{2000})[^\n]{1000,}([^\n]{200})")
+
+
 class BdpbenchError(Exception):
     """Something in the input, the machine or a run is wrong, and the message says what to do.
 
@@ -33,6 +37,7 @@ class BdpbenchError(Exception):
 
     def __str__(self) -> str:
         text = f"{self.where}: {self.message}" if self.where else self.message
+        text = _LONG_LINE.sub(r"\1 [...] \2", text)
         return visible(f"{text}\n  hint: {as_called(self.hint)}" if self.hint else text)
 
 

@@ -211,12 +211,15 @@ def wanted_as_run(study: str | None, tier: str | None, engine: str | None) -> Wa
     return replace(wanted, selection=Selection(groups=groups_of(read_plan(paths.plan))))
 
 
-def prepare(wanted: Wanted) -> Prepared:
+def prepare(wanted: Wanted, *, runs_code: bool = True) -> Prepared:
     """Plan a tier; nothing is written.
 
     The plan has the selected runs and all finished runs of the tier, so that a report made with a
     selection still shows all results. It also has the unfinished runs of the same scenarios and
     protocols, without which the mean of a part would pass for the mean of a sweep.
+
+    Without ``runs_code`` no code is executed that does not come along: metrics of such a study, and
+    the numbers and statements that are made of them, are not checked.
 
     Raises:
         BdpbenchError: for an invalid study, whether in its runs or in its expectations; for an
@@ -231,10 +234,11 @@ def prepare(wanted: Wanted) -> Prepared:
     tier_runs = expand_tier(study, tier, identities, engine=wanted.engine, selection=selection)
     # What replaces the study's scripts or engine changes its runs, but not its expectations.
     known = {tier: tier_runs} if scripts is None and wanted.engine is None else {}
-    _check_evaluation(load_study(name), identities, known)
+    if runs_code or not has_foreign_metrics(study.folder):
+        _check_evaluation(load_study(name), identities, known)
     build_id = wanted.build_id or current_build_id()
     for folder in folders_of(study):
-        make_folder(folder)
+        make_folder(folder, runs_code=runs_code)
     check_declared(study, build_id)
     selected = [run for run in tier_runs if selection.wants(run)]
     if not selected:
@@ -272,17 +276,33 @@ def _check_is_its_own(paths: Paths, study: Study) -> None:
         )
 
 
-def make_folder(folder: ComponentFolder) -> None:
+def make_folder(folder: ComponentFolder, *, runs_code: bool = True) -> None:
     """Compile a protocol or a queue that is a folder, and check it by its ``test.yaml``.
+
+    The second, and what a module of Linux registers, is left out without ``runs_code``.
 
     Raises:
         BdpbenchError: when it does not compile, or does not do what its tests say.
     """
     if not folder.comes_along:
-        said = f"is executed by ns-2: a {folder.kind} is a program that can do anything you can do"
+        when = "is executed by ns-2" if runs_code else "is compiled now, and executed by `run`"
+        said = f"{when}: a {folder.kind} is a program that can do anything you can do"
         print(f"{folder.path}: {said}", file=sys.stderr, flush=True)
-    compile_folder(folder)
-    check_tests(folder)
+    compile_folder(folder, loads=runs_code)
+    if runs_code:
+        check_tests(folder)
+
+
+def has_foreign_metrics(folder: Path) -> bool:
+    """Whether a study does not come along and has metrics of its own, of which the user is told."""
+    from bdpbench.metrics.measure import STUDY_METRICS_NAME
+
+    path = folder / STUDY_METRICS_NAME
+    if folder.is_relative_to(config_dir()) or not path.is_file():
+        return False
+    said = "is executed by `run`, and not now: numbers and statements were not checked"
+    print(f"{path}: {said}", file=sys.stderr, flush=True)
+    return True
 
 
 def _own_scripts(study: Study, runs: Sequence[PlannedRun], scripts: Path | None) -> dict[str, str]:

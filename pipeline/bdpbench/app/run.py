@@ -57,7 +57,7 @@ def run_study(request: RunRequest) -> None:
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
         config = load_config()
         execution = execution_of(request, config)
-        planned = prepare(request)
+        planned = prepare(request, runs_code=not request.dry_run)
         announce_plan(view, planned, execution.cores)
         if request.scripts is not None:
             announce_scripts(view, planned, request.scripts)

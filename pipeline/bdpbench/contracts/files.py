@@ -4,20 +4,25 @@ from __future__ import annotations
 
 import ctypes
 import errno
+import fcntl
 import functools
 import hashlib
 import os
 import re
+import resource
 import shutil
 import stat
 import tempfile
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeAlias
 
 from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
+_FRESH_S = 10.0
 
 # An argument of renameat2(2).
 _AT_FDCWD = -100
@@ -50,12 +55,14 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
             words.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
+    _remove_left(path)
     handle, name = tempfile.mkstemp(
         dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY_SUFFIX
     )
-    os.close(handle)
     scratch = Path(name)
     try:
+        with suppress(OSError):  # some network file systems have no locks
+            fcntl.flock(handle, fcntl.LOCK_SH)
         write(scratch)
         # mkstemp makes files private; results are meant to be read by others.
         umask = os.umask(0)
@@ -69,6 +76,20 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
+    finally:
+        os.close(handle)
+
+
+def _remove_left(path: Path) -> None:
+    """Remove what killed writers of a file have left: nobody holds its lock."""
+    start = f".{path.name}."
+    for each in os.scandir(path.parent):
+        if each.name.startswith(start) and each.name.endswith(TEMPORARY_SUFFIX):
+            # A file that another writer has just made is not locked yet.
+            with suppress(OSError), Path(each).open("rb") as left:
+                if time.time() - each.stat().st_mtime > _FRESH_S:
+                    fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    Path(each).unlink(missing_ok=True)
 
 
 def flush_to_disk(path: Path) -> None:
@@ -272,6 +293,12 @@ def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | Non
         said = f"no permission for user {os.geteuid()}{_owner(place)}"
         hint = "give this user the right, or set BDPBENCH_RESULTS to a folder of its own"
         return BdpbenchError(f"cannot be used: {said}", where=str(place or "."), hint=hint)
+    if number in (errno.EMFILE, errno.ENFILE):
+        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+        said = f"cannot be opened: too many files are open, and this process may have {most}"
+        return BdpbenchError(
+            said, where=str(place or "."), hint="raise the limit: `ulimit -n 1024`"
+        )
     if number in _IN_THE_PLACE and place is not None:
         hint = "remove it, or move it elsewhere; the same command then makes what belongs here"
         return BdpbenchError(_IN_THE_PLACE[number], where=str(place), hint=hint)

@@ -23,7 +23,6 @@ from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run
 from bdpbench.simulation.build import (
-    LIBRARIES_VARIABLE,
     NS2_LOCALE,
     PREFIX_VARIABLE,
     build_prefix,
@@ -105,7 +104,7 @@ class NativeBackend:
         tuning = {_TUNING: os.environ.get(_TUNING, _LARGE_PAGES)}
         variables = {TCL_VARIABLE: str(tcl_dir()), **tuning, **NS2_LOCALE}
         if names := loads_libraries(argv):
-            variables[LIBRARIES_VARIABLE] = str(link_libraries(names, run_dir / "libraries"))
+            variables |= link_libraries(names, run_dir)
         return Command((str(binary), str(script), *argv), variables)
 
     def info(self) -> BuildFacts:
@@ -159,9 +158,8 @@ class DockerBackend:
             inside = Path(IMAGE_STUDY_TCL, script.relative_to(folder))
         variables = {TCL_VARIABLE: IMAGE_TCL, _TUNING: os.environ.get(_TUNING, _LARGE_PAGES)}
         if names := loads_libraries(argv):
-            linked = link_libraries(names, run_dir / "libraries", IMAGE_LIBRARIES)
             mounts.append(f"{libraries_dir()}:{IMAGE_LIBRARIES}:ro")
-            variables[LIBRARIES_VARIABLE] = f"{IMAGE_RUN}/{linked.name}"
+            variables |= link_libraries(names, run_dir, IMAGE_LIBRARIES)
         return Command(
             (
                 *("docker", "run", "--rm", "--init", *ISOLATION),

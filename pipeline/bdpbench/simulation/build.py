@@ -239,17 +239,22 @@ def loads_libraries(words: Iterable[str]) -> list[str]:
     return sorted({each.rpartition("/")[2] for each in named if each.startswith(FOLDER_CLASSES)})
 
 
-def link_libraries(names: Iterable[str], folder: Path, places: str | None = None) -> Path:
-    """Make a folder of links to the libraries of these classes and to nothing else, for ns-2.
+def link_libraries(names: Iterable[str], work: Path, places: str | None = None) -> dict[str, str]:
+    """Give ns-2 links to the libraries of these classes and to nothing else.
 
     Args:
         names: of the classes.
-        folder: the folder to make.
+        work: the folder in which ns-2 will work, for a folder with the links.
         places: where ns-2 sees ``libraries_dir()``, if elsewhere.
+
+    Returns:
+        The variable of the environment by which ns-2 finds them: a path without characters that
+        have a meaning in Tcl's patterns.
 
     Raises:
         BdpbenchError: when one is not there, or not what was compiled.
     """
+    folder = work / "libraries"
     folder.mkdir()
     for name in names:
         listing = library_list(name)
@@ -258,7 +263,7 @@ def link_libraries(names: Iterable[str], folder: Path, places: str | None = None
                 hint = "`./bdpbench run` compiles it again"
                 raise BdpbenchError(f"the library {said}", where=str(path), hint=hint)
             (folder / path.name).symlink_to(Path(places or path.parent.resolve(), path.name))
-    return folder
+    return {LIBRARIES_VARIABLE: folder.name}
 
 
 @cache
@@ -299,9 +304,9 @@ def _answer(
     command = [str(binary[0]), str(script[0]), *triples]
     try:
         with tempfile.TemporaryDirectory() as scratch:
-            libraries = link_libraries(loads_libraries(triples), Path(scratch, "libraries"))
-            environment = {**os.environ, **NS2_LOCALE, LIBRARIES_VARIABLE: str(libraries)}
-            done = run(command, _TIMEOUT_S, env=environment)
+            linked = link_libraries(loads_libraries(triples), Path(scratch))
+            environment = {**os.environ, **NS2_LOCALE, **linked}
+            done = run(command, _TIMEOUT_S, cwd=scratch, env=environment)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise BdpbenchError(f"ns-2 does not answer: {error}", where=str(binary[0])) from None
     if done.returncode != 0:

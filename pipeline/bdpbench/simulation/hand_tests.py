@@ -271,7 +271,7 @@ def _answers(folder: ComponentFolder, driver: str, lines: Sequence[str]) -> list
     with tempfile.TemporaryDirectory(dir=made_in.resolve()) as scratch:
         main, program = Path(scratch, "check.cc"), Path(scratch, "check")
         included = (folder.path / folder.code_name, Path(__file__).with_name(driver))
-        main.write_text("".join(f'#include "{each}"\n' for each in included))
+        main.write_text("".join(map(_include, included)))
         others = [each for each in folder.sources if each.name != folder.code_name]
         ours = [Path(scratch), Path(__file__).parent, interface_dir()]
         compile_code(folder, [main, *others], program, ours)
@@ -283,6 +283,14 @@ def _answers(folder: ComponentFolder, driver: str, lines: Sequence[str]) -> list
     if done.returncode != 0 or told[-1:] != ["end"]:
         raise _does_not_end(folder, f"end with status {done.returncode} before the last one")
     return told[:-1]
+
+
+def _include(path: Path) -> str:
+    """The line that includes a file, in whose form the path has to have no end."""
+    quotes = '""' if '"' not in str(path) else "<>"
+    if quotes[1] in str(path):
+        raise BdpbenchError('has " and > in its path: expected one of them', where=str(path))
+    return f"#include {quotes[0]}{path}{quotes[1]}\n"
 
 
 def _does_not_end(folder: ComponentFolder, how: str) -> BdpbenchError:

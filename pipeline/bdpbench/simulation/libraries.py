@@ -48,8 +48,10 @@ _WORDS = {
 }
 
 
-def compile_folder(folder: ComponentFolder) -> None:
+def compile_folder(folder: ComponentFolder, *, loads: bool = True) -> None:
     """Compile a protocol or a queue, unless its library exists.
+
+    ``loads``: whether a module of Linux is loaded to see what it registers, which executes it.
 
     Raises:
         BdpbenchError: when there is no compiler; when the code does not compile, naming file and
@@ -69,8 +71,10 @@ def compile_folder(folder: ComponentFolder) -> None:
             where=str(folder.path),
             hint="the same command compiles it again",
         )
-    if folder.module:
+    if folder.module and loads:
         _check_module(folder, folder.module, library)
+    elif folder.module:
+        made_of = f"{made_of} unseen"  # so that it is made again before it is used
     write_text_atomically(declaration, declared)
     seal(listing, [library, declaration], made_of)
 
@@ -110,8 +114,8 @@ def _declaration(folder: ComponentFolder) -> str:
     ns2_class, name = f"{folder.base}/{folder.name}", folder.name
     lines = [
         f"Class {ns2_class} -superclass {folder.base}",
-        f"{ns2_class} set {_WORDS[folder.kind][0]}_ [file join [file dirname [info script]] "
-        f"{name}.so]",
+        f"{ns2_class} set {_WORDS[folder.kind][0]}_ "
+        f"[file join [file dirname [file normalize [info script]]] {name}.so]",
         *(f"{ns2_class} set {variable} {value!r}" for variable, value in folder.fixed.items()),
     ]
     for variable, each in folder.file.variables.items():

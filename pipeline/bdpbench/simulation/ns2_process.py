@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import os
 import re
+import select
 import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +21,7 @@ from typing import IO, Protocol
 from bdpbench.contracts.files import RESUME_HINT, free_bytes, full_disk, no_inodes_left, size_text
 from bdpbench.contracts.runs import LOG_NAME, OUTPUT_FOLDER
 from bdpbench.errors import BdpbenchError
-from bdpbench.processes import signal_words, start, stat_of
+from bdpbench.processes import end_group, signal_words, start, stat_of
 from bdpbench.simulation.backend import Command
 
 PROGRESS_NAME = "progress"
@@ -33,7 +34,8 @@ _LOOK_S = 0.1
 # from one report of the simulated time to the next, a second of it. If it waits for something, it
 # takes none, and in a container it is not known: then so many times as much counts while we look.
 _SETUP_S, _STEP_S, _PATIENCE = 7200.0, 600.0, 6
-_LOG_LINES = 8
+_LOG_LINES, _LOG_BYTES, _BLOCK_BYTES = 8, 1 << 20, 1 << 16
+_NOT_YET = os.WEXITED | os.WNOHANG | os.WNOWAIT
 _MEANINGS = {
     126: "the binary cannot be executed on this machine",
     127: "the binary or a library that it needs is not there",
@@ -83,14 +85,27 @@ class _Ns2:
             if self._child.returncode is None:
                 self.wait()
 
-    def wait(self) -> tuple[int, float, int]:
-        """Wait for its end: exit status, CPU time (s), peak memory (KiB)."""
+    def wait(self, *, alone: bool = False) -> tuple[int, float, int]:
+        """Wait for its end: exit status, CPU time (s), peak memory (KiB).
+
+        ``alone``: all that it has started ends, too.
+        """
         pid = self._child.pid
         os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT)
+        if alone:
+            self.end_others()
         with self._lock:
             _, status, used = os.wait4(pid, 0)
             self._child.returncode = os.waitstatus_to_exitcode(status)
         return self._child.returncode, used.ru_utime + used.ru_stime, used.ru_maxrss
+
+    def has_ended(self) -> bool:
+        """Whether it has ended, and has still to be waited for."""
+        return os.waitid(os.P_PID, self._child.pid, _NOT_YET) is not None
+
+    def end_others(self) -> None:
+        """Kill what it has started and left behind; it has ended itself."""
+        end_group(self._child.pid, 0)
 
     def cpu_s(self) -> float:
         """CPU time up to now, s; 0 after it has ended."""
@@ -118,8 +133,9 @@ def run_ns2(
         pipes.watch(child)
         try:
             with _Watch(child, scratch, native=native) as watch, told:
-                _follow(told, log, names.folder / PROGRESS_NAME, watch)
-                status, cpu_s, max_rss_kib = child.wait()
+                lines = _lines(told, child)
+                _follow(lines, log, names.folder / PROGRESS_NAME, watch)
+                status, cpu_s, max_rss_kib = child.wait(alone=bool(pipes.paths))
         except BaseException:
             child.end()
             raise
@@ -144,9 +160,16 @@ def _start(command: Command, scratch: Path) -> tuple[_Ns2, IO[bytes]]:
     """Start the process, with a pipe for its standard output and standard error."""
     reader, writer = os.pipe()
     try:
-        # In the group of the batch, which is ended as a whole, also if ns-2 has children.
+        # In a group of its own, whose other processes would keep this pipe and a trace's open.
         environment = {**os.environ, **command.environment}
-        child = start(command.words, cwd=scratch, env=environment, stdout=writer, stderr=writer)
+        child = start(
+            command.words,
+            cwd=scratch,
+            env=environment,
+            stdout=writer,
+            stderr=writer,
+            process_group=0,
+        )
     except BaseException:
         os.close(reader)
         raise
@@ -155,9 +178,27 @@ def _start(command: Command, scratch: Path) -> tuple[_Ns2, IO[bytes]]:
     return _Ns2(child), os.fdopen(reader, "rb")
 
 
-def _follow(told: IO[bytes], log: IO[bytes], progress: Path, watch: _Watch) -> None:
+def _lines(told: IO[bytes], child: _Ns2) -> Iterator[bytes]:
+    """What ns-2 prints, in lines, until it has ended, with all that it has started."""
+    rest, poll, has_ended = b"", select.poll(), False
+    poll.register(told, select.POLLIN)
+    while True:
+        if has_ended:  # and something keeps the pipe open
+            child.end_others()
+        has_ended = child.has_ended()
+        if poll.poll(_LOOK_S * 1e3):
+            block = os.read(told.fileno(), _BLOCK_BYTES)
+            *lines, rest = (rest + block).splitlines(keepends=True) or [b""]
+            if not block or rest.endswith(b"\n") or len(rest) > _BLOCK_BYTES:
+                lines, rest = [*lines, rest], b""
+            yield from lines
+            if not block:
+                return
+
+
+def _follow(lines: Iterable[bytes], log: IO[bytes], progress: Path, watch: _Watch) -> None:
     """Copy ns-2's output to the log, except for the lines that report the simulated time."""
-    for line in told:
+    for line in lines:
         progress_line = _SIMTIME.match(line)
         if progress_line:
             progress.write_bytes(b"%s %s\n" % progress_line.groups())
@@ -252,7 +293,7 @@ def simulated_time(progress: Path) -> tuple[float, float] | None:
 
 def _failure(names: RunNames, scratch: Path, status: int) -> BdpbenchError:
     log = scratch / LOG_NAME
-    lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
+    lines = _text_of(log).splitlines()
     killed = _signal(status)
     if killed is None:
         meaning = f": {_MEANINGS[status]}" if status in _MEANINGS else ""
@@ -277,6 +318,14 @@ def _signal(status: int) -> signal.Signals | None:
     """The signal that ended ns-2; a container engine reports it as 128 + its number."""
     number = -status if status < 0 else status - 128
     return signal.Signals(number) if number in set(signal.Signals) else None
+
+
+def _text_of(log: Path) -> str:
+    """A log, of whose middle only so much is read as nobody could show."""
+    with log.open("rb") as stream:
+        text = stream.read(_LOG_BYTES)
+        stream.seek(max(stream.tell(), log.stat().st_size - _LOG_BYTES))
+        return (text + stream.read()).decode(errors="replace")
 
 
 def _beginning_and_end(lines: list[str]) -> list[str]:
@@ -316,7 +365,7 @@ class Streams:
     """
 
     def __init__(self, paths: Sequence[Path], reduce: Reducer) -> None:
-        self._paths = paths
+        self.paths = paths
         self._reduce = reduce
         self._child: Child | None = None
         self._ending = False
@@ -331,7 +380,7 @@ class Streams:
 
     def open(self) -> None:
         """Create the pipes and start the readers."""
-        for path in self._paths:
+        for path in self.paths:
             os.mkfifo(path)
             # Because we hold each pipe open for writing, no reader waits for ns-2 or sees an early
             # end.
@@ -354,7 +403,7 @@ class Streams:
         while self._keepers:
             os.close(self._keepers.pop())
         deadline = None if timeout_s is None else time.monotonic() + timeout_s
-        for path, reader in zip(self._paths, self._readers, strict=True):
+        for path, reader in zip(self.paths, self._readers, strict=True):
             while reader.is_alive() and (deadline is None or time.monotonic() < deadline):
                 _end_of(path)
                 reader.join(_POLL_S)

@@ -19,7 +19,13 @@ from bdpbench.cli import main
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.plan import write_plan_document
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.build import library_list, link_libraries, loads_libraries
+from bdpbench.simulation.build import (
+    LIBRARIES_VARIABLE,
+    LIBRARY_SUFFIXES,
+    library_list,
+    link_libraries,
+    loads_libraries,
+)
 from bdpbench.simulation.hand_tests import Arrival, QueueTest, check_tests
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.background import draws
@@ -143,6 +149,31 @@ def test_other_files_that_the_compiler_reads_are_refused(
         compile_folder(folder_of(either))
 
 
+def test_a_dry_run_compiles_and_executes_nothing(
+    either: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = study_of(either)
+    (study / "metrics.py").write_text(f"open({str(either / 'traces')!r}, 'a').close()\n")
+    (code,) = folder_of(either).sources
+    touch = f'struct Early {{ Early() {{ std::ofstream("{either}/traces"); }} }} early;\n'
+    end = code.read_text().rpartition("\n\n")[2]
+    edit(code, end, f"\n#include <fstream>\n{touch}{end}")
+    monkeypatch.setattr("sys.argv", ["bdpbench", "run", "-n", str(study)])
+    with pytest.raises(SystemExit, match=r"^0$"):
+        main()
+    said = capsys.readouterr().err
+    assert f"{either}: is compiled now, and executed by `run`" in said
+    assert f"{study / 'metrics.py'}: is executed by `run`, and not now" in said
+    assert not (either / "traces").exists()
+    use(either)
+    assert (either / "traces").exists()
+
+
+@pytest.mark.parametrize("name", ['a "quote"', "a > b {c} $d [e] ü"])
+def test_a_folder_may_have_any_name(either: Path, name: str) -> None:
+    use(either.rename(either.parent / name))
+
+
 def test_the_environment_adds_no_headers(either: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (either.parent / "more.h").write_text("")
     for name in ("CPATH", "CPLUS_INCLUDE_PATH"):
@@ -157,15 +188,16 @@ def test_a_library_that_is_not_what_was_compiled_is_made_again_and_not_used(
     aimd: Path, tmp_path: Path
 ) -> None:
     name = ProtocolFolder(aimd).name
-    (tmp_path / "others").mkdir()
 
     def use_it(number: int) -> Path:
-        return link_libraries([name], tmp_path / "others" / str(number))
+        work = tmp_path / f"work {number}"
+        work.mkdir()
+        return work / link_libraries([name], work)[LIBRARIES_VARIABLE]
 
     compile_folder(ProtocolFolder(aimd))
     listing = library_list(name)
-    files = {path: path.read_bytes() for path in listing.parent.glob(f"{name}.*")}
-    assert {path.suffix for path in files} == {".so", ".tcl", ".sha256"}
+    paths = [listing, *(listing.with_suffix(each) for each in LIBRARY_SUFFIXES)]
+    files = {path: path.read_bytes() for path in paths}
     assert {path.resolve() for path in use_it(0).iterdir()} == {*files} - {listing}
     for number, (path, whole) in enumerate(files.items(), start=1):
         middle = len(whole) // 2

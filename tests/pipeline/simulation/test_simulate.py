@@ -103,7 +103,10 @@ def test_a_disk_that_refuses_the_record_is_told_and_other_failures_are_not_hidde
         simulate(run_dir, backend)
     assert "the disk is read-only" in (run_dir / "error.txt").read_text()
     failure = OSError(errno.EMFILE, "too many open files")
-    with pytest.raises(OSError, match="too many open files"):
+    with pytest.raises(BdpbenchError, match=r"too many files are open.*\n.*`ulimit -n 1024`"):
+        simulate(run_dir, backend)
+    failure = OSError(errno.EIO, "no such luck")
+    with pytest.raises(OSError, match="no such luck"):
         simulate(run_dir, backend)
     assert read_run(run_dir) is None
 

@@ -12,9 +12,10 @@ from tests.waiting import HANGS_S, wait_for
 
 from bdpbench.contracts.runs import LOG_NAME, read_run
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.backend import NativeBackend
+from bdpbench.processes import stat_of
+from bdpbench.simulation.backend import Command, NativeBackend
 from bdpbench.simulation.build import current_build_id
-from bdpbench.simulation.ns2_process import streams
+from bdpbench.simulation.ns2_process import RunNames, run_ns2, streams
 from bdpbench.simulation.simulate import simulate
 
 KEPT = "pckts.trq.flows.parquet"
@@ -50,6 +51,29 @@ def _spec(runs: Path, *, duration_s: int = 2, start_s: int = 0) -> Path:
     return write_spec(
         runs, argv, [{"file": KEPT, "table": "packet_flows", "stream": "pckts.trq"}], parameters
     )
+
+
+LEAVES = (
+    "exec 9>out/trace; sleep 1000 & echo $! >left; echo line >&9; printf '%01000000d' 0; exit 3"
+)
+
+
+@pytest.mark.parametrize("others", ["", "exec >/dev/null 2>&1 9>&-; ", "exec >/dev/null 2>&1; "])
+def test_what_ns2_leaves_behind_ends_with_it_and_a_long_line_is_cut(
+    tmp_path: Path, others: str
+) -> None:
+    (tmp_path / "out").mkdir()
+    script = LEAVES.replace("OTHERS", others)
+    names, command = RunNames("run 1", "one.tcl", tmp_path), Command(("bash", "-c", script))
+    pipe = tmp_path / "out" / "trace"
+    with pytest.raises(BdpbenchError) as found, streams([pipe], _count_lines) as pipes:
+        run_ns2(command, tmp_path, names, pipes, native=True)
+    assert "ns-2 stopped with exit status 3" in str(found.value)
+    assert "000 [...] 000" in str(found.value)
+    assert len(str(found.value)) < 4000
+    assert (tmp_path / LOG_NAME).stat().st_size > 1_000_000
+    assert (tmp_path / "out" / KEPT).read_text() == "1"
+    assert stat_of(int((tmp_path / "left").read_text()))[:1] in ([], ["Z"])
 
 
 def _count_lines(pipe: Path) -> None:

@@ -99,7 +99,7 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         name = _name_of(request, newcomers)
         execution = execution_of(request, config)
         results = (request.results or results_dir(config.results)) / EVALUATIONS_FOLDER
-        evaluating = Evaluating(view, name, choice, newcomers, results)
+        evaluating = Evaluating(view, name, choice, newcomers, results, request.dry_run)
         evaluating.resolve(request.studies)
         evaluating.announce(execution.cores)
         if request.dry_run:
@@ -145,10 +145,17 @@ class Evaluating:
         choice: quick or full.
         newcomers: the protocols.
         results: folder of all evaluations and their runs.
+        dry_run: whether it only says what would be simulated.
     """
 
     def __init__(
-        self, view: View, name: str, choice: Choice, newcomers: Sequence[Newcomer], results: Path
+        self,
+        view: View,
+        name: str,
+        choice: Choice,
+        newcomers: Sequence[Newcomer],
+        results: Path,
+        dry_run: bool,
     ) -> None:
         self._view, self._name, self._choice = view, name, choice
         self._newcomers, self._results = list(newcomers), results
@@ -156,6 +163,7 @@ class Evaluating:
         self._mirrored: list[Mirrored] = []
         self._build_id = current_build_id()
         self._told_s = 0.0
+        self._runs_code = not dry_run
 
     # ------------------------------------------------------------ resolve
 
@@ -184,7 +192,7 @@ class Evaluating:
         if newcomer.folder is None:
             return True
         try:
-            make_folder(newcomer.folder)
+            make_folder(newcomer.folder, runs_code=self._runs_code)
         except BdpbenchError as error:
             self._add_problem(newcomer.key, "", "", str(error))
             return False
@@ -204,7 +212,7 @@ class Evaluating:
         mirrored = Mirrored(mirror, self._choice, self._newcomers, paths, self._build_id)
         StudyCells(mirrored, document_keys(mirror, self._newcomers)).check()
         for folder in folders_of(mirror.study):
-            make_folder(folder)
+            make_folder(folder, runs_code=self._runs_code)
         check_declared(mirror.study, self._build_id)
         for each in mirrored.refused:
             self._add_problem(each.newcomer, mirror.key, "", f"{each.scenario}: {each.why}")

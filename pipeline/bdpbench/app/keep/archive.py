@@ -41,6 +41,7 @@ from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import ExportRequest, export_files
+from bdpbench.processes import signals_interrupt
 from bdpbench.studies.folders import ComponentFolder, ProtocolFolder, QueueFolder
 from bdpbench.studies.load import STUDY_NAME, read_study
 from bdpbench.studies.ns3_program import builds_of, simulators
@@ -97,7 +98,8 @@ def archive_study(
     entries = dict(_entries(bundle, with_runs=with_runs))
     entries |= {name: entries[f"{SOURCE_FOLDER}/{name}"] for name in ("LICENSE", "CITATION.cff")}
     entries = sealed(entries, _crate(bundle, entries))
-    sha256 = write_archive(path, entries)
+    with signals_interrupt():
+        sha256 = write_archive(path, entries)
     print(totals_sentence(bundle.results.scorecard))
     print(f"{path}: {len(entries)} files, {path.stat().st_size / 1e6:.1f} MB")
     print(f"SHA-256 {sha256}")

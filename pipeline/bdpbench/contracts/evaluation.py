@@ -32,7 +32,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
-from bdpbench.contracts.documents import reader, write_json_atomically
+from bdpbench.contracts.documents import reader, write_record_atomically
 from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.reports import Version
 from bdpbench.errors import BdpbenchError
@@ -331,7 +331,7 @@ def write_evaluation(folder: Path, evaluation: Evaluation, cells: pl.DataFrame) 
             named_path.replace(folder / CELLS_NAME)
     write_atomically(coming, cells.write_parquet)
     named: Evaluation = {**evaluation, "cells_sha256": sha256_of(coming)}
-    write_json_atomically(folder / EVALUATION_NAME, named)
+    write_record_atomically(folder / EVALUATION_NAME, named)
     coming.replace(folder / CELLS_NAME)
 
 

@@ -296,9 +296,8 @@ def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | Non
     if number in (errno.EMFILE, errno.ENFILE):
         most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
         said = f"cannot be opened: too many files are open, and this process may have {most}"
-        return BdpbenchError(
-            said, where=str(place or "."), hint="raise the limit: `ulimit -n 1024`"
-        )
+        hint = "raise the limit: `ulimit -n 1024`"
+        return BdpbenchError(said, where=str(place or "ulimit -n"), hint=hint)
     if number in _IN_THE_PLACE and place is not None:
         hint = "remove it, or move it elsewhere; the same command then makes what belongs here"
         return BdpbenchError(_IN_THE_PLACE[number], where=str(place), hint=hint)

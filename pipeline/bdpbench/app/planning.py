@@ -279,7 +279,7 @@ def _check_is_its_own(paths: Paths, study: Study) -> None:
 def make_folder(folder: ComponentFolder, *, runs_code: bool = True) -> None:
     """Compile a protocol or a queue that is a folder, and check it by its ``test.yaml``.
 
-    The second, and what a module of Linux registers, is left out without ``runs_code``.
+    Neither these tests nor a module of Linux are executed without ``runs_code``.
 
     Raises:
         BdpbenchError: when it does not compile, or does not do what its tests say.
@@ -289,8 +289,7 @@ def make_folder(folder: ComponentFolder, *, runs_code: bool = True) -> None:
         said = f"{when}: a {folder.kind} is a program that can do anything you can do"
         print(f"{folder.path}: {said}", file=sys.stderr, flush=True)
     compile_folder(folder, loads=runs_code)
-    if runs_code:
-        check_tests(folder)
+    check_tests(folder, runs_code=runs_code)
 
 
 def has_foreign_metrics(folder: Path) -> bool:

@@ -324,6 +324,7 @@ def test_a_compiler_that_names_no_line_is_quoted(
     compiler.parent.mkdir()
     compiler.write_text(f"#!/bin/sh\n{says}\nexit 1\n")
     compiler.chmod(0o755)
+    edit(aimd / "law.cc", "// ", f"// what nobody has compiled, {says}: ", 1)
     monkeypatch.setenv("PATH", f"{compiler.parent}:{os.environ['PATH']}")
     with pytest.raises(BdpbenchError, match=f"does not compile: {told}$"):
         use(aimd)

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from bdpbench.contracts.documents import json_of
 from bdpbench.contracts.runs import RUN_VERSION
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import holds_outputs, load_table, write_tables
@@ -81,7 +82,7 @@ def test_the_manifest_says_what_is_there_and_what_from(run_dir: Path) -> None:
             for name, rows in (("cwnd", 3), ("queue", 2))
         },
     }
-    assert json.loads((run_dir / "tables" / "manifest.json").read_text()) == manifest
+    assert json_of(run_dir / "tables" / "manifest.json", "a manifest") == manifest
     assert sorted(path.name for path in (run_dir / "tables").iterdir()) == [
         "cwnd.parquet",
         "manifest.json",

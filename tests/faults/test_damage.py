@@ -12,7 +12,7 @@ CASES = {
     "metrics.csv": "cut",
     "run.json": "flipped",
     "tables/queue.parquet": "folder",
-    "manifest-sha256.txt": "link to nothing",
+    "SHA256SUMS": "link to nothing",
     "plan.json": "gone",
     "series/": "empty",
 }

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bdpbench.contracts.files import sha256_of, write_text_atomically
 
-LIST_NAME = "manifest-sha256.txt"
+LIST_NAME = "SHA256SUMS"
 """The list of a folder."""
 
 

@@ -116,13 +116,13 @@ def test_a_kill_leaves_the_earlier_evaluation_or_the_new_one(
         document, table = read_evaluation(folder)
         return document["name"], table.height
 
-    write("second", 2, contracts, "write_json_atomically", killed)
+    write("second", 2, contracts, "write_record_atomically", killed)
     assert found() == ("mine", cells.height)
     write(
         "third", 3, Path, "replace", killed_last
     )  # the document is there, and its cells have another name
     assert found() == ("third", 3)
-    write("fourth", 4, contracts, "write_json_atomically", killed)
+    write("fourth", 4, contracts, "write_record_atomically", killed)
     assert found() == ("third", 3)
     write_evaluation(folder, evaluation, cells)
     assert found() == ("mine", cells.height)

@@ -16,6 +16,8 @@ _MOST_BELOW_S = 1.25
     "RFC 5166, section 2.2 (response times and minimizing oscillations)",
     tables=("utilization",),
     parameters=("bottleneck_mbps", "loss_at_s"),
+    better="less",
+    apart=0.05,
 )
 def refill_time(link: LinkView) -> float | None:
     """Time from the moment of losses to the end of the first bin of 0.1 s with departures of at
@@ -50,6 +52,9 @@ def _counted(run: RunView) -> Window:
     parameters=("bottleneck_mbps",),
     window=_counted,
     when=_counts,
+    better="more",
+    apart=1.0,
+    reference=100,
 )
 def useful_share(run: RunView) -> float | None:
     """Data of all flows that was acknowledged for the first time in the second half of the run,

@@ -33,13 +33,29 @@ def _ratios(group: Group, metric: str) -> Iterator[tuple[Row, float | None]]:
         yield row, ns3 / ns2 if ns2 > 0 else None
 
 
-@group_metric("1", "Goodput, ns-3 over ns-2", "RFC 5166, section 2.1.1", metrics=("goodput",))
+@group_metric(
+    "1",
+    "Goodput, ns-3 over ns-2",
+    "RFC 5166, section 2.1.1",
+    metrics=("goodput",),
+    better="nearest",
+    reference=1,
+    apart=0.05,
+)
 def goodput_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Mean goodput of the first flow in ns-3 over that in ns-2. {_ABOUT}"""
     return _ratios(group, "goodput")
 
 
-@group_metric("1", "Mean queue, ns-3 over ns-2", "RFC 5166, section 2.2", metrics=("mean_queue",))
+@group_metric(
+    "1",
+    "Mean queue, ns-3 over ns-2",
+    "RFC 5166, section 2.2",
+    metrics=("mean_queue",),
+    better="nearest",
+    reference=1,
+    apart=0.05,
+)
 def mean_queue_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Mean of the mean queue of the bottleneck in ns-3 over that in ns-2. {_ABOUT}"""
     return _ratios(group, "mean_queue")
@@ -69,6 +85,9 @@ def time_between_cuts(flow: FlowView) -> float | None:
     "Time between cuts, ns-3 over ns-2",
     "RFC 5166, section 2.4",
     metrics=("time_between_cuts",),
+    better="nearest",
+    reference=1,
+    apart=0.05,
 )
 def time_between_cuts_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Mean time between two cuts of the first flow in ns-3 over that in ns-2. {_ABOUT}"""
@@ -108,6 +127,9 @@ def regaining_time(flow: FlowView) -> float | None:
     "Time to regain the first peak, ns-3 over ns-2",
     "RFC 5166, section 2.4",
     metrics=("regaining_time",),
+    better="nearest",
+    reference=1,
+    apart=0.05,
 )
 def regaining_time_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Time from the first peak of cwnd until it is as large again, ns-3's over ns-2's. {_ABOUT}"""
@@ -119,6 +141,9 @@ def regaining_time_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
     "Retransmissions, ns-3 less ns-2",
     "RFC 5166, section 2.3",
     metrics=("retransmissions",),
+    better="nearest",
+    reference=0,
+    apart=0.05,
 )
 def more_retransmissions(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Mean number of retransmissions of the first flow in ns-3, less that in ns-2. {_ABOUT}"""
@@ -127,7 +152,13 @@ def more_retransmissions(group: Group) -> Iterator[tuple[Row, float | None]]:
 
 
 @group_metric(
-    "1", "Jain's index, ns-3 less ns-2", "RFC 5166, section 2.3.1", metrics=("jain_index",)
+    "1",
+    "Jain's index, ns-3 less ns-2",
+    "RFC 5166, section 2.3.1",
+    metrics=("jain_index",),
+    better="nearest",
+    reference=0,
+    apart=0.02,
 )
 def jain_difference(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Mean of Jain's fairness index in ns-3, less that in ns-2. {_ABOUT}"""
@@ -140,6 +171,9 @@ def jain_difference(group: Group) -> Iterator[tuple[Row, float | None]]:
     "Drops and marks, ns-3 over ns-2",
     "RFC 5166, section 2.3",
     metrics=("link_loss_rate", "mark_rate"),
+    better="nearest",
+    reference=1,
+    apart=0.05,
 )
 def drops_and_marks_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Mean share of packets that the bottleneck drops or marks, ns-3's over ns-2's. {_ABOUT}"""

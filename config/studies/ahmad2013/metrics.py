@@ -108,6 +108,8 @@ _OF_FAIRNESS = f"{_PAPER}, equation 19; Jain, Chiu and Hawe (1984), DEC-TR-301"
     parameters=_SENT,
     when=_records_acks,
     version="0de7a7dac35d",
+    better="more",
+    apart=0.02,
 )
 def goodput_of_whole_run(flow: FlowView) -> float | None:
     """{_GOODPUT}, {_WHOLE}."""
@@ -121,6 +123,9 @@ def goodput_of_whole_run(flow: FlowView) -> float | None:
     parameters=(*_SENT, "bottleneck_mbps"),
     when=_has_flows,
     version="2be8fba391ab",
+    better="more",
+    apart=1.0,
+    reference=100,
 )
 def goodput_share(run: RunView) -> float | None:
     """{_PASSED}, {_STEADY}, as the sum over the flows and a share of the bottleneck's rate."""
@@ -134,6 +139,9 @@ def goodput_share(run: RunView) -> float | None:
     parameters=(*_SENT, "bottleneck_mbps"),
     when=_all_record_acks,
     version="ed4e45fc98a1",
+    better="more",
+    apart=1.0,
+    reference=100,
 )
 def goodput_share_of_whole_run(run: RunView) -> float | None:
     """{_GOODPUT}, {_WHOLE}, as the sum over the flows and a share of the bottleneck's rate."""
@@ -141,7 +149,14 @@ def goodput_share_of_whole_run(run: RunView) -> float | None:
 
 
 @_of_second_half(
-    "1", "Jain's fairness index", _OF_FAIRNESS, when=_has_flows, version="4bf738cca4e4"
+    "1",
+    "Jain's fairness index",
+    _OF_FAIRNESS,
+    when=_has_flows,
+    version="4bf738cca4e4",
+    better="more",
+    apart=0.02,
+    reference=1,
 )
 def goodput_jain_index(run: RunView) -> float | None:
     """(sum x)^2/(n sum x^2) of the flows' goodputs x, {_STEADY}."""
@@ -154,20 +169,39 @@ def goodput_jain_index(run: RunView) -> float | None:
     _OF_FAIRNESS,
     when=_all_record_acks,
     version="dec5e5824800",
+    better="more",
+    apart=0.02,
+    reference=1,
 )
 def goodput_jain_index_of_whole_run(run: RunView) -> float | None:
     """(sum x)^2/(n sum x^2) of the flows' goodputs x, {_WHOLE}."""
     return jain_index(_goodputs_of_whole_run(run))
 
 
-@_of_second_half("1", "Friendliness", _OF_PAIRS, when=_is_beside_another, version="5ac1d7af34ee")
+@_of_second_half(
+    "1",
+    "Friendliness",
+    _OF_PAIRS,
+    when=_is_beside_another,
+    version="5ac1d7af34ee",
+    better="more",
+    apart=0.02,
+    reference=1,
+)
 def friendliness(run: RunView) -> float | None:
     """{_FRIENDLINESS}, {_STEADY}."""
     return jain_index(_goodputs(run))
 
 
 @_of_whole_run(
-    "1", "Friendliness, whole run", _OF_PAIRS, when=_is_beside_another, version="b274fea2b54a"
+    "1",
+    "Friendliness, whole run",
+    _OF_PAIRS,
+    when=_is_beside_another,
+    version="b274fea2b54a",
+    better="more",
+    apart=0.02,
+    reference=1,
 )
 def friendliness_of_whole_run(run: RunView) -> float | None:
     """{_FRIENDLINESS}, {_WHOLE}."""
@@ -181,6 +215,9 @@ def friendliness_of_whole_run(run: RunView) -> float | None:
     parameters=(*_SENT, "bottleneck_mbps"),
     when=_is_beside_another,
     version="7b1ba54b631a",
+    better="nearest",
+    reference=1,
+    apart=0.05,
 )
 def share_left_to_second(run: RunView) -> float | None:
     """Goodput of the second flow, which is Reno's, over half of the bottleneck's rate, {_STEADY}:

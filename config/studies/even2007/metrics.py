@@ -73,6 +73,9 @@ def _ratio(run: RunView, window: Window) -> float | None:
     window=_last_100_s,
     when=_has_pair,
     version="60f2269d0b98",
+    better="more",
+    apart=0.05,
+    reference=1,
 )
 def ratio_of_last_100_s(run: RunView) -> float | None:
     """Mean throughput of the slower flow over that of the faster, over the last 100 s of the
@@ -89,6 +92,9 @@ def ratio_of_last_100_s(run: RunView) -> float | None:
     window=_before_500_s,
     when=_outlasts_500_s,
     version="c4ab2ca9b8a6",
+    better="more",
+    apart=0.05,
+    reference=1,
 )
 def ratio_before_500_s(run: RunView) -> float | None:
     """Mean throughput of the slower flow over that of the faster, from 400 to 500 s."""
@@ -102,6 +108,8 @@ def ratio_before_500_s(run: RunView) -> float | None:
     tables=("throughput",),
     when=_has_pair,
     version="884020490b19",
+    better="less",
+    apart=0.05,
 )
 def time_to_fair_share(run: RunView) -> float | None:
     """Time from the beginning of the first second in which the flow that comes last gets packets
@@ -153,6 +161,9 @@ def _late(flow: FlowView) -> pl.DataFrame:
     f"{EVEN}, section IV-A and Figure 5",
     metrics=(_RATIO,),
     version="bc4fe234d66a",
+    better="more",
+    apart=0.05,
+    reference=1,
 )
 def mean_ratio(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Arithmetic mean of the ratio of the smallest to the largest throughput from the last start,
@@ -185,6 +196,9 @@ def ratio_standard_error(group: Group) -> Iterator[tuple[Row, float | None]]:
     f"{EVEN}, Figure 5",
     metrics=(_RATIO,),
     version="70d7a481f043",
+    better="more",
+    apart=0.05,
+    reference=1,
 )
 def ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Mean {_DELAYS}"""
@@ -198,6 +212,9 @@ def ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
     f"{EVEN}, Figure 5",
     metrics=(_RATIO,),
     version="5d3055b9b3ff",
+    better="more",
+    apart=0.05,
+    reference=1,
 )
 def smallest_ratio_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Smallest {_DELAYS}"""
@@ -224,6 +241,9 @@ def ratio_spread_over_delays(group: Group) -> Iterator[tuple[Row, float | None]]
     f"{EVEN}, section V",
     metrics=(_CONVERGED,),
     version="292347f2c0d8",
+    better="more",
+    apart=0.2,
+    reference=1,
 )
 def converging_share(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Share of the repetitions in which the slower flow reaches 80 % of the faster for 20 s."""
@@ -237,6 +257,9 @@ def converging_share(group: Group) -> Iterator[tuple[Row, float | None]]:
     f"{EVEN}, section V",
     metrics=(_FAIR,),
     version="399d49bfe91e",
+    better="more",
+    apart=0.2,
+    reference=1,
 )
 def fair_share(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Share of the repetitions in which both flows get the same within 5 % for 20 s."""
@@ -250,6 +273,8 @@ def fair_share(group: Group) -> Iterator[tuple[Row, float | None]]:
     f"{EVEN}, section V",
     metrics=(_CONVERGED,),
     version="ba3217a3a0d1",
+    better="less",
+    apart=0.05,
 )
 def least_time_to_converge(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Mean of the time until the slower flow has 80 % of the faster's throughput for 20 s,

@@ -56,6 +56,8 @@ _of_two_flows = functools.partial(
     f"{THESIS}, Table 1, column 3, and section 4, experiment 2",
     tables=("cwnd",),
     parameters=("bdp_pkts", "rtt_ms", "drop_packet"),
+    better="less",
+    apart=0.05,
 )
 def time_to_90pct_cwnd_after_drop(flow: FlowView) -> float | None:
     """Simulated time, from the start of the run, of the first cwnd sample after the first cut
@@ -90,7 +92,13 @@ def growth_per_rtt(flow: FlowView) -> float | None:
     return median(_growths_per_rtt(after_first_full_peak(flow), flow.rtt_s))
 
 
-@_of_cuts("s", "Time back to the first peak", f"{THESIS}, section 1.2, on Figures 2 and 3")
+@_of_cuts(
+    "s",
+    "Time back to the first peak",
+    f"{THESIS}, section 1.2, on Figures 2 and 3",
+    better="less",
+    apart=0.05,
+)
 def time_back_to_first_peak(flow: FlowView) -> float | None:
     """Time from the first cut to the first later cwnd sample at or above 95 % of that cut's peak.
     {CUT}
@@ -152,6 +160,9 @@ def _from_flow2_start(run: RunView) -> Window:
     "Asymmetry from the second flow's start",
     f"{THESIS}, section 3.2, over the window that HS-TCP's row of Table 2 fits",
     window=_from_flow2_start,
+    better="nearest",
+    reference=0,
+    apart=0.05,
 )
 def asymmetry_from_flow2_start(run: RunView) -> float | None:
     """{ASYMMETRY} second flow from the second flow's start to the end of the run."""
@@ -165,6 +176,8 @@ def asymmetry_from_flow2_start(run: RunView) -> float | None:
     "Time until the flows share fairly",
     f"{THESIS}, sections 4.1.3.5, 4.6.3.5 and 4.7.2 (slow and fast convergence)",
     window=_from_flow2_start,
+    better="less",
+    apart=0.05,
 )
 def convergence_time(run: RunView) -> float | None:
     """Time from the second flow's start to the end of the first {CONVERGENCE_WINDOW_S:g} s over
@@ -183,6 +196,8 @@ def convergence_time(run: RunView) -> float | None:
     tables=("cwnd",),
     parameters=("bdp_pkts", "rtt_ms", "drop_packet"),
     version="013f57a28cee",
+    better="less",
+    apart=0.05,
 )
 def time_to_90pct_cwnd_after_drop_kept(flow: FlowView) -> float | None:
     """Simulated time, from the start of the run, of the first cwnd sample after the first cut at or

@@ -109,6 +109,8 @@ def _is_alone(flow: FlowView) -> bool:
     f"{XU}, section 3.2 and Figure 3.8",
     tables=("ssthresh", "cwnd", "sequence", "queue"),
     when=_is_alone,
+    better="less",
+    apart=0.1,
 )
 def loss_rate_in_slow_start(flow: FlowView) -> float | None:
     """Packets dropped by the bottleneck's queue up to the end of slow start, as a share of those
@@ -132,6 +134,8 @@ def loss_rate_in_slow_start(flow: FlowView) -> float | None:
     tables=("acknowledged",),
     parameters=("packet_bytes",),
     window=second_half,
+    better="more",
+    apart=0.02,
 )
 def acknowledged_rate(flow: FlowView) -> float | None:
     """Data that the sender has seen acknowledged in order, without headers and retransmissions,

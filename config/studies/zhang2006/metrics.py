@@ -58,6 +58,8 @@ def _lasts(view: LinkView | RunView) -> bool:
     parameters=("packet_bytes",),
     window=_while_alive,
     when=_lasts,
+    better="less",
+    apart=0.1,
 )
 def loss_rate_of_web_period(link: LinkView) -> float | None:
     """Packets that the queue dropped from 50 s to 800 s, as a share of those that it dropped or
@@ -90,12 +92,12 @@ _of_objects = functools.partial(
 )
 
 
-@_of_objects(title="Mean response time from 50 to 800 s")
+@_of_objects(title="Mean response time from 50 to 800 s", better="less", apart=0.05)
 def mean_response_time_of_web_period(run: RunView) -> float | None:
     return number(_response_times_s(run).mean())
 
 
-@_of_objects(title="Median response time from 50 to 800 s")
+@_of_objects(title="Median response time from 50 to 800 s", better="less", apart=0.05)
 def median_response_time_of_web_period(run: RunView) -> float | None:
     return number(_response_times_s(run).median())
 
@@ -130,6 +132,8 @@ def full_window(run: RunView) -> float | None:
     tables=_OF_RENO,
     parameters=_LOST,
     window=second_half,
+    better="less",
+    apart=0.001,
 )
 def full_window_loss_rate(flow: FlowView) -> float | None:
     """Loss rate that allows {_FULL}: the mean cwnd over the second half of the run at a known loss
@@ -146,6 +150,8 @@ def full_window_loss_rate(flow: FlowView) -> float | None:
     tables=_OF_RENO,
     parameters=_LOST,
     window=second_half,
+    better="less",
+    apart=1.0,
 )
 def full_window_recovery_rtts(flow: FlowView) -> float | None:
     """Round trips in which cwnd grows back from half of {_FULL}, at the growth between cuts over
@@ -162,6 +168,8 @@ def full_window_recovery_rtts(flow: FlowView) -> float | None:
     tables=_OF_RENO,
     parameters=_LOST,
     window=second_half,
+    better="less",
+    apart=0.05,
 )
 def full_window_recovery_time(flow: FlowView) -> float | None:
     """Time in which cwnd grows back from half of {_FULL}, at the growth between cuts over the
@@ -189,6 +197,9 @@ def min_cwnd(flow: FlowView) -> float | None:
     "What a repetition adds to Jain's index of mean throughputs",
     "Tukey (1958), Bias and confidence in not-quite large samples",
     metrics=("fair_share_ratio",),
+    better="more",
+    apart=0.02,
+    reference=1,
 )
 def jackknifed_max_min_jain_index(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Pseudo-value of repeated_max_min_jain_index for each of n repetitions: n times the index of

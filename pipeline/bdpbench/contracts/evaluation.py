@@ -34,6 +34,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 from bdpbench.contracts.documents import reader, write_json_atomically
 from bdpbench.contracts.files import sha256_of, write_atomically
+from bdpbench.contracts.judged import JudgedDocument
 from bdpbench.contracts.reports import Version
 from bdpbench.errors import BdpbenchError
 
@@ -49,7 +50,6 @@ EVALUATION_VERSION = 2
 
 Choice = Literal["quick", "full"]
 PartKind = Literal["table", "matrix", "curve", "history"]
-Better = Literal["less", "more", ""]
 
 
 class EvaluatedProtocol(TypedDict):
@@ -77,8 +77,8 @@ class EvaluatedProtocol(TypedDict):
     relative: str
 
 
-class Column(TypedDict):
-    """What the values of a column, or all values of a matrix or curve, are.
+class Column(JudgedDocument):
+    """What the values of a column, or all values of a matrix or curve, are, and their judgement.
 
     Attributes:
         key: in the cells.
@@ -87,7 +87,6 @@ class Column(TypedDict):
         metric, subject: as in ``metrics.parquet``, e.g. ``goodput`` of ``flow:0``.
         unit: of the values; "1" for a ratio.
         definition: of the metric, in sentences.
-        better: whether less or more is better; "" where neither is.
         interval: in words, what ``low`` and ``high`` are.
     """
 
@@ -98,7 +97,6 @@ class Column(TypedDict):
     subject: str
     unit: str
     definition: str
-    better: Better
     interval: str
 
 
@@ -164,8 +162,9 @@ class FigureValue(TypedDict):
     """A protocol's value of a judged figure.
 
     ``low`` and ``high`` are null with ``value``; ``why`` then says why it has none. ``rank`` is
-    shared by equal values, ``of`` is how many protocols have one. ``unsure`` lists the protocols
-    whose intervals overlap with this one's, so that the order of the two is not known.
+    that of ``places`` (``contracts/judged.py``), ``of`` is how many protocols have one. ``unsure``
+    lists the protocols of other ranks whose intervals overlap with this one's, so that the order of
+    the two is not known.
     """
 
     protocol: str
@@ -179,11 +178,16 @@ class FigureValue(TypedDict):
     why: str
 
 
-class Figure(TypedDict):
+def never_reached(value: float | None, why: str) -> bool:
+    """Whether a value is none because what is measured was never reached: that has a place, too."""
+    return value is None and why.startswith("never reached")
+
+
+class Figure(JudgedDocument):
     """One of the figures that a reader judges by.
 
     Attributes:
-        key, title, unit, better: as of its column.
+        key, title, unit: as of its column, as is how it is judged.
         text: what it is, in sentences, including the path that it is measured on.
         question: what it answers.
         study, part, column: where its cells are.
@@ -193,7 +197,6 @@ class Figure(TypedDict):
     key: str
     title: str
     unit: str
-    better: Better
     text: str
     question: str
     study: str

@@ -12,6 +12,7 @@ from sys import intern
 from typing import Literal, NotRequired, TypedDict, TypeVar
 
 from bdpbench.contracts.documents import reader
+from bdpbench.contracts.judged import JudgedDocument
 from bdpbench.contracts.plan import Identity as Identity
 from bdpbench.contracts.plan import Output, Parameters
 
@@ -293,8 +294,8 @@ read_manifest = reader(
 """The tables that a run has, by its folder."""
 
 
-class Definition(TypedDict):
-    """One definition of a metric, in words.
+class Definition(JudgedDocument):
+    """One definition of a metric, in words, and how its values are judged.
 
     ``id`` is metric and version, e.g. ``utilization/1``; ``title`` a short name for charts and
     tables, "" if there is none; ``subject`` is "flow", "link" or "run"; ``level`` "run", or "group"

@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeAlias, TypedDict, TypeVar, Unpack
 
+from bdpbench.contracts.judged import BETTER, Better
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
 
@@ -108,6 +109,7 @@ class Definition:
         source: where the definition comes from.
         title: a short name for charts and tables; "" if there is none.
         version: version of the definition, set by hand.
+        better, apart, reference: how values are judged, see ``JudgedDocument``.
     """
 
     metric: str
@@ -118,6 +120,9 @@ class Definition:
     source: str
     title: str
     version: int | str = 1
+    better: Better = ""
+    apart: float = 0.0
+    reference: float | None = None
 
     @property
     def id(self) -> str:
@@ -135,6 +140,9 @@ class Definition:
             "unit": self.unit,
             "text": self.text,
             "source": self.source,
+            "better": self.better,
+            "apart": self.apart,
+            "reference": self.reference,
         }
 
 
@@ -196,6 +204,9 @@ class Words(TypedDict, total=False):
     name: str
     text: str
     version: int | str
+    better: Better
+    apart: float
+    reference: float
     tables: tuple[str, ...]
     parameters: tuple[str, ...]
     window: Callable[[Any], Window]
@@ -351,8 +362,24 @@ def _declared(
     for what in ("unit", "text", "source"):
         if not getattr(made, what).strip():
             raise BdpbenchError(f"metric {name} has no {what}", where=where)
+    _check_judged(made, where)
     DECLARED.setdefault(place[0], []).append(made)
     return made
+
+
+def _check_judged(made: Definition, where: str) -> None:
+    """Refuse a direction that cannot judge values."""
+    said = ""
+    if made.better not in BETTER:
+        said = f"better={made.better!r}: expected more, less or nearest"
+    elif made.better and not made.apart > 0:
+        said = "better needs apart, the smallest difference that counts"
+    elif made.apart and not made.better:
+        said = "apart needs better: more, less or nearest"
+    elif made.better == "nearest" and made.reference is None:
+        said = 'better="nearest" needs reference'
+    if said:
+        raise BdpbenchError(f"metric {made.metric}: {said}", where=where)
 
 
 def _checked(metric: Metric, place: Place) -> Metric:

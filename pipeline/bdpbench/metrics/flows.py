@@ -8,6 +8,7 @@ import functools
 
 import polars as pl
 
+from bdpbench.contracts.judged import Better
 from bdpbench.metrics.definition import CUT, FULL, SETTLED, THESIS, XU, Window, flow_metric
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
 from bdpbench.metrics.series import (
@@ -37,6 +38,8 @@ _of_full_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("bd
     f"{THESIS}, Table 1, column 2, and section 4 (BDP of 7,775 packets)",
     tables=("cwnd",),
     parameters=("bdp_pkts",),
+    better="less",
+    apart=0.05,
 )
 def time_to_90pct_cwnd(flow: FlowView) -> float | None:
     """Simulated time of the first cwnd sample {FULL} (bottleneck rate times nominal RTT, in packets
@@ -51,6 +54,8 @@ def time_to_90pct_cwnd(flow: FlowView) -> float | None:
     text=f"Simulated time of the first peak {FULL}: the top of the first full ascent. "
     f"{SETTLED.format('the time at which')} {CUT}",
     source=f"{THESIS}, sections 4.1.3.1, 4.2.3.1 and 4.5.3.1",
+    better="less",
+    apart=0.05,
 )
 def time_to_max_cwnd(flow: FlowView) -> float | None:
     return nth(flow.full_cuts["peak_s"], 0) if flow.full_cuts.height else settled_s(flow)
@@ -77,6 +82,8 @@ def max_cwnd(flow: FlowView) -> float | None:
     text="Time from the first cut to the next peak at or above 90 % of what path and buffer hold, "
     "the nominal bandwidth-delay product plus the bottleneck's buffer. "
     f"{SETTLED.format('to the time at which')} {CUT}",
+    better="less",
+    apart=0.05,
 )
 def first_recovery_time(flow: FlowView) -> float | None:
     cuts = flow.cuts
@@ -117,7 +124,13 @@ def later_cut_ratio(flow: FlowView) -> float | None:
     return median(kept_shares(flow.full_cuts.filter(pl.col("cut") > 0)))
 
 
-@_of_full_cuts("s", "Time to recover from a cut", f"{THESIS}, sections 4.1.3.1 and 4.2.3.1")
+@_of_full_cuts(
+    "s",
+    "Time to recover from a cut",
+    f"{THESIS}, sections 4.1.3.1 and 4.2.3.1",
+    better="less",
+    apart=0.05,
+)
 def recovery_time(flow: FlowView) -> float | None:
     """Median time from a cut to the next peak, over the cuts {AFTER_FIRST_FULL_PEAK}. {CUT}"""
     return median(recovery_times(after_first_full_peak(flow)))
@@ -200,6 +213,8 @@ def _counts(name: str, flow: FlowView) -> bool:
     tables=("facts",),
     window=counted,
     when=functools.partial(_counts, "goodput"),
+    better="more",
+    apart=0.02,
 )
 def goodput(flow: FlowView) -> float | None:
     """Data of the flow that was acknowledged for the first time, without headers and
@@ -230,6 +245,8 @@ def _since_start(flow: FlowView) -> Window:
     parameters=("packet_bytes",),
     window=_since_start,
     when=_has_acknowledged,
+    better="more",
+    apart=0.02,
 )
 def overall_goodput(flow: FlowView) -> float | None:
     """Data of the flow that its sender has seen acknowledged in order, without headers and
@@ -246,6 +263,8 @@ def overall_goodput(flow: FlowView) -> float | None:
     tables=("facts",),
     window=counted,
     when=functools.partial(_counts, "retransmissions"),
+    better="less",
+    apart=0.05,
 )
 def retransmissions(flow: FlowView) -> float | None:
     """Packets that the flow's sender sent again, {COUNTED}. Of flows of which something departed in
@@ -259,6 +278,8 @@ def retransmissions(flow: FlowView) -> float | None:
     "Time to the largest throughput",
     f"{THESIS}, section 3.2, second metric, and sections 4.1.3.4 and 4.2.3.4",
     tables=("throughput",),
+    better="less",
+    apart=0.05,
 )
 def time_to_max_throughput(flow: FlowView) -> float | None:
     """End of the first second in which the flow's departures from the bottleneck's queue,
@@ -273,6 +294,8 @@ def time_to_max_throughput(flow: FlowView) -> float | None:
     f"{THESIS}, section 3.2",
     tables=("throughput",),
     window=second_half,
+    better="more",
+    apart=0.02,
 )
 def mean_throughput(flow: FlowView) -> float | None:
     """Departures of the flow from the bottleneck's queue, {WITH_ALL}, over {HALF}. {BINS}"""
@@ -365,14 +388,17 @@ def _of_trace(metric: PacketMetric, flow: FlowView) -> float | None:
     return value
 
 
-for _name, _title in (
-    ("slow_start_duration", "Time to the first retransmission"),
-    ("slow_start_loss_rate", "Loss rate before the first retransmission"),
-):
+_OF_SLOW_START: tuple[tuple[str, str, Better], ...] = (
+    ("slow_start_duration", "Time to the first retransmission", ""),
+    ("slow_start_loss_rate", "Loss rate before the first retransmission", "less"),
+)
+for _name, _title, _better in _OF_SLOW_START:
     _metric = PACKET_DEFINITIONS[_name]
     flow_metric(
         *(_metric.unit, _title, _metric.source),
         name=_name,
         text=_metric.text,
         tables=(PACKET_FLOWS,),
+        better=_better,
+        apart=0.001 if _better else 0.0,
     )(functools.partial(_of_trace, _metric))

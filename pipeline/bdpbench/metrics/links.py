@@ -43,6 +43,8 @@ _MOST_BELOW_S = 1.25
     f"{THESIS}, Table 1, columns 6 and 7",
     tables=("utilization",),
     parameters=_CAPACITY,
+    better="less",
+    apart=0.05,
 )
 def time_to_90pct_utilization(link: LinkView) -> float | None:
     """End of the first bin of 0.1 s in which departures from the bottleneck's queue, {WITH_ALL},
@@ -58,6 +60,8 @@ def time_to_90pct_utilization(link: LinkView) -> float | None:
     f"{THESIS}, Table 1, columns 6 and 7, read as the crossing that lasts",
     tables=("utilization",),
     parameters=_CAPACITY,
+    better="less",
+    apart=0.05,
 )
 def time_to_90pct_utilization_kept(link: LinkView) -> float | None:
     """End of the first bin of 0.1 s with departures of at least 90 % of nominal capacity that
@@ -68,7 +72,12 @@ def time_to_90pct_utilization_kept(link: LinkView) -> float | None:
 
 
 @link_metric(
-    "Mbit/s", "Largest throughput", f"{THESIS}, Table 1, column 1", tables=("utilization",)
+    "Mbit/s",
+    "Largest throughput",
+    f"{THESIS}, Table 1, column 1",
+    tables=("utilization",),
+    better="more",
+    apart=0.02,
 )
 def max_throughput(link: LinkView) -> float | None:
     """{DEPARTURES} in the busiest bin of 0.1 s, {WITH_ALL}."""
@@ -82,6 +91,9 @@ def max_throughput(link: LinkView) -> float | None:
     tables=("utilization",),
     parameters=_CAPACITY,
     window=second_half,
+    better="more",
+    apart=1.0,
+    reference=100,
 )
 def utilization(link: LinkView) -> float | None:
     """{DEPARTURES}, {WITH_ALL}, over {HALF}, as a share of the link's nominal capacity in that
@@ -96,6 +108,9 @@ def utilization(link: LinkView) -> float | None:
     f"{XU}, section 3.2 and Figure 3.2 (channel utilization, normalized throughput)",
     tables=("utilization",),
     parameters=_CAPACITY,
+    better="more",
+    apart=1.0,
+    reference=100,
 )
 def overall_utilization(link: LinkView) -> float | None:
     """{DEPARTURES}, {WITH_ALL}, over the whole run, as a share of the link's nominal capacity in
@@ -124,7 +139,9 @@ def queue_empty_share(link: LinkView) -> float | None:
     return number((_pkts(link) == 0).mean())
 
 
-@_of_queue("packets", "Mean queue", f"{THESIS}, section 4.5.3.1 (Figure 43)")
+@_of_queue(
+    "packets", "Mean queue", f"{THESIS}, section 4.5.3.1 (Figure 43)", better="less", apart=0.05
+)
 def mean_queue(link: LinkView) -> float | None:
     """Mean of the samples of the bottleneck's queue over {HALF}."""
     return number(_pkts(link).mean())
@@ -144,6 +161,8 @@ def _has_size(link: View) -> bool:
         parameters=_CAPACITY,
         window=second_half,
         when=_has_size,
+        better="less",
+        apart=0.05,
     ),
     *(MEAN, MEDIAN, percentile(95), percentile(99), LARGEST),
     title="queueing delay",
@@ -209,7 +228,16 @@ _LOSSES = "RFC 5166, section 2.1.3"
 _OF_ARRIVALS = f"as a share of those that were lost or departed, {COUNTED}"
 
 
-@flow_metric("%", "Loss rate", _LOSSES, tables=("facts",), window=counted, when=_has_arrivals)
+@flow_metric(
+    "%",
+    "Loss rate",
+    _LOSSES,
+    tables=("facts",),
+    window=counted,
+    when=_has_arrivals,
+    better="less",
+    apart=0.1,
+)
 def loss_rate(flow: FlowView) -> float | None:
     """Packets of the flow that were lost at the first bottleneck of its path, as a share of those
     that were lost there or departed, {COUNTED}.
@@ -224,6 +252,8 @@ def loss_rate(flow: FlowView) -> float | None:
     tables=("queue", "facts"),
     window=counted,
     when=_has_arrivals,
+    better="less",
+    apart=0.1,
 )
 def link_loss_rate(link: LinkView) -> float | None:
     """Packets that were lost at the link, dropped by its queue or at random before it,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Iterator
+from typing import Any
 
 import polars as pl
 
@@ -29,7 +30,7 @@ def measured(view: View) -> Window:
 # ---------------------------------------------------------------- links
 
 
-def _of_both_directions(quantity: str, unit: str, title: str, text: str) -> None:
+def _of_both_directions(quantity: str, unit: str, title: str, text: str, **judged: Any) -> None:
     """Declare what was counted of the queues, for each direction.
 
     There is a metric for each direction, because a report takes the median over the links of one.
@@ -51,6 +52,7 @@ def _of_both_directions(quantity: str, unit: str, title: str, text: str) -> None
             parameters=_FROM,
             window=measured,
             when=was_measured,
+            **judged,
         )(lambda link: link.fact(fact))
 
     declare(fact, "forward", is_back=False)
@@ -60,15 +62,22 @@ def _of_both_directions(quantity: str, unit: str, title: str, text: str) -> None
 _of_both_directions(
     *("utilization", "%", "Utilization"),
     "Departures from the queue, headers and retransmissions included, over the direction's rate",
+    better="more",
+    apart=1.0,
+    reference=100,
 )
 _of_both_directions(
     *("loss_rate", "%", "Loss rate"),
     "Packets that the queue dropped, as a share of those dropped or departed",
+    better="less",
+    apart=0.1,
 )
 _of_both_directions(
     *("delay", "ms", "Mean queueing delay"),
     "Mean time that a packet waits in the queue, by Little's law: the mean queue over the "
     "departures per second",
+    better="less",
+    apart=0.05,
 )
 
 
@@ -82,6 +91,8 @@ _of_both_directions(
     tables=("facts",),
     parameters=_FROM,
     window=measured,
+    better="more",
+    apart=0.02,
 )
 def measured_throughput(flow: FlowView) -> float | None:
     """Departures of the flow from its first bottleneck, headers and retransmissions included,
@@ -106,6 +117,9 @@ def _has_two_flows(run: RunView) -> bool:
     parameters=_FROM,
     window=measured,
     when=_has_two_flows,
+    better="nearest",
+    reference=1,
+    apart=0.05,
 )
 def measured_throughput_ratio(run: RunView) -> float | None:
     """Departures of the first of two flows from its first bottleneck over those of the second,
@@ -133,6 +147,8 @@ def _milestone(packets: int) -> None:
         "milestones: true; none if the run ends before.",
         tables=("facts",),
         when=counts,
+        better="less",
+        apart=0.05,
     )(lambda flow: flow.fact(f"received_{packets}"))
 
 
@@ -178,6 +194,8 @@ def _growth(percent: int) -> None:
         text=f"Time from measured_from_s to the first sample of cwnd at or above {level}; 0 if it "
         "is there already.",
         parameters=(*_FROM, "bdp_pkts"),
+        better="less",
+        apart=0.05,
     )(time_to)
     _of_growth(
         "packets",
@@ -236,6 +254,8 @@ _of_background = functools.partial(run_metric, tables=("facts",), parameters=_FR
     "Loss of background packets",
     f"{_SUITE} 5.3.3",
     when=lambda run: bool(_of_sources(run, "drops")),
+    better="less",
+    apart=0.05,
 )
 def measured_background_drops(run: RunView) -> float | None:
     """Packets of all sources of background that their first bottlenecks dropped, {_MEASURED}."""
@@ -266,7 +286,14 @@ for _index, _nth in enumerate(("first", "second")):
     )(functools.partial(_goodput_of, _index))
 
 
-@_of_replays("1", "Goodput of the other sources over that of the first", f"{_SUITE} 6.3.2")
+@_of_replays(
+    "1",
+    "Goodput of the other sources over that of the first",
+    f"{_SUITE} 6.3.2",
+    better="nearest",
+    reference=1,
+    apart=0.05,
+)
 def other_sources_goodput_ratio(run: RunView) -> float | None:
     """Mean goodput of the second and further sources of kind tmix over that of the first.
     {_GOODPUT}.
@@ -283,12 +310,17 @@ _of_lan = functools.partial(
 
 
 def _lost_on_lan(name: str, title: str, text: str) -> None:
-    _of_lan("%", f"Loss rate of the LAN, {title}", name=name, text=f"{text}, {_MEASURED}.")(
-        lambda run: run.fact(name)
-    )
+    _of_lan(
+        "%",
+        f"Loss rate of the LAN, {title}",
+        name=name,
+        text=f"{text}, {_MEASURED}.",
+        better="less",
+        apart=0.1,
+    )(lambda run: run.fact(name))
 
 
-@_of_lan("Mbit/s", "Throughput of the LAN")
+@_of_lan("Mbit/s", "Throughput of the LAN", better="more", apart=0.02)
 def lan_throughput(run: RunView) -> float | None:
     """What the stations of a wireless LAN and its base station receive of each other, headers
     included, {_MEASURED}.
@@ -330,4 +362,7 @@ for _name, _nth, _title in (
         "other parameters in which both sources have the protocol of the first. The first has "
         "protocol_1, the second protocol_2. Measured where the baseline has been simulated.",
         metrics=(f"{_nth}_source_goodput",),
+        better="nearest",
+        reference=1,
+        apart=0.05,
     )(functools.partial(_over_baseline, f"{_nth}_source_goodput"))

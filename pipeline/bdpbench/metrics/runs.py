@@ -68,7 +68,15 @@ _of_two_flows = functools.partial(run_metric, tables=("throughput",), when=_has_
 _JAIN = "Jain, Chiu and Hawe (1984), DEC-TR-301"
 
 
-@_of_flows("1", "Jain's fairness index", f"{_JAIN}; RFC 5166, section 2.3.1", window=second_half)
+@_of_flows(
+    "1",
+    "Jain's fairness index",
+    f"{_JAIN}; RFC 5166, section 2.3.1",
+    window=second_half,
+    better="more",
+    apart=0.02,
+    reference=1,
+)
 def jain_index(run: RunView) -> float | None:
     """Jain's fairness index of the flows' mean throughputs x_i over {HALF}: (sum x_i)^2/(n sum
     x_i^2), from 1/n to 1 (fair).
@@ -77,7 +85,13 @@ def jain_index(run: RunView) -> float | None:
 
 
 @_of_flows(
-    "1", "Smallest over largest throughput", f"{EVEN}, section V and Figure 5", window=second_half
+    "1",
+    "Smallest over largest throughput",
+    f"{EVEN}, section V and Figure 5",
+    window=second_half,
+    better="more",
+    apart=0.05,
+    reference=1,
 )
 def min_max_throughput_ratio(run: RunView) -> float | None:
     """Mean throughput of the slowest flow over that of the fastest, over {HALF}: 0 where a flow is
@@ -93,6 +107,9 @@ def min_max_throughput_ratio(run: RunView) -> float | None:
     tables=("throughput", "facts"),
     window=_from_last_start,
     when=_starts_are_known,
+    better="more",
+    apart=0.05,
+    reference=1,
 )
 def min_max_ratio_from_last_start(run: RunView) -> float | None:
     """Mean throughput of the slowest flow over that of the fastest, from the start of the flow that
@@ -105,6 +122,8 @@ def min_max_ratio_from_last_start(run: RunView) -> float | None:
     "s",
     "Time until the slowest flow gets 80 % of the fastest",
     "RFC 5166, section 2.3 (convergence times); ratio and window of bdpbench",
+    better="less",
+    apart=0.05,
 )
 def time_to_converge(run: RunView) -> float | None:
     """Time from the beginning of the first second in which the flow that comes last gets packets
@@ -119,6 +138,8 @@ def time_to_converge(run: RunView) -> float | None:
     "Total throughput",
     "RFC 5166, section 2.1.1 (throughput), summed up",
     window=second_half,
+    better="more",
+    apart=0.02,
 )
 def total_throughput(run: RunView) -> float | None:
     """Sum over the flows of what departed of them from the bottleneck's queue, {WITH_ALL}, over
@@ -153,6 +174,9 @@ def total_throughput_half_width(run: RunView) -> float | None:
     parameters=("bottleneck_mbps",),
     window=second_half,
     when=_has_one_link,
+    better="more",
+    apart=1.0,
+    reference=100,
 )
 def flows_utilization(run: RunView) -> float | None:
     """Total throughput of the flows over the bottleneck's nominal rate in that time, over {HALF};
@@ -169,6 +193,9 @@ def flows_utilization(run: RunView) -> float | None:
     "Asymmetry of the two flows",
     f"{THESIS}, sections 3.2 and 5; Bullot, Cottrell and Hughes-Jones (2003)",
     window=second_half,
+    better="nearest",
+    reference=0,
+    apart=0.05,
 )
 def asymmetry(run: RunView) -> float | None:
     """{ASYMMETRY} second flow over {HALF}: 0 is fair, 1 is all to the first flow, -1 all to the
@@ -264,6 +291,9 @@ def _goodputs_of_groups(run: RunView) -> list[float | None]:
     "Goodput of a flow, first over second group",
     "RFC 5166, section 2.3 (fairness between flows); Floyd and Fall (1999), on TCP-friendly flows",
     when=_has_two_groups,
+    better="nearest",
+    reference=1,
+    apart=0.05,
 )
 def group_goodput_ratio(run: RunView) -> float | None:
     """Mean goodput of a flow of the first of two groups over that of a flow of the second,
@@ -288,6 +318,9 @@ def _indices(run: RunView) -> frozenset[int]:
     tables=("facts", "utilization"),
     window=counted,
     when=_is_beside_others,
+    better="nearest",
+    reference=1,
+    apart=0.05,
 )
 def fair_share_ratio(flow: FlowView) -> float | None:
     """Share x_i of the flow, {COUNTED}. {_SHARE}."""
@@ -298,6 +331,9 @@ def fair_share_ratio(flow: FlowView) -> float | None:
     title="Jain's index over max-min fair shares",
     source=f"{ZHANG}, section 3.1; Bertsekas and Gallager, Data Networks, section 6.5.2",
     when=_has_paths,
+    better="more",
+    apart=0.02,
+    reference=1,
 )
 def max_min_jain_index(run: RunView) -> float | None:
     """Jain's fairness index (sum x_i)^2/(n sum x_i^2), {COUNTED}. {_SHARE}."""
@@ -308,6 +344,9 @@ def max_min_jain_index(run: RunView) -> float | None:
     title="Jain's index of the groups over fair shares",
     source=f"{ZHANG}, section 3.1, of means over groups",
     when=_has_groups_and_paths,
+    better="more",
+    apart=0.02,
+    reference=1,
 )
 def group_max_min_jain_index(run: RunView) -> float | None:
     """Jain's fairness index of the groups' means of x_i, {COUNTED}. {_SHARE}. {_GROUPS}"""
@@ -361,7 +400,14 @@ def _is_long_with_two_groups(run: RunView) -> bool:
     return _is_long(run) and _has_two_groups(run)
 
 
-@_of_drifts(title="Drift of the total throughput", tables=("throughput",), when=_is_long)
+@_of_drifts(
+    title="Drift of the total throughput",
+    tables=("throughput",),
+    when=_is_long,
+    better="nearest",
+    reference=0,
+    apart=1.0,
+)
 def total_throughput_drift(run: RunView) -> float | None:
     """Total throughput of the flows. {_DRIFT}"""
     return _drift(run, run.table("throughput"))
@@ -371,6 +417,9 @@ def total_throughput_drift(run: RunView) -> float | None:
     title="Drift of the first group's throughput",
     tables=("facts", "throughput"),
     when=_is_long_with_two_groups,
+    better="nearest",
+    reference=0,
+    apart=1.0,
 )
 def first_group_throughput_drift(run: RunView) -> float | None:
     """Throughput of the first of two groups of flows. {_DRIFT}"""
@@ -456,6 +505,8 @@ _BESIDE_BUFFER = frozenset({"buffer_pkts", "duration_s"})
     "Smallest buffer with more than 90 % utilization",
     f"{THESIS}, Table 1, column 5",
     metrics=("utilization",),
+    better="less",
+    apart=0.05,
 )
 def min_buffer_90pct(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Smallest buffer of the sweep with which utilization over the second half of the run is above
@@ -483,7 +534,14 @@ _PAIR = ("protocol_1", "protocol_2")
 _BESIDE_PAIR = frozenset({*_PAIR, "duration_s"})
 
 
-@group_metric("1", "Points against all protocols", f"{THESIS}, section 6.2", metrics=("asymmetry",))
+@group_metric(
+    "1",
+    "Points against all protocols",
+    f"{THESIS}, section 6.2",
+    metrics=("asymmetry",),
+    better="less",
+    apart=1.0,
+)
 def fairness_points(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Points of the protocol of both flows, over all ordered pairs of protocols that were run with
     the same parameters: 1 to 5, the region of |asymmetry| in five equal parts from 0 to 1, for each
@@ -517,6 +575,9 @@ _ALL_REPETITIONS = (
     "Mean utilization by the flows",
     f"{ZHANG}, Tables 1 to 6 (confidence intervals of the total)",
     metrics=("flows_utilization",),
+    better="more",
+    apart=1.0,
+    reference=100,
 )
 def repeated_flows_utilization(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Mean of flows_utilization over repetitions. {_ALL_REPETITIONS}"""
@@ -529,6 +590,9 @@ def repeated_flows_utilization(group: Group) -> Iterator[tuple[Row, float | None
     "Jain's index of mean throughputs over fair shares",
     f"{ZHANG}, section 3.1 and Tables 1 to 6 (average throughput)",
     metrics=("fair_share_ratio",),
+    better="more",
+    apart=0.02,
+    reference=1,
 )
 def repeated_max_min_jain_index(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Jain's fairness index of the means of fair_share_ratio over repetitions, a mean for each
@@ -574,9 +638,11 @@ def _transfers(kind: str, what: str, times: str, text: str, source: str) -> None
         name=f"finished_{kind}s",
         text=f"How many {what} by the end of the run.",
         when=is_expected,
+        better="more",
+        apart=1.0,
     )(lambda run: float(len(times_s(run))))
     family(
-        functools.partial(of_transfers, "s", when=has_any),
+        functools.partial(of_transfers, "s", when=has_any, better="less", apart=0.05),
         *_STATISTICS,
         name=f"{kind}_{times.replace(' ', '_')}",
         title=f"{times} of {kind}s",

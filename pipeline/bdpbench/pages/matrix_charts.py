@@ -25,7 +25,6 @@ from bdpbench.pages.names import (
     NEUTRAL,
     Names,
     are_mixed,
-    declared,
     grouped,
     is_protocol,
     subject_name,
@@ -265,7 +264,7 @@ def _matrix_chart(chart_id: str, measured: Measured, grid: Grid) -> Chart | None
         rows.append((*place, value, text, *_first(runs)))
     frame = _frame(rows, _VALUED)
     ends = matrix.ends or _ends_of(frame["value"].to_list())
-    reference = declared(matrix.metric, grid.names.captions.reference)
+    reference = grid.names.judged(matrix.metric).reference
     if matrix.about_zero:
         reference = 0.0
     unit = "" if matrix.panels is None else measured.unit

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import fnmatch
 import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
+from bdpbench.contracts.judged import Judged, judged_of
 from bdpbench.contracts.plan import Plan, PlannedRun, ProtocolText, Scalar, ScenarioText
 from bdpbench.contracts.runs import Definition
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 from bdpbench.units import MINUS, unit_of, with_unit
 
 Group = TypeVar("Group", bound=Hashable)
-_Key = TypeVar("_Key")
 
 # Not swept for their own sake: the duration of a run, and its random numbers.
 _REPETITION = "substream"
@@ -56,8 +55,6 @@ class Captions:
         thresholds: kind of dashed line → its name.
         parameters: run parameter → its name.
         pairs: the matrix of pairs of protocols, see ``Matrix``, for studies that declare none.
-        better: ``more`` or ``less`` → patterns of the metrics of which so much is better.
-        reference: value → patterns of the metrics that are compared with it.
         filled_share: share of the BDP or of the capacity above which the study considers a path
             filled; None draws no line for it.
     """
@@ -67,17 +64,7 @@ class Captions:
     thresholds: Mapping[str, str]
     parameters: Mapping[str, str]
     pairs: Mapping[str, object]
-    better: Mapping[str, Sequence[str]]
-    reference: Mapping[float, Sequence[str]]
     filled_share: float | None = None
-
-
-def declared(metric: str, patterns: Mapping[_Key, Sequence[str]]) -> _Key | None:
-    """The first key with a pattern that a metric matches, or None."""
-    fits = (
-        key for key, own in patterns.items() if any(fnmatch.fnmatchcase(metric, p) for p in own)
-    )
-    return next(fits, None)
 
 
 @dataclass(frozen=True)
@@ -155,6 +142,7 @@ class Names:
         self.protocols: Mapping[str, ProtocolText] = plan["protocols"]
         self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
         self._metrics = {each["metric"]: each["title"] for each in definitions}
+        self._definitions = {each["metric"]: each for each in definitions}
         self._planned = {run["run_id"]: run for run in plan["runs"]}
         self._ranks: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {}
         # If two scenarios share a run, the last one names it.
@@ -202,6 +190,11 @@ class Names:
     def metric(self, metric: str) -> str:
         """Name of a metric; if no definition has one, its id with blanks."""
         return self._metrics.get(metric) or metric.replace("_", " ")
+
+    def judged(self, metric: str) -> Judged:
+        """Which of the values of a metric are better, as its definition declares."""
+        found = self._definitions.get(metric)
+        return Judged() if found is None else judged_of(found, found["unit"])
 
     def value(self, parameter: str, value: Scalar) -> str:
         """The value of a parameter in words; for a protocol its label."""

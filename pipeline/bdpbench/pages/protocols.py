@@ -8,12 +8,13 @@ from dataclasses import dataclass
 
 import polars as pl
 
+from bdpbench.contracts.judged import Found, Judged, places, rounded
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
-from bdpbench.pages.answers import measured
+from bdpbench.pages.answers import measured, settings
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.inputs import ReportData, StudyTexts
-from bdpbench.pages.names import Names, declared, is_protocol, protocols_of
+from bdpbench.pages.names import Names, find_sweep, is_protocol, protocols_of
 from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.specs import (
     Chart,
@@ -39,7 +40,7 @@ from bdpbench.pages.texts import (
 )
 from bdpbench.studies.folders import Parameter, ProtocolFile, Response
 from bdpbench.studies.study import ClassDefaults
-from bdpbench.units import MINUS
+from bdpbench.units import MINUS, several
 
 _LOSSES, _WINDOW = "loss_event_rate", "mean_cwnd"
 
@@ -350,7 +351,7 @@ class Column:
         experiment, name: the same in words.
         unit: its unit, "" for ratios.
         chart: id of the chart that shows it, "" if none does.
-        better: ``more`` or ``less``; "" where neither is.
+        judged: which values are better.
     """
 
     scenario: str
@@ -359,16 +360,17 @@ class Column:
     name: str
     unit: str
     chart: str
-    better: str
+    judged: Judged
 
 
 @dataclass(frozen=True)
 class Cell:
-    """What was measured of a protocol: the median over its runs, and their range.
+    """What was measured of a protocol with one setting of the swept parameters, or with several.
 
     Attributes:
-        value: the median; None if it was never reached.
-        text, span: median and range; no range if all runs have the same value.
+        value: the mean of its runs; None if one of them never reached it.
+        text: the mean, or with several settings the smallest and the largest one.
+        span: the smallest and the largest value of the runs, or the number of settings.
         runs: how many runs.
         mark: ``best``, ``worst``, ``highest`` or ``lowest`` of the column, or "".
         printed: the printed numbers of it.
@@ -504,10 +506,11 @@ def _measured(
     for experiment in experiments:
         runs = [run for run in data.scenarios[experiment.key] if run["run_id"] in data.series]
         metrics = data.inputs.metrics.filter(pl.col("scenario") == experiment.key)
+        sweep = find_sweep(runs, swept=data.names.swept(experiment.key))
         keys = {run["run_id"]: tuple(dict.fromkeys(protocols_of(run))) for run in runs}
         senders: dict[bool, set[str]] = {True: set(), False: set()}
         for metric in experiment.asked:
-            known = measured(runs, metrics, metric, "", data.names)
+            known = measured(runs, metrics, metric, sweep, data.names)
             for run_id, key, who in known.select("run_id", "protocol", "who").iter_rows():
                 keys_of[who] = (key,) if key else keys[run_id]
                 senders[key is None and len(keys[run_id]) > 1].add(who)
@@ -560,7 +563,7 @@ def _column(experiment: Experiment, metric: str, values: pl.DataFrame, data: Rep
         name=data.names.metric(metric),
         unit="" if unit == "1" else unit,
         chart=charts[0] if charts else "",
-        better=declared(metric, data.names.captions.better) or "",
+        judged=data.names.judged(metric),
     )
 
 
@@ -571,28 +574,35 @@ def _cells(
     numbers: Sequence[NumberRow],
 ) -> list[Cell | None]:
     """The cells of a column, one for each row."""
-    own = {who: each for (who,), each in values.group_by("who", maintain_order=True)}
-    medians = {who: each["value"].median() for who, each in own.items()}
-    known = [each for each in medians.values() if isinstance(each, float)]
-    told = {"more": ("best", "worst"), "less": ("worst", "best"), "": ("highest", "lowest")}
-    # What looks the same is marked alike: nobody is best with 97.53 beside another's 97.53.
-    high, low = (format_number(each(known, default=0.0)) for each in (max, min))
-    marks = dict(zip((high, low), told[column.better], strict=True)) if high != low else {}
+    found = {who: own for (who,), own in settings(values).group_by("who", maintain_order=True)}
+    told = {who: _over_settings(own) for who, own in found.items()}
+    known = {
+        who: each for who, each in told.items() if column.judged.better or each.value is not None
+    }
+    placed = dict(zip(known, places(list(known.values()), column.judged), strict=True))
+    words = {"first": "highest", "last": "lowest", "": ""}
+    if column.judged.better:
+        words = {"first": "best", "last": "worst", "": ""}
     cells: list[Cell | None] = []
     for who, protocols in rows.items():
-        if who not in own:
+        if who not in found:
             cells.append(None)
             continue
-        median, found = medians[who], own[who]["value"].drop_nulls()
-        value = median if isinstance(median, float) else None
-        text = "not reached" if value is None else format_number(value)
+        own, value = found[who], told[who]
+        low, high = (format_number(rounded(each)) for each in value.ends)
+        text = "not reached" if value.value is None else format_number(rounded(value.value))
+        span = "" if low == high or value.value is None else f"{low} to {high}"
+        if own.height > 1:
+            text, span = span or text, f"{own.height} settings"
+        elif missed := int(own["missed"][0]):
+            span = f"in {missed} of {several(int(own['runs'][0]), 'run')}"
         cells.append(
             Cell(
-                value=value,
+                value=value.value,
                 text=text,
-                span=_span(found),
-                runs=own[who]["run_id"].n_unique(),
-                mark=marks.get(text, ""),
+                span=span,
+                runs=int(own["runs"].sum()),
+                mark=words[placed[who].known] if who in placed else "",
                 printed=tuple(
                     part
                     for row in numbers
@@ -606,12 +616,14 @@ def _cells(
     return cells
 
 
-def _span(found: pl.Series) -> str:
-    """``72 to 98``; "" if all values look the same."""
-    if found.is_empty():
-        return ""
-    low, high = (format_number(float(each)) for each in (found.min(), found.max()))  # type: ignore[arg-type]
-    return "" if low == high else f"{low} to {high}"
+def _over_settings(own: pl.DataFrame) -> Found:
+    """The value of a sender: of its only setting, or the range of the means over several."""
+    means = own["value"].to_list()
+    if len(means) == 1:
+        return Found(means[0], own["low"][0], own["high"][0])
+    if None in means:
+        return Found(None)
+    return Found(sum(means) / len(means), min(means), max(means))
 
 
 def _totals(numbers: Sequence[NumberRow]) -> list[Total]:

@@ -19,6 +19,7 @@ from bdpbench.units import MINUS
 
 SIGNIFICANT_DIGITS = 4
 MOST_DECIMALS = 6
+_MOST_LISTED = 3
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 
 
@@ -114,6 +115,23 @@ def joined(*parts: str, by: str = ", ") -> str:
     'RTT 20 ms, flow 1'
     """
     return by.join(filter(None, parts))
+
+
+def listed(labels: Sequence[str]) -> str:
+    """Some names, all of them if they are few; pairs stay apart.
+
+    >>> listed(["A"]), listed(["A", "B"]), listed(["A", "B", "C", "D", "E"])
+    ('A', 'A and B', 'A, B, C and 2 others')
+    >>> listed(["A and B", "A and C"])
+    'A and B, A and C'
+    """
+    named, others = list(labels[:_MOST_LISTED]), len(labels) - _MOST_LISTED
+    if others == 1:
+        named = list(labels)
+    elif others > 1:
+        named.append(f"{others} others")
+    last = ", " if any(" and " in each for each in named) else " and "
+    return last.join(filter(None, (", ".join(named[:-1]), *named[-1:])))
 
 
 def subscripts(text: str) -> Markup:

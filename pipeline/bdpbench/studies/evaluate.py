@@ -15,7 +15,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
 
-from bdpbench.contracts.evaluation import Better, Choice, PartKind
+from bdpbench.contracts.evaluation import Choice, PartKind
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.plan import Parameters, PlannedRun, Scalar
 from bdpbench.contracts.yaml_files import (
@@ -101,7 +101,6 @@ class ColumnFile(Strict):
     mean_over: list[ParameterName] = Field(
         default_factory=list, description="Parameters over whose values the mean is taken"
     )
-    better: Better = Field("", description="less or more; neither if absent")
     quick: bool = Field(
         True, description="Whether the quick choice shows it, whose runs may be too short for it"
     )

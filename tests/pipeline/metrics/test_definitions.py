@@ -9,6 +9,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.data_of import yaml_of
 
 from bdpbench.app.keep.publish import published_study
 from bdpbench.contracts.paths import config_dir, repository_root
@@ -237,3 +238,32 @@ def test_published_ids_are_what_they_were() -> None:
         published = pl.read_parquet(folder / "metrics.parquet", columns=["metric", "definition"])
         for metric, definition in published.unique().iter_rows():
             assert metric in GONE or known[metric] == definition
+
+
+def test_each_metric_has_one_direction() -> None:
+    """``directions.yaml`` was written by reading what each metric means."""
+    folders = [path.parent for path in config_dir().rglob("metrics.py")]
+    known = {name: each for path in folders for name, each in definitions_for(path).items()}
+    expected = {
+        name: (row["better"], row.get("reference"))
+        for row in yaml_of(Path(__file__).with_name("directions.yaml").read_text())
+        for name in row["metrics"].split()
+    }
+    found = {name: (each.better, each.reference) for name, each in known.items()}
+    assert found == expected
+    # 0.6 s to 90 % utilization is better than 5.5 s, whatever else a name contains.
+    assert found["time_to_90pct_utilization"] == ("less", None)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ('better="best", apart=1.0', "expected more, less or nearest"),
+        ('better="less"', "better needs apart"),
+        ("apart=1.0", "apart needs better"),
+        ('better="nearest", apart=1.0', "needs reference"),
+    ],
+)
+def test_a_direction_that_cannot_judge_is_refused(load: Load, words: str, said: str) -> None:
+    with pytest.raises(BdpbenchError, match=said):
+        load(FIVE.replace("unit=", f"{words}, unit="))

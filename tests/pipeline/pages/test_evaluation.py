@@ -13,6 +13,7 @@ import polars as pl
 import pytest
 from tests.pipeline.pages import evaluated as made
 
+from bdpbench.contracts.judged import Judged
 from bdpbench.pages.evaluation.changes import changes_of, moved
 from bdpbench.pages.evaluation.files import evaluation_files, evaluation_tables
 from bdpbench.pages.evaluation.findings import Findings, findings_of
@@ -64,10 +65,12 @@ def test_a_tie_shares_its_place_and_equal_values_are_neither_best_nor_worst() ->
     assert "2nd of 3, together with CUBIC, the one before is Standard TCP" in worst
 
 
-def test_intervals_that_overlap_leave_the_order_open() -> None:
-    values = [made.value("Mine", 1, 1, unsure=["cubic", "standard"]), made.value("cubic", 2, 2)]
+def test_who_overlaps_with_another_place_is_neither_best_nor_worst() -> None:
+    values = [made.value("Mine", 1, 1, low=0.9, high=2.1), made.value("cubic", 2, 2)]
+    assert _findings(made.figure("a", *values)).best == ()
+    values[0]["high"] = 1.9
     (best,) = _texts(_findings(made.figure("a", *values)).best)
-    assert best.endswith("; its interval overlaps with those of CUBIC and Standard TCP.")
+    assert best == "Figure a: 1 s, 1st of 3, the next is CUBIC with 2 s."
 
 
 @pytest.mark.parametrize("number", [None, math.nan])
@@ -227,7 +230,7 @@ def test_charts_are_valid_and_have_the_new_line_and_the_relative() -> None:
     cwnd = charts["paper-past-Mine-0-cwnd"]
     assert "traces" in cwnd.content
     assert [each["label"] for each in cwnd.content["traces"]] == ["Mine & <co>", "CUBIC"]
-    assert cwnd.caption == "Mine & <co> beside CUBIC, its nearest relative here."
+    assert cwnd.caption == "Mine & <co> beside CUBIC, which ranks most like it here."
     assert cwnd.content["end"] == 2
     assert "Hollow diamonds are the printed values." in charts["paper-curve"].caption
 
@@ -266,12 +269,12 @@ def test_files_are_latex_csv_and_figures() -> None:
 
 
 def test_moves_follow_the_intervals() -> None:
-    assert moved((1, 0.9, 1.1), (1.3, 1.2, 1.4), better="less") == "worse"
-    assert moved((1, 0.9, 1.1), (1.3, 1.2, 1.4), better="more") == "better"
-    assert moved((1, 0.9, 1.3), (1.3, 1.2, 1.4), better="less") == "within"
-    assert moved((1, 1, 1), (1, 0, 2), better="less") == "same"
-    assert moved((None, None, None), (1, 1, 1), better="less") == "other"
-    assert moved((1, None, None), (2, None, None), better="") == "other"
+    assert moved((1, 0.9, 1.1), (1.3, 1.2, 1.4), judged=Judged("less", 0.02)) == "worse"
+    assert moved((1, 0.9, 1.1), (1.3, 1.2, 1.4), judged=Judged("more", 0.02)) == "better"
+    assert moved((1, 0.9, 1.3), (1.3, 1.2, 1.4), judged=Judged("less", 0.02)) == "within"
+    assert moved((1, 1, 1), (1, 0, 2), judged=Judged("less", 0.02)) == "same"
+    assert moved((None, None, None), (1, 1, 1), judged=Judged("less", 0.02)) == "other"
+    assert moved((1, None, None), (2, None, None), judged=Judged()) == "other"
 
 
 def test_an_earlier_evaluation_shows_what_a_change_changed() -> None:

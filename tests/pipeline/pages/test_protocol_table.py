@@ -9,6 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 
+from bdpbench.contracts.judged import Judged
 from bdpbench.pages import protocols as table_module
 from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData
@@ -70,19 +71,43 @@ def test_where_few_experiments_compare_queues_these_have_no_columns() -> None:
     assert len(table_module._main(found, keys_of, asked)) == 2
 
 
+SETTING: Any = {"x": None, "others": "", "rank": 0, "unit": "%"}
+UTILIZATION = Judged("more", 1.0, 100, "%")
+
+
+def _marks(judged: Judged, *runs: tuple[str, float | None]) -> list[tuple[str, str]]:
+    column = table_module.Column("one", "metric", "One", "Metric", "%", "", judged)
+    rows = [
+        {"who": who, "value": value, "run_id": str(n), **SETTING}
+        for n, (who, value) in enumerate(runs)
+    ]
+    of = pl.DataFrame(rows, schema_overrides={"value": pl.Float64, "x": pl.Float64})
+    whom = {who: (who,) for who, _ in runs}
+    cells = table_module._cells(column, of, whom, [])
+    return [(cell.text, cell.mark) for cell in cells if cell is not None]
+
+
 @pytest.mark.parametrize(
-    ("better", "values", "marks"),
+    ("judged", "values", "marks"),
     [
-        ("more", (97.531, 97.534, 90.0), ["best", "best", "worst"]),
-        ("less", (1.0, 2.0, 3.0), ["best", "", "worst"]),
-        ("", (1.0, 2.0, None), ["lowest", "highest", ""]),
-        ("more", (97.531, 97.534, None), ["", "", ""]),
+        (UTILIZATION, (97.534, 97.486, 90.0), ["best", "best", "worst"]),
+        (UTILIZATION, (99.98, 99.95, 99.9), ["", "", ""]),  # smaller than what counts
+        (UTILIZATION, (97.531, 97.534, None), ["best", "best", "worst"]),
+        (Judged("less", 0.05, None, "s"), (0.6, 2.0, 5.5), ["best", "", "worst"]),
+        (Judged("nearest", 0.05, 1.0, "1"), (1.91, 1.0, 0.2), ["", "best", "worst"]),
+        (Judged("nearest", 0.05, 0.0, "1"), (-0.228, 0.9, -0.93), ["best", "worst", "worst"]),
+        (Judged(), (1.0, 2.0, None), ["lowest", "highest", ""]),
     ],
 )
-def test_what_looks_the_same_is_marked_alike(
-    better: str, values: tuple[float | None, ...], marks: list[str]
+def test_what_is_marked_differs_by_what_counts(
+    judged: Judged, values: tuple[float | None, ...], marks: list[str]
 ) -> None:
-    column = table_module.Column("one", "utilization", "One", "Utilization", "%", "", better)
-    of = pl.DataFrame({"who": ["A", "B", "C"], "value": values, "run_id": ["1", "2", "3"]})
-    cells = table_module._cells(column, of, {who: (who,) for who in "ABC"}, [])
-    assert [cell and cell.mark for cell in cells] == marks
+    found = _marks(judged, *zip("ABC", values, strict=True))
+    assert [mark for _, mark in found] == marks
+
+
+def test_runs_that_overlap_leave_a_place_open() -> None:
+    judged = Judged("less", 0.05, None, "s")
+    found = _marks(judged, ("A", 3.4), ("A", 25.8), ("B", 3.6), ("B", 3.8), ("C", 40.0))
+    # The mean of B is the smallest, but A was once faster.
+    assert found == [("14.6", ""), ("3.7", ""), ("40", "worst")]

@@ -249,7 +249,9 @@ class StudyCells:
             "subject": column.subject,
             "unit": definition.unit if definition else "",
             "definition": definition.text if definition else "",
-            "better": column.better,
+            "better": definition.better if definition else "",
+            "apart": definition.apart if definition else 0.0,
+            "reference": definition.reference if definition else None,
             "interval": self._interval(column),
         }
 

@@ -12,7 +12,9 @@ from bdpbench.contracts.evaluation import (
     Figure,
     FigureValue,
     Part,
+    never_reached,
 )
+from bdpbench.contracts.judged import Found, Judged, judged_of, places
 from bdpbench.pages.text import format_number
 from bdpbench.studies.evaluate import CriterionFile, FigureFile, Mirror
 from bdpbench.units import with_unit
@@ -37,12 +39,14 @@ def figure_of(
     column = next(each for each in part["columns"] if each["key"] == told.column)
     of_column = {each["protocol"]: each for each in _of(cells, told.part, told.column)}
     values = [_value(name, of_column[name]) for name in names if name in of_column]
-    _rank(values, more=column["better"] == "more")
+    _rank(values, judged_of(column, column["unit"]))
     return {
         "key": key,
         "title": column["title"],
         "unit": column["unit"],
         "better": column["better"],
+        "apart": column.get("apart", 0.0),
+        "reference": column.get("reference"),
         "text": told.text,
         "question": told.question,
         "study": mirror.key,
@@ -70,44 +74,19 @@ def _value(name: str, cell: Cell) -> FigureValue:
     }
 
 
-def _never_reached(value: FigureValue) -> bool:
-    return value["value"] is None and value["why"].startswith("never reached")
-
-
-def _rank(values: Sequence[FigureValue], *, more: bool) -> None:
-    """Ranks of the values, in place: 1 is the best, equal values share one.
-
-    A protocol that never reached what is measured comes after all that did.
-    """
-    known = [each for each in values if each["value"] is not None]
-    never = [each for each in values if _never_reached(each)]
-    for each in known:
-        value = each["value"] or 0.0
-        better = [other for other in known if _is_less(value, other["value"] or 0.0, more=more)]
-        each["rank"] = 1 + len(better)
-        each["unsure"] = [
-            other["protocol"] for other in known if other is not each and _overlap(each, other)
-        ]
-    for each in never:
-        each["rank"] = 1 + len(known)
+def _rank(values: Sequence[FigureValue], judged: Judged) -> None:
+    """Ranks of the values, in place; what was never reached has one, too."""
+    ranked = [
+        each
+        for each in values
+        if each["value"] is not None or never_reached(each["value"], each["why"])
+    ]
+    found = [Found(each["value"], each["low"], each["high"]) for each in ranked]
+    for each, place in zip(ranked, places(found, judged), strict=True):
+        each["rank"] = place.rank
+        each["unsure"] = [ranked[n]["protocol"] for n in place.unsure]
     for each in values:
-        each["of"] = len(known) + len(never)
-
-
-def _is_less(value: float, other: float, *, more: bool) -> bool:
-    """Whether ``value`` is worse than the other."""
-    return value < other if more else value > other
-
-
-def _overlap(one: FigureValue, other: FigureValue) -> bool:
-    (low, high), (other_low, other_high) = _ends(one), _ends(other)
-    return low <= other_high and other_low <= high
-
-
-def _ends(value: FigureValue) -> tuple[float, float]:
-    middle = value["value"] or 0.0
-    low, high = value["low"], value["high"]
-    return middle if low is None else low, middle if high is None else high
+        each["of"] = len(ranked)
 
 
 def criterion_of(
@@ -202,7 +181,7 @@ def _answer(told: CriterionFile, bound: float, name: str, own: Sequence[Cell]) -
     runs = [run_id for each in own for run_id in each["run_ids"]]
     worst = _worst(told, own)
     why = next((each["why"] for each in own if each["why"]), "")
-    if worst is None or (why and not why.startswith("never reached")):
+    if worst is None or (why and not never_reached(None, why)):
         return _as_answer(name, None, None, runs, why)
     if why:
         return _as_answer(name, False, worst, runs, why)

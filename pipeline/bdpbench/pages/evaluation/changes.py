@@ -9,6 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from bdpbench.contracts.evaluation import Column, Criterion, Evaluation, Figure, FigureValue, Part
+from bdpbench.contracts.judged import Judged, judged_of
 from bdpbench.pages.evaluation.findings import figure_anchor, is_known, ordinal, shown, value_of
 from bdpbench.pages.text import format_number, joined
 from bdpbench.units import with_unit
@@ -121,7 +122,7 @@ def _of_figure(before: Evaluation, figure: Figure, first: str, second: str) -> C
         anchor=figure_anchor(figure),
         before=_ranked(values[0], figure["unit"]),
         now=_ranked(values[1], figure["unit"]),
-        move=moved(*ends, better=figure["better"]),
+        move=moved(*ends, judged=judged_of(figure, figure["unit"])),
     )
 
 
@@ -136,18 +137,18 @@ def moved(
     before: tuple[float | None, float | None, float | None],
     now: tuple[float | None, float | None, float | None],
     *,
-    better: str,
+    judged: Judged,
 ) -> Move:
     """How a value with its interval moved.
 
     Args:
         before: value, lower and upper end; None without a value, or without an interval.
         now: the same of the later evaluation.
-        better: whether ``less`` or ``more`` is better; "" where neither is.
+        judged: how the values are judged; a difference that does not count is within, too.
 
-    >>> moved((1.0, 0.9, 1.1), (1.05, 1.0, 1.2), better="less")
+    >>> moved((1.0, 0.9, 1.1), (1.05, 1.0, 1.2), Judged("less", 0.02))
     'within'
-    >>> moved((1.0, None, None), (2.0, None, None), better="less")
+    >>> moved((1.0, None, None), (2.0, None, None), Judged("less", 0.02))
     'worse'
     """
     first, second = before[0], now[0]
@@ -158,9 +159,11 @@ def moved(
     low, high = (_end(before, 1), _end(before, 2)), (_end(now, 1), _end(now, 2))
     if low[0] <= high[1] and high[0] <= low[1]:
         return "within"
-    if not better:
+    if not judged.better:
         return "other"
-    return "better" if (second < first) == (better == "less") else "worse"
+    if judged.lead(second, first):
+        return "better"
+    return "worse" if judged.lead(first, second) else "within"
 
 
 def _end(ends: tuple[float | None, float | None, float | None], which: int) -> float:
@@ -245,6 +248,6 @@ def _of_cell(
         move=moved(
             (row["value_before"], row["low_before"], row["high_before"]),
             (row["value"], row["low"], row["high"]),
-            better=column["better"],
+            judged=judged_of(column, column["unit"]),
         ),
     )

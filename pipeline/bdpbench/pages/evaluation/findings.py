@@ -3,8 +3,8 @@
 The rules are all here, and the page states them:
 
 - A protocol is *best* in a figure if no protocol has a better value, and *worst* if none has a
-  worse one, and if at least one other protocol has another value. Equal values share a place.
-- Intervals that overlap leave the order of two protocols open, which each sentence says.
+  worse one, by a difference that counts (``contracts/judged.py``), and if no interval overlaps with
+  one of another place: overlapping ones leave the order of two protocols open.
 - RFC 9743 asks for consensus that a protocol meets its criteria (section 5) in general use
   (section 6): what it does not meet there would *keep it from deployment*. In the special cases of
   section 7 the RFC may let it pass nevertheless: these *limit* where it can be used. What it does
@@ -20,7 +20,8 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from bdpbench.contracts.evaluation import Answer, Column, Criterion, Evaluation, Figure, FigureValue
-from bdpbench.pages.text import format_number
+from bdpbench.contracts.judged import Found, judged_of, places
+from bdpbench.pages.text import format_number, listed
 from bdpbench.units import with_unit
 
 SPECIAL_CASES = "7"
@@ -30,7 +31,6 @@ DANGERS = ("5.1.1", "5.2")
 """The sections of RFC 9743 about the collapse of the network and about what others get: a protocol
 that does not meet them is called a danger to others."""
 
-_MOST_NAMED = 3
 _FEWEST_FIGURES = 3
 
 
@@ -136,16 +136,16 @@ def is_known(value: float | None) -> TypeGuard[float]:
 
 
 def _has_place(figure: Figure, value: FigureValue, *, first: bool) -> bool:
-    """Whether a value has the first or the last place, and not all values are equal."""
+    """Whether a value is known to have the first or the last place."""
     return place_of(figure, value) == ("first" if first else "last")
 
 
 def place_of(figure: Figure, value: FigureValue) -> str:
-    """``first`` or ``last`` if the value has that place and not all share one, else ""."""
-    ranks = [each["rank"] for each in figure["values"] if each["rank"] is not None]
-    if not figure["better"] or not ranks or min(ranks) == max(ranks):
-        return ""
-    return {min(ranks): "first", max(ranks): "last"}.get(value["rank"] or 0, "")
+    """``first`` or ``last`` if the value is known to have that place, else "": see ``places``."""
+    ranked = [each for each in figure["values"] if _is_ranked(figure, each)]
+    found = [Found(each["value"], each["low"], each["high"]) for each in ranked]
+    placed = places(found, judged_of(figure, figure["unit"]))
+    return next((p.known for each, p in zip(ranked, placed, strict=True) if each is value), "")
 
 
 def _summary(
@@ -189,10 +189,7 @@ def _of_figure(
     words = [f"{figure['title']}: {_value_text(figure, value)}"]
     words.append(f"{_placed(value)} of {value['of']}{_shared(sharing)}")
     words += _neighbour(figure, value, labels, first=first)
-    unsure = [labels[each] for each in value["unsure"] if labels[each] not in sharing]
-    whose = "that" if len(unsure) == 1 else "those"
-    ending = f"; its interval overlaps with {whose} of {listed(unsure)}" if unsure else ""
-    return Finding(", ".join(words) + ending + ".", figure_anchor(figure))
+    return Finding(", ".join(words) + ".", figure_anchor(figure))
 
 
 def figure_anchor(figure: Figure) -> str:
@@ -221,20 +218,6 @@ def ordinal(rank: int) -> str:
 
 def _shared(labels: Sequence[str]) -> str:
     return f", together with {listed(labels)}" if labels else ""
-
-
-def listed(labels: Sequence[str]) -> str:
-    """Some names, all of them if they are few.
-
-    >>> listed(["A"]), listed(["A", "B"]), listed(["A", "B", "C", "D", "E"])
-    ('A', 'A and B', 'A, B, C and 2 others')
-    """
-    named, others = list(labels[:_MOST_NAMED]), len(labels) - _MOST_NAMED
-    if others == 1:
-        named = list(labels)
-    elif others > 1:
-        named.append(f"{others} others")
-    return " and ".join(filter(None, (", ".join(named[:-1]), named[-1])))
 
 
 def _neighbour(

@@ -10,6 +10,7 @@ from bdpbench.contracts.evaluation import (
     EvaluatedStudy,
     Evaluation,
 )
+from bdpbench.contracts.judged import direction, judged_of
 from bdpbench.pages.evaluation.findings import (
     Finding,
     findings_of,
@@ -19,7 +20,7 @@ from bdpbench.pages.evaluation.findings import (
     value_of,
 )
 from bdpbench.pages.tables import markdown_text
-from bdpbench.pages.text import format_number
+from bdpbench.pages.text import format_number, joined
 from bdpbench.units import axis_title, slug
 
 _INTRODUCTION = """\
@@ -98,8 +99,8 @@ def _standings(protocols: Sequence[EvaluatedProtocol], evaluation: Evaluation) -
     ]
     rows = []
     for figure in evaluation["figures"]:
-        better = {"less": ", less is better", "more": ", more is better", "": ""}[figure["better"]]
-        row = [markdown_text(f"{axis_title(figure['title'], figure['unit'])}{better}")]
+        better = direction(judged_of(figure, figure["unit"]))
+        row = [markdown_text(joined(axis_title(figure["title"], figure["unit"]), better))]
         for protocol in protocols:
             value = value_of(figure, protocol["key"])
             if value is None or value["rank"] is None:

@@ -20,6 +20,7 @@ from bdpbench.contracts.evaluation import (
     Figure,
     FigureValue,
 )
+from bdpbench.contracts.judged import direction, judged_of
 from bdpbench.pages.curves import time_specs
 from bdpbench.pages.evaluation.changes import Changes, changes_of
 from bdpbench.pages.evaluation.findings import (
@@ -281,6 +282,7 @@ def evaluation_page(report: EvaluationReport) -> str:
         "html_name": f"evaluation-{evaluation['name']}",
         "units": {each["key"]: each["unit"] for each in evaluation["figures"]},
         "figure_anchor": figure_anchor,
+        "direction": lambda figure: direction(judged_of(figure, figure["unit"])),
         "section_of": section_of,
         "not_met": MEETS_NOT,
         "drawn": {each.chart_id for each in charts},

@@ -18,8 +18,10 @@ from bdpbench.contracts.evaluation import (
     Figure,
     Part,
     PartRun,
+    never_reached,
 )
-from bdpbench.pages.evaluation.findings import is_known, listed, nearest
+from bdpbench.contracts.judged import Found, JudgedDocument, direction, judged_of, places
+from bdpbench.pages.evaluation.findings import is_known, nearest
 from bdpbench.pages.matrix_specs import Axes, valued_matrix
 from bdpbench.pages.names import (
     Captions,
@@ -32,8 +34,8 @@ from bdpbench.pages.names import (
 from bdpbench.pages.series import RunSeries, points_of
 from bdpbench.pages.specs import Chart, CurveContent, Styles, TimeContent, spec_content
 from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
-from bdpbench.pages.text import format_number, joined
-from bdpbench.units import axis_title, with_unit
+from bdpbench.pages.text import format_number, joined, listed
+from bdpbench.units import axis_title, several, with_unit
 
 Prints: TypeAlias = Mapping[tuple[str, str, str, str], float]
 """(study, run id, metric, subject) → the number that the study prints for it."""
@@ -48,6 +50,9 @@ MOST_HISTORIES = 6
 """Most runs whose cwnd and queue are charted for each protocol and part."""
 
 _DASH = "–"
+
+_CELL = ("study", "part", "column", "row", "beside", "panel", "x")
+"""What the cells have in common that are compared with one another."""
 
 
 @dataclass(frozen=True)
@@ -210,36 +215,44 @@ class Parts:
         return ShownStudy(study, shown, place, "; ".join(self._compares(study=study["key"])))
 
     @cached_property
-    def _compared(self) -> pl.DataFrame:
-        """Values that are better if less or more: ``good`` is large, ``first`` and ``last`` places.
+    def _placed(self) -> list[tuple[Mapping[str, Any], str]]:
+        """Cells that can be compared, with their places (``first``, ``last`` or "").
 
-        Only those of which not all protocols have the same.
+        Only those of places that not all protocols share.
         """
-        signs = {
-            (study["key"], part["key"], column["key"]): 1.0 if column["better"] == "more" else -1.0
+        judged = {
+            (study["key"], part["key"], column["key"]): judged_of(column, column["unit"])
             for study in self._evaluation["studies"]
             for part in study["parts"]
             for column in part["columns"]
             if column["better"]
         }
-        known = self._cells.filter(pl.col("value").is_finite())
-        keys = known.select("study", "part", "column").iter_rows()
-        times = pl.Series([signs.get(each, 0.0) for each in keys], dtype=pl.Float64)
-        place = ("study", "part", "column", "row", "beside", "panel", "x")
-        return (
-            known.with_columns(good=pl.col("value") * times)
-            .with_columns(first=pl.max("good").over(place), last=pl.min("good").over(place))
-            .filter(pl.col("first") > pl.col("last"))
-        )
+        groups: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
+        for cell in self._cells.iter_rows(named=True):
+            is_placed = is_known(cell["value"]) or never_reached(cell["value"], cell["why"])
+            if is_placed and (cell["study"], cell["part"], cell["column"]) in judged:
+                groups.setdefault(tuple(cell[each] for each in _CELL), []).append(cell)
+        found: list[tuple[Mapping[str, Any], str]] = []
+        for place, cells in groups.items():
+            values = [Found(each["value"], each["low"], each["high"]) for each in cells]
+            own = places(values, judged[place[:3]])  # type: ignore[index]
+            if any(each.rank > 1 for each in own):
+                found += zip(cells, (each.known for each in own), strict=True)
+        return found
 
     def _compares(self, **where: str) -> Iterator[str]:
         """Of how many values each evaluated protocol has the best, and of how many the worst."""
         for key in self._new:
-            own = self._compared.filter(protocol=key, **where)
-            best, worst = (own.filter(good=pl.col(each)).height for each in ("first", "last"))
-            if own.height:
+            wanted = {"protocol": key, **where}
+            own = [
+                place
+                for cell, place in self._placed
+                if all(cell[name] == value for name, value in wanted.items())
+            ]
+            if own:
                 who = f"{self.protocols[key]['label']}: " if len(self._new) > 1 else ""
-                of = "1 value" if own.height == 1 else f"{own.height} values"
+                best, worst = own.count("first"), own.count("last")
+                of = several(len(own), "value")
                 yield f"{who}best in {best or 'none'} and worst in {worst or 'none'} of {of}"
 
     def figure(self, figure: Figure) -> Chart | None:
@@ -280,7 +293,7 @@ class Parts:
             title=figure["title"],
             caption=joined(
                 figure["text"],
-                BETTER[figure["better"]],
+                _better(figure, figure["unit"]),
                 f"Without a bar, as they never got there: {listed(never)}." if never else "",
                 by=" ",
             ),
@@ -611,7 +624,10 @@ def _without_absent(
     return PartTable(tuple(heads[n] for n in columns), kept, quantity, absent)
 
 
-BETTER = {"less": "Less is better.", "more": "More is better.", "": ""}
+def _better(document: JudgedDocument, unit: str) -> str:
+    """Which values are better, in a sentence."""
+    words = direction(judged_of(document, unit))
+    return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
 def interval(low: float | None, high: float | None) -> str:
@@ -648,7 +664,7 @@ def _lacking(part: Part, lacks: pl.DataFrame) -> Iterator[str]:
 
 def _caption(part: Part, column: Column, *, bars: bool, prints: bool) -> str:
     """What the marks of a chart are."""
-    better = BETTER[column["better"]] if part["kind"] == "curve" else ""
+    better = _better(column, column["unit"]) if part["kind"] == "curve" else ""
     return joined(
         better,
         f"Bars: {column['interval']}." if bars and column["interval"] else "",
@@ -661,10 +677,10 @@ def _beside(labels: Sequence[str]) -> str:
     """Who is shown beside whom, in a sentence; "" if nobody is.
 
     >>> _beside(["Mine", "CUBIC"])
-    'Mine beside CUBIC, its nearest relative here.'
+    'Mine beside CUBIC, which ranks most like it here.'
     """
     first, *others = labels
-    return f"{first} beside {others[0]}, its nearest relative here." if others else ""
+    return f"{first} beside {others[0]}, which ranks most like it here." if others else ""
 
 
 def _pairs(runs: Sequence[PartRun], key: str, relative: str) -> Iterator[list[PartRun]]:

@@ -1,8 +1,10 @@
 // What a page does by itself: draws charts when they come into view, reads values off them, sorts
 // and filters tables, and opens what a link points to. Nothing leaves the page. The report, the page
 // of a trace and that of a comparison share it; each has a part of what it looks for.
-(() => {
-  "use strict";
+"use strict";
+
+// In a block, unlike in a function, two functions of one name are an error that no browser accepts.
+{
 
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
@@ -123,7 +125,6 @@
     const { folder } = await indexed;
     if (folder) return;
     for (const part of partsInPage.keys()) {
-      // eslint-disable-next-line no-await-in-loop -- between two parts, the page answers its reader
       await shard(part);
     }
   }
@@ -215,9 +216,6 @@
 
   // ---- Drawing ----------------------------------------------------------------------------
 
-  // A line's name stands above it, the highest one too.
-  const ROOM_ABOVE = 1.12;
-
   // Widths in pixels of a letter of a legend, and of what stands around a name.
   const LETTER = 7;
   const AROUND_A_NAME = 40;
@@ -291,12 +289,10 @@
     const spec = structuredClone(store.time[chart.kind]);
     const { x, y, color, strokeDash } = spec.layer[0].encoding;
     const samples = samplesOf(chart);
-    const largest = topOf(chart);
     const lines = chart.bands || chart.traces;
     const labels = lines.map((each) => each.label);
-    const top = chart.top || largest * ROOM_ABOVE || 1;
     x.scale.domain = [chart.start || 0, chart.end];
-    y.scale.domain = [0, top];
+    y.scale.domain = [0, chart.top];
     color.scale = { domain: labels, range: lines.map((each) => each.colour) };
     // Dashes tell curves of one chart apart; a single one needs none.
     const dashes = lines.map((each) => (labels.length > 1 ? each.dash : [1, 0]));
@@ -304,7 +300,6 @@
     const bands = spec.layer.find(({ name }) => name === "bands");
     spec.layer = spec.layer.filter((each) => each !== bands || chart.bands);
     if (chart.bands) {
-      y.scale = { nice: true };
       spec.params.push({ name: "step", value: (chart.end - (chart.start || 0)) / BAND_TIMES });
       for (const each of spec.layer) {
         const isOfCurves = each !== bands && each.data.name === bands.data.name;
@@ -313,41 +308,13 @@
     }
     const drops = dropsOf(chart).map(([time]) => ({ t: time }));
     const phases = phasesOf(chart);
-    spec.datasets = { samples, thresholds: labelledApart(chart.thresholds, top), drops, phases };
+    spec.datasets = { samples, thresholds: chart.thresholds, drops, phases };
     // A layer without rows has no extent.
     spec.layer = spec.layer.filter(({ data, name }) => name === "lines" || spec.datasets[data.name].length);
     return spec;
   }
 
   const phasesOf = (chart) => chart.phases || [];
-
-  // Rules that lie closer than their words are high share the words of the upper one.
-  const WORDS_HEIGHT = 0.07;
-
-  function labelledApart(thresholds, top) {
-    const rising = [...thresholds].sort((a, b) => a.v - b.v).map((each) => ({ ...each }));
-    for (let i = rising.length - 1; i > 0; i -= 1) {
-      if (rising[i].v - rising[i - 1].v >= WORDS_HEIGHT * top) continue;
-      rising[i].label = `${rising[i].label}; ${rising[i - 1].label}`;
-      rising[i - 1].label = "";
-      i -= 1;
-    }
-    return rising;
-  }
-
-  // A threshold of slow start that begins far above all that follows would press the rest flat.
-  const FAR_ABOVE = 4;
-
-  function topOf(chart) {
-    const series = chart.traces.map((trace) => pointsOf(trace, chart.kind).v);
-    const highest = chart.thresholds.map(({ v }) => v).concat(series.map((v) => largestOf(v)));
-    const all = Math.max(0, ...highest);
-    if (chart.kind !== "ssthresh") return all;
-    const later = Math.max(0, ...series.map((v) => largestOf(v.filter((each) => each !== v[0]))));
-    return later && all > FAR_ABOVE * later ? later : all;
-  }
-
-  const largestOf = (values) => values.reduce((most, each) => Math.max(most, each), 0);
 
   const options = {
     renderer: "svg",
@@ -373,13 +340,13 @@
     try {
       const [chart, names] = onlyChosen(await contentOf(canvas.dataset.chart));
       tellChoice(canvas.closest("figure"), names);
-      const crowd = crowdOf(chart);
-      if (canvas.dataset.apart === undefined && (crowd || swings(chart))) {
+      const crowd = chart.traces && chart.traces[0].group !== undefined;
+      if (canvas.dataset.apart === undefined && (crowd || chart.apart)) {
         canvas.dataset.apart = "yes";
         offerBoth(canvas, crowd ? "as bands" : "one by one");
       }
       const apart = crowd ? drawBands : drawApart;
-      await (canvas.dataset.apart === "yes" ? apart(chart, canvas, crowd) : drawWhole(chart, canvas));
+      await (canvas.dataset.apart === "yes" ? apart(chart, canvas) : drawWhole(chart, canvas));
       canvas.dataset.drawn = "yes";
     } catch (error) {
       canvas.insertAdjacentHTML("afterbegin", '<p class="failed"></p>');
@@ -414,37 +381,12 @@
 
   // ---- Curves that swing too often to lie on one another ------------------------------------------
 
-  const MOST_TURNS = 60;
-  const FEWEST_APART = 3;
-
-  // How often a curve turns by more than a twentieth of what the chart shows.
-  function turnsOf(values, height) {
-    let [low, high, turns, rising] = [values[0], values[0], 0, null];
-    for (const value of values) {
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-      if (rising !== true && value - low > height) { turns += 1; rising = true; high = value; }
-      else if (rising !== false && high - value > height) { turns += 1; rising = false; low = value; }
-      if (rising === true) low = value < high ? Math.min(low, value) : value;
-      if (rising === false) high = value > low ? Math.max(high, value) : value;
-    }
-    return turns;
-  }
-
-  function swings(chart) {
-    if (chart.kind === "spec" || chart.unit || chart.traces.length < FEWEST_APART) return false;
-    const height = topOf(chart) / 20;
-    const turns = chart.traces.map((trace) => turnsOf(pointsOf(trace, chart.kind).v, height));
-    return turns.reduce((sum, each) => sum + each, 0) > MOST_TURNS;
-  }
-
   const PART_HEIGHT = 62;
 
   async function drawApart(chart, canvas) {
-    const top = chart.top || topOf(chart) * ROOM_ABOVE || 1;
     const last = chart.traces.length - 1;
     const told = document.createElement("p");
-    const rules = chart.thresholds.map(({ label }) => label).join("; ");
+    const rules = chart.thresholds.map(({ label }) => label).filter(Boolean).join("; ");
     told.className = "quantity";
     told.textContent = `${store.time[chart.kind].layer[0].encoding.y.title}${rules ? `; dashed: ${rules}` : ""}`;
     canvas.append(told);
@@ -455,14 +397,13 @@
       const isOwn = ({ of }) => !of || of.includes(trace.label);
       const thresholds = chart.thresholds.filter(isOwn).map((each) => ({ ...each, label: "" }));
       const phases = phasesOf(chart).filter(({ s }) => s === trace.label);
-      const own = { ...chart, traces: [trace], thresholds, phases, top };
+      const own = { ...chart, traces: [trace], thresholds, phases };
       const spec = specOf(own, canvas);
       const { x, y } = spec.layer[0].encoding;
       spec.height = PART_HEIGHT;
       spec.config.legend.offset = 2;
       y.axis = { tickCount: 3, title: null };
       if (i < last) x.axis = { labels: false, title: null };
-      // eslint-disable-next-line no-await-in-loop -- one below the other, in their order
       const view = await embedded(place, spec, canvas);
       readValues(place, own, view);
       moveTogether(canvas, view);
@@ -474,21 +415,12 @@
 
   const BAND_TIMES = 240; // as in pages/curves.py
 
-  // More curves than can be named: name → curves, by what their names begin with; null if that is no help.
-  function crowdOf(chart) {
-    if (chart.kind === "spec" || chart.unit || chart.traces.length <= MOST_NAMED) return null;
-    // Flows of one kind, whatever their numbers; if there are too many kinds, what begins alike.
-    const kinds = [(label) => label.replace(/, flow \d+/, ""), (label) => label.split(", ")[0]];
-    const found = kinds.map((kind) => Map.groupBy(chart.traces, ({ label }) => kind(label)));
-    return found.find(({ size }) => size <= MOST_NAMED && size * 3 <= chart.traces.length);
-  }
-
-  async function drawBands(chart, canvas, groups) {
+  async function drawBands(chart, canvas) {
+    const groups = Map.groupBy(chart.traces, ({ group }) => group);
     const firsts = [...groups].map(([, [first]]) => first);
     const alike = new Set(firsts.map(({ colour }) => colour)).size < firsts.length;
     const medians = [...groups].map(([label, [first]]) => ({ ...first, label, dash: alike ? first.dash : [1, 0] }));
-    const traces = [...groups].flatMap(([group, curves]) => curves.map((each) => ({ ...each, group })));
-    const spec = specOf({ ...chart, traces, bands: medians }, canvas);
+    const spec = specOf({ ...chart, bands: medians }, canvas);
     const told = document.createElement("p");
     told.className = "quantity";
     told.textContent = `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.`;
@@ -531,13 +463,13 @@
   function openRunsOnClick(view) {
     view.addEventListener("click", (_, item) => {
       const run = item && item.datum && item.datum.run_id;
-      if (run && item.datum.runs) listRuns(view, item.datum);
+      if (run && item.datum.runs) listRunsOfCell(view, item.datum);
       else if (run) location.hash = `run-${run}`;
     });
   }
 
   // The runs that a cell is the mean of, below its chart, in the place of those listed before.
-  function listRuns(view, datum) {
+  function listRunsOfCell(view, datum) {
     const figure = view.container().closest("figure");
     const list = figure.querySelector(".runs-of-cell") || document.createElement("details");
     list.className = "runs-of-cell";
@@ -1342,4 +1274,4 @@
 
   if (location.search === "?all") showEverything().then(openTarget);
   else openTarget();
-})();
+}

@@ -13,7 +13,7 @@ from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.runs import Definition
 from bdpbench.contracts.yaml_files import YamlFile
-from bdpbench.pages.curves import curve, line_spec
+from bdpbench.pages.curves import curve, line_spec, settled
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.series import Packed, embed_json, pack, thinned_shares, unpack
 from bdpbench.pages.specs import Chart, Spec, Threshold, TimeContent
@@ -625,7 +625,7 @@ def chart_of(
         title=title,
         caption=f"{words['caption']}{more}",
         alternative=f"{title}{over}, {span}: {', '.join(line.label for line in lines)}",
-        content=content,
+        content=settled(content, [unpack(line.points) for line in lines]),
         note=f"Bins of {format_number(bin_s)} s{means}.",
     )
 

@@ -7,7 +7,9 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
+
+import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.pages.drawing import BANDS, DROP_HEIGHT, DROPS, LINES, MOST_NAMED, SAMPLES
@@ -89,6 +91,7 @@ _SEQUENCE = (
 )
 
 _FLOW_COLOURS = ("#0b66c3", "#c2410c", "#0f766e", "#7e22ce", "#a16207", "#be185d", "#3f6212")
+Points: TypeAlias = tuple[Sequence[float], Sequence[float]]
 Interpolate: TypeAlias = Literal["linear", "step-before", "step-after"]
 _HEIGHT = 230
 
@@ -103,6 +106,13 @@ BAND_TIMES = 240
 _OF_A_TURN = 20
 _MOST_TURNS = 60
 _FEWEST_APART = 3
+
+# A line's name stands above it, the highest one too.
+_ROOM_ABOVE = 1.12
+# How often the first of all thresholds of slow start is as large as all later ones to be cut off.
+_FAR_ABOVE = 4
+# Of the words of a rule, as a share of the axis.
+_WORDS_HEIGHT = 0.07
 
 BAND = {"low": 0.1, "v": 0.5, "high": 0.9}
 
@@ -200,7 +210,7 @@ def charted_view(
         if table not in CHARTED_TABLES:
             charts.append(_cdf(f"{prefix}-{table}", table, view.runs, lines, series, names))
             continue
-        chart = time_chart(f"{prefix}-{table}", table, view.runs, lines, names)
+        chart = time_chart(f"{prefix}-{table}", table, view.runs, lines, series, names)
         alone = len(view.runs) == 1
         charts.append(_with_drops(chart, view.runs[0], series, names) if alone else chart)
     return ChartedView(view.title, tuple(charts), tuple(missing), len(view.runs), view.of)
@@ -228,7 +238,8 @@ def _cdf(
     names: Names,
 ) -> Chart:
     """A cumulative distribution, such as that of the queue's length."""
-    times = [points_of(series[line["run"]], table, line["subject"])[0] for line in lines]
+    points = points_of_lines(lines, table, series)
+    times = [own for own, _ in points]
     words = names.captions.charts[table]
     content = _time_content(table, runs, lines, names)
     content["end"] = max(each[-1] for each in times) or 1.0
@@ -243,8 +254,15 @@ def _cdf(
         title=words["title"],
         caption=words["caption"],
         alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {shown}.",
-        content=content,
+        content=settled(content, points),
     )
+
+
+def points_of_lines(
+    lines: Sequence[CurveContent], table: str, series: Mapping[str, RunSeries]
+) -> list[Points]:
+    """Times (s) and values of each line of a table."""
+    return [points_of(series[line["run"]], table, line["subject"]) for line in lines]
 
 
 def time_chart(
@@ -252,12 +270,15 @@ def time_chart(
     table: str,
     runs: Sequence[PlannedRun],
     lines: Sequence[CurveContent],
+    series: Mapping[str, RunSeries],
     names: Names,
 ) -> Chart:
     """Lines of a table over time; ``runs`` are the runs of the lines."""
     words = names.captions.charts[table]
     shown = "; ".join(line["label"] for line in lines)
-    content = _time_content(table, runs, lines, names)
+    content = settled(
+        _time_content(table, runs, lines, names), points_of_lines(lines, table, series)
+    )
     dashed = words.get("dashed", "") if content["thresholds"] else ""
     return Chart(
         chart_id=chart_id,
@@ -447,12 +468,69 @@ def line_spec(
     return spec
 
 
+def settled(content: TimeContent, points: Sequence[Points]) -> TimeContent:
+    """A chart over time with all that follows from its values, for the page and for files alike.
+
+    Args:
+        content: the chart, whose ``top`` may be given.
+        points: times (s) and values of each of its curves.
+
+    Returns:
+        The content with the upper end of its axis, the groups of a crowd or whether its curves
+            swing too often to lie on one another, and rules with words that do not overlap.
+    """
+    found = content.copy()
+    curves, values = content["traces"], [own for _, own in points]
+    groups = crowd_of(content)
+    if groups:
+        span = content["end"] - content.get("start", 0)
+        highest = max((each["high"] for each in bands_of(content, points, groups, span)), default=0)
+        rules = [each["v"] for each in content["thresholds"]]
+        found["top"] = _ROOM_ABOVE * max([highest, *rules]) or 1
+        names = {each["label"]: name for name, own in groups.items() for each in own}
+        found["traces"] = [{**each, "group": names[each["label"]]} for each in curves]
+    elif "top" not in content:
+        found["top"] = _ROOM_ABOVE * _highest(content, values) or 1
+        found["apart"] = swings(content, values)
+    if len(curves) == 1:  # dashes tell curves of one chart apart; a single one needs none
+        found["traces"] = [{**each, "dash": [1, 0]} for each in curves]
+    found["thresholds"] = _labelled_apart(content["thresholds"], found["top"])
+    return found
+
+
+def _highest(content: TimeContent, values: Sequence[Sequence[float]]) -> float:
+    """What the axis has to reach.
+
+    A threshold of slow start that begins far above all that follows would press the rest flat.
+
+    >>> content = {"kind": "ssthresh", "traces": [], "thresholds": [], "end": 1.0}
+    >>> _highest(content, [[20000.0, 300.0, 200.0]]), _highest(content, [[900.0, 300.0, 200.0]])
+    (300.0, 900.0)
+    """
+    rules = [each["v"] for each in content["thresholds"]]
+    highest = max(itertools.chain(rules, *values), default=0.0)
+    if content["kind"] == "ssthresh":
+        later = max((each for own in values for each in own if each != own[0]), default=0.0)
+        if later and highest > _FAR_ABOVE * later:
+            return later
+    return highest
+
+
+def _labelled_apart(rules: Sequence[Threshold], top: float) -> list[Threshold]:
+    """Rules that lie closer than their words are high share the words of the upper one."""
+    found = [each.copy() for each in rules]
+    rising = sorted(found, key=lambda each: each["v"])
+    for lower, upper in zip(rising[-2::-1], rising[:0:-1], strict=True):
+        if upper["label"] and upper["v"] - lower["v"] < _WORDS_HEIGHT * top:
+            upper["label"], lower["label"] = f"{upper['label']}; {lower['label']}", ""
+    return found
+
+
 def crowd_of(content: TimeContent) -> dict[str, list[CurveContent]]:
     """Group → its curves, where there are more than can be named; {} if that is no help.
 
     A group are flows of one kind, ``H-TCP, flow 3, 20 packets`` with ``H-TCP, 20 packets``; if
-    there are too many kinds, curves whose labels begin with the same words. So does
-    static/report.js.
+    there are too many kinds, curves whose labels begin with the same words.
     """
     curves = content["traces"]
     for group_of in (_without_number, _first_words):
@@ -465,6 +543,30 @@ def crowd_of(content: TimeContent) -> dict[str, list[CurveContent]]:
     return {}
 
 
+def bands_of(
+    content: TimeContent,
+    points: Sequence[Points],
+    groups: Mapping[str, Sequence[CurveContent]],
+    span: float,
+) -> list[dict[str, Any]]:
+    """Medians and bands of groups of curves: of the last value of each in each part of ``span``."""
+    names = {each["label"]: name for name, curves in groups.items() for each in curves}
+    at = ((pl.col("t") / (span / BAND_TIMES)).floor() + 0.5) * (span / BAND_TIMES)
+    samples = pl.concat(
+        pl.DataFrame({"t": times, "v": values}, schema={"t": pl.Float64, "v": pl.Float64}).select(
+            "t", "v", at.alias("at"), s=pl.lit(each["label"]), group=pl.lit(names[each["label"]])
+        )
+        for each, (times, values) in zip(content["traces"], points, strict=True)
+    )
+    lasts = samples.group_by("group", "at", "s", maintain_order=True).agg(
+        pl.col("v").sort_by("t").last()
+    )
+    shares = [pl.col("v").quantile(share, "linear").alias(name) for name, share in BAND.items()]
+    found = lasts.group_by("group", "at", maintain_order=True).agg(*shares)
+    order = pl.col("group").replace_strict({name: nth for nth, name in enumerate(groups)})
+    return found.sort(order, "at").rename({"group": "s", "at": "t"}).to_dicts()
+
+
 def _without_number(label: str) -> str:
     return _NUMBER_OF_FLOW.sub("", label)
 
@@ -474,16 +576,15 @@ def _first_words(label: str) -> str:
 
 
 def swings(content: TimeContent, values: Sequence[Sequence[float]]) -> bool:
-    """Whether curves turn too often to lie on one another, as static/report.js decides.
+    """Whether curves turn too often to lie on one another, and are drawn one below the other.
 
     Args:
-        content: a chart over time, whose curves the page then draws one below the other.
+        content: a chart over time.
         values: those of each of its curves.
     """
     if "unit" in content or len(values) < _FEWEST_APART:
         return False
-    rules = [each["v"] for each in content["thresholds"]]
-    height = max(itertools.chain(rules, *values), default=0.0) / _OF_A_TURN
+    height = _highest(content, values) / _OF_A_TURN
     return sum(_turns(each, height) for each in values) > _MOST_TURNS
 
 

@@ -25,7 +25,7 @@ import polars as pl
 
 from bdpbench.contracts.documents import csv_of, csv_of_frame
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.curves import BAND, BAND_TIMES, crowd_of, swings, time_specs
+from bdpbench.pages.curves import bands_of, crowd_of, points_of_lines, time_specs
 from bdpbench.pages.drawing import (
     BANDS,
     COLUMN_PT,
@@ -60,7 +60,6 @@ FIGURE_BINS = 800
 """Intervals of time whose extremes a figure keeps: more than one per px of its width."""
 
 # A line's name is above it, even for the highest line.
-_ROOM_ABOVE = 1.12
 _LONGEST_NAME = 140
 _HASH_DIGITS = 8
 
@@ -365,28 +364,6 @@ def figures_of(sections: Sections) -> list[Figure]:
     return named(_placed(sections))
 
 
-def _bands(
-    samples: Sequence[Mapping[str, Any]],
-    groups: Mapping[str, Sequence[CurveContent]],
-    step: float,
-) -> list[dict[str, Any]]:
-    """Medians and bands of groups of curves, of the last value of each in each ``step`` (s)."""
-    if not groups:
-        return []
-    names = {each["label"]: name for name, curves in groups.items() for each in curves}
-    at = ((pl.col("t") / step).floor() + 0.5) * step
-    lasts = (
-        pl.DataFrame(samples)
-        .with_columns(at.alias("at"), group=pl.col("s").replace_strict(names))
-        .group_by("group", "at", "s", maintain_order=True)
-        .agg(pl.col("v").sort_by("t").last())
-    )
-    shares = [pl.col("v").quantile(share, "linear").alias(name) for name, share in BAND.items()]
-    found = lasts.group_by("group", "at", maintain_order=True).agg(*shares)
-    order = pl.col("group").replace_strict({name: nth for nth, name in enumerate(groups)})
-    return found.sort(order, "at").rename({"group": "s", "at": "t"}).to_dicts()
-
-
 def named(charts: Iterable[tuple[str, str, Chart]]) -> list[Figure]:
     """Figures with a name each: words of the name, full title, and chart."""
     found: dict[str, Figure] = {}
@@ -469,11 +446,7 @@ class Renderer:
     def are_apart(self, chart: Chart) -> bool:
         """Whether the page draws its curves one below the other."""
         content = chart.content
-        if "spec" in content or crowd_of(content):
-            return False
-        curves = [(each["run"], content["kind"], each["subject"]) for each in content["traces"]]
-        values = [points_of(self._series[run], kind, subject)[1] for run, kind, subject in curves]
-        return swings(content, values)
+        return "spec" not in content and content.get("apart", False)
 
     def csv(self, chart: Chart) -> bytes:
         """The data of a chart as CSV, as the page offers it."""
@@ -506,19 +479,18 @@ class Renderer:
     def _time_spec(self, content: TimeContent) -> Spec:
         spec = copy.deepcopy(self._time_specs[content["kind"]])
         traces, thresholds = content["traces"], content["thresholds"]
-        samples = [each for trace in traces for each in self._samples(trace, content["kind"])]
-        span = content["end"] - content.get("start", 0)
         groups = crowd_of(content)
-        bands = _bands(samples, groups, span / BAND_TIMES)
         if groups:
+            points = points_of_lines(traces, content["kind"], self._series)
+            bands = bands_of(content, points, groups, content["end"] - content.get("start", 0))
             samples = [{"t": each["t"], "v": each["v"], "s": each["s"]} for each in bands]
-        values = [each["high"] for each in bands] or [each["v"] for each in samples]
-        highest = max([*values, *(each["v"] for each in thresholds)], default=0.0)
+        else:
+            samples = [each for trace in traces for each in self._samples(trace, content["kind"])]
         lines = spec["layer"][0]
         encoding = lines["encoding"]
         encoding.pop("opacity", None)
         encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
-        encoding["y"]["scale"]["domain"] = [0, content.get("top") or highest * _ROOM_ABOVE or 1]
+        encoding["y"]["scale"]["domain"] = [0, content["top"]]
         styles = {each["label"]: (each["colour"], list(each["dash"])) for each in traces}
         *layers, band = spec["layer"]
         layers[-1]["data"] = {"name": ENDS}  # Vega need not look for them among all samples

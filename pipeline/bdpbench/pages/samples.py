@@ -12,9 +12,9 @@ import polars as pl
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.pages.analysis import COLOURS, MOST_LINES, MOST_ROWS
-from bdpbench.pages.curves import curve, line_spec
+from bdpbench.pages.curves import Points, curve, line_spec, settled
 from bdpbench.pages.html import embedded, page_environment
-from bdpbench.pages.series import Packed, embed_json, pack
+from bdpbench.pages.series import Packed, embed_json, pack, unpack
 from bdpbench.pages.specs import Chart, Layer, Phase, Spec, TimeContent, layer, number, text
 from bdpbench.pages.text import format_number
 from bdpbench.units import several, slug
@@ -88,11 +88,12 @@ def build_samples_page(page: SamplesPage, out: Path) -> None:
         phases = [
             phase for row in rows.iter_rows(named=True) for phase in _phases(row, points, falls)
         ]
-        charts.append(_chart(key, name, rows, colours, span_s, phases))
-        specs[key] = samples_spec(name, has_phases=bool(phases))
         series[key] = {
             each: _packed(points, each, _end_s(page, name, each)) for each in rows["subject"]
         }
+        drawn = [unpack(each) for each in series[key].values()]
+        charts.append(_chart(key, name, rows, colours, span_s, phases, drawn))
+        specs[key] = samples_spec(name, has_phases=bool(phases))
     store = {"time": specs, "charts": {chart.chart_id: chart.content for chart in charts}}
     shown = page.summary.head(MOST_ROWS)
     content = {
@@ -178,6 +179,7 @@ def _chart(
     colours: Mapping[str, str],
     span_s: tuple[float, float],
     phases: list[Phase],
+    points: Sequence[Points],
 ) -> Chart:
     subjects = [str(each) for each in rows["subject"]]
     labels = [each or name.removesuffix("_") for each in subjects]
@@ -200,7 +202,7 @@ def _chart(
         + (_OF_PHASES if phases else "")
         + (f" Shown are the {MOST_LINES} with most samples." if len(labels) == MOST_LINES else ""),
         alternative=f"{title} over time: {', '.join(labels)}",
-        content=content,
+        content=settled(content, points),
         note="Of 500 intervals or more, each shows its first, least, largest and last sample.",
     )
 

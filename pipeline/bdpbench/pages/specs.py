@@ -102,13 +102,17 @@ class Phase(TypedDict):
 
 
 class CurveContent(TypedDict):
-    """One line: where the page's script finds its points, and how it looks."""
+    """One line: where the page's script finds its points, and how it looks.
+
+    Of a crowd, medians and bands of each ``group`` are drawn instead.
+    """
 
     run: str
     subject: str
     label: str
     colour: str
     dash: Sequence[int]
+    group: NotRequired[str]
 
 
 class DropsContent(TypedDict):
@@ -132,8 +136,9 @@ class TimeContent(TypedDict):
     """Lines that the page's script puts into the specification of their ``kind``.
 
     ``start`` and ``end`` are the horizontal domain, in s or ``unit``; ``top`` is the upper end of
-    the vertical axis, if it does not follow from the values; ``columns`` names both in CSV.
-    A line breaks between samples that are more than ``gap`` (s) apart.
+    the vertical axis, and ``apart`` says whether the curves are drawn one below the other: both are
+    set by ``settled`` (pages/curves.py). ``columns`` names both axes in CSV. A line breaks between
+    samples that are more than ``gap`` (s) apart.
     """
 
     kind: str
@@ -142,6 +147,7 @@ class TimeContent(TypedDict):
     thresholds: list[Threshold]
     start: NotRequired[float]
     top: NotRequired[float]
+    apart: NotRequired[bool]
     unit: NotRequired[str]
     columns: NotRequired[list[str]]
     gap: NotRequired[float]
@@ -207,20 +213,21 @@ def layer(mark: str, rows: str, encoding: Encoding, **look: Any) -> Layer:
     return {"data": {"name": rows}, "mark": {"type": mark, **look}, "encoding": dict(encoding)}
 
 
-def names_at_ends(line: Layer, until: str = "true") -> Layer:
+def names_at_ends(line: Layer, until: str = "") -> Layer:
     """The names of lines at their right ends, moved apart where they would overlap.
 
     A chart that has them and a legend shows one of both: these if there are a few short names.
 
     Args:
         line: a layer of lines, with fields for ``x``, ``y`` and ``color``.
-        until: which rows are shown, as an expression of Vega.
+        until: which rows are shown, as an expression of Vega; a chart that has one can be zoomed,
+            and a click on a name picks its line.
     """
     rows, encoding = line["data"]["name"], line["encoding"]
     across, up, series = (encoding[channel]["field"] for channel in ("x", "y", "color"))
     in_order = [{"field": "end"}]
     place = [
-        {"filter": f"isValid(datum.{up}) && {until}"},
+        {"filter": f"isValid(datum.{up}) && {until or 'true'}"},
         {"joinaggregate": [{"op": "max", "field": across, "as": "last"}], "groupby": [series]},
         {"filter": f"datum.{across} == datum.last"},
         {
@@ -252,8 +259,9 @@ def names_at_ends(line: Layer, until: str = "true") -> Layer:
         },
     }
     look = {"align": "left", "baseline": "middle", "dx": _TO_NAMES_PX + 2, "fontSize": 11}
+    hand = {"cursor": "pointer"} if until else {}
     words = {
-        "mark": {"type": "text", "color": INK, "cursor": "pointer", **look} | beside,
+        "mark": {"type": "text", "color": INK, **hand, **look} | beside,
         "encoding": {"x": right, "y": number("at", scale=None), "text": text(series)},
     }
     return {"name": ENDS, "data": {"name": rows}, "transform": place, "layer": [rule, words]}

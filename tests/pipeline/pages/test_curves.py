@@ -160,5 +160,5 @@ def test_flows_of_one_protocol_in_a_run_differ_in_their_dashes() -> None:
 
 def test_a_caption_speaks_of_dashed_lines_only_where_there_are_any() -> None:
     runs: Any = [_run("a", duration_s=5, buffer_pkts=40), _run("b", duration_s=5, buffer_pkts=200)]
-    assert "dashed buffer size" in time_chart("one", "queue", runs[:1], [], NAMES).caption
-    assert "dashed" not in time_chart("both", "queue", runs, [], NAMES).caption
+    assert "dashed buffer size" in time_chart("one", "queue", runs[:1], [], {}, NAMES).caption
+    assert "dashed" not in time_chart("both", "queue", runs, [], {}, NAMES).caption

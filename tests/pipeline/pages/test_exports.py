@@ -20,7 +20,7 @@ import vl_convert
 from tests.needs import needs
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.curves import crowd_of, curve, line_spec, swings
+from bdpbench.pages.curves import crowd_of, curve, line_spec, settled, swings
 from bdpbench.pages.drawing import (
     BANDS,
     COLUMN_PT,
@@ -47,7 +47,7 @@ from bdpbench.pages.exports import (
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.latex import is_exported
 from bdpbench.pages.series import pack
-from bdpbench.pages.specs import TimeContent
+from bdpbench.pages.specs import Chart, Threshold, TimeContent
 
 
 @pytest.fixture(scope="module")
@@ -422,6 +422,10 @@ def test_many_curves_are_drawn_as_the_median_and_the_band_of_their_group(
         label: {"throughput": {trace["subject"]: pack([1.0, 15.0, 30.0], [value] * 3)}}
         for label, value in zip(labels, values, strict=True)
     }
+    points = [([1.0, 15.0, 30.0], [value] * 3) for value in values]
+    del content["top"]
+    content = settled(content, points)
+    assert [each["group"] for each in content["traces"]] == ["A"] * 5 + ["B"] * 5
     chart = replace(shown, content=content)
     assert labels_of(chart) == ["A", "B"]
     assert printed_caption(chart).endswith(
@@ -454,6 +458,23 @@ def test_flows_of_one_kind_are_a_crowd() -> None:
     kinds = [f"{'AB'[nth % 2]}, flow {nth}, {nth} packets" for nth in range(9)]
     content["traces"] = [curve("run", f"flow:{each}", each, "#000") for each in kinds]
     assert list(crowd_of(content)) == ["A", "B"]
+
+
+def test_page_and_file_end_their_axes_alike_where_a_first_threshold_is_far_above() -> None:
+    """xu2004: an ssthresh that begins at 20,000 packets pressed the rest flat in exported files."""
+    trace = curve("run", "flow:0", "A", "#000", (9, 3))
+    rules: list[Threshold] = [{"v": 310.0, "label": "upper"}, {"v": 300.0, "label": "lower"}]
+    given: TimeContent = {"kind": "ssthresh", "end": 9, "traces": [trace], "thresholds": rules}
+    points = ([0.0, 2.0, 9.0], [20_000.0, 400.0, 250.0])
+    content = settled(given, [points])
+    chart = Chart("one", "ssthresh", "", "", content)
+    spec = Renderer({"run": {"ssthresh": {"flow:0": pack(*points)}}}, read_captions()).spec(chart)
+    lines = spec["layer"][0]["encoding"]
+    # The page takes its axis, its dashes and its words from the content, as the file does.
+    assert lines["y"]["scale"]["domain"] == [0, content["top"]] == [0, pytest.approx(400 * 1.12)]
+    assert lines["strokeDash"]["scale"]["range"] == [[1, 0]]
+    assert spec["datasets"]["thresholds"] == content["thresholds"]
+    assert [each["label"] for each in content["thresholds"]] == ["upper; lower", ""]
 
 
 @pytest.mark.parametrize("interpolate", ["linear", "step-before", "step-after"])

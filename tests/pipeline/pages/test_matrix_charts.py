@@ -294,9 +294,9 @@ def test_colours_show_the_distance_from_what_a_metric_is_compared_with(
 ) -> None:
     runs = _grid(rtt_ms=[10, 20], buffer_pkts=[5])
     known = dict(zip((10, 20), values, strict=True))
-    matrix = Matrix.model_validate({**GRID, "metric": "throughput_ratio"})
+    matrix = Matrix.model_validate({**GRID, "metric": "fair_share_ratio"})
     metrics = {
-        (str(run["run_id"]), "throughput_ratio"): known[run["parameters"]["rtt_ms"]] for run in runs
+        (str(run["run_id"]), "fair_share_ratio"): known[run["parameters"]["rtt_ms"]] for run in runs
     }
     (group,) = _groups(inputs, runs, metrics, matrix)
     scale = group.charts[0].content["spec"]["layer"][0]["encoding"]["color"]["scale"]

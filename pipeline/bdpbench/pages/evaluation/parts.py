@@ -21,6 +21,7 @@ from bdpbench.contracts.evaluation import (
     never_reached,
 )
 from bdpbench.contracts.judged import Found, JudgedDocument, direction, judged_of, places
+from bdpbench.pages.curves import points_of_lines, settled
 from bdpbench.pages.evaluation.findings import is_known, nearest
 from bdpbench.pages.matrix_specs import Axes, valued_matrix
 from bdpbench.pages.names import (
@@ -598,7 +599,7 @@ class Parts:
             caption=_beside(labels),
             alternative=f"Line chart of {words['quantity']} over time. Lines: "
             f"{'; '.join(line['label'] for line in lines)}.",
-            content=content,
+            content=settled(content, points_of_lines(lines, table, self.series)),
         )
 
     def _series_of(self, run_id: str) -> RunSeries:

@@ -347,6 +347,7 @@ def _check_shown(
         pairs = enumerate(scenario.tradeoffs)
         shown: list[tuple[Location, str]] = [
             *((("summary", index), metric) for index, metric in enumerate(scenario.summary)),
+            *((("answers", index), metric) for index, metric in enumerate(scenario.answers)),
             *((("tradeoffs", i, j), metric) for i, pair in pairs for j, metric in enumerate(pair)),
         ]
         for below, metric in shown:

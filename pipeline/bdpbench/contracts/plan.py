@@ -152,7 +152,8 @@ class ScenarioText(TypedDict):
     """The texts of a scenario; its description ends with that of its topology.
 
     ``longest_s`` is its longest duration in any tier, s; ``swept`` are the parameters that the
-    study varies, from which others may be derived; ``question`` is what it is to answer;
+    study varies, from which others may be derived; ``question`` is what it is to answer, by
+    the metrics of ``answers``;
     ``time_series`` is false if reports show only values of its runs; ``tradeoffs`` are pairs of
     metrics that they draw against each other.
     """
@@ -166,6 +167,7 @@ class ScenarioText(TypedDict):
     longest_s: float
     swept: NotRequired[list[str]]
     question: NotRequired[str]
+    answers: NotRequired[list[str]]
     time_series: NotRequired[bool]
     tradeoffs: NotRequired[list[list[str]]]
 

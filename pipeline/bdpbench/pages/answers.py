@@ -181,7 +181,7 @@ def _told(own: pl.DataFrame, judged: Judged) -> str:
 
 
 def _extremes(known: Mapping[str, Found], judged: Judged) -> str:
-    """``highest for A and B (98 %) and lowest for C (72 %)``.
+    """``highest for A and B (98 %) and lowest for C (72 %)``; of a reference, who is about there.
 
     >>> found = dict(zip("ABCD", map(Found, (500.0, 200.0, 500.0, 40.0)), strict=True))
     >>> _extremes(found, Judged("less", 0.05, unit="packets"))
@@ -190,19 +190,28 @@ def _extremes(known: Mapping[str, Found], judged: Judged) -> str:
     '97.5 % for all 4'
     >>> _extremes(dict(zip("ABC", map(Found, (-0.8, 0.1, 0.5)))), Judged("nearest", 0.05, 0.0))
     'nearest to 0 for B (0.1) and farthest from it for A (−0.8)'
+    >>> _extremes(dict(zip("ABCD", map(Found, (1.02, 0.99, 1.0, 0.00065)))),
+    ...           Judged("nearest", 0.05, 1.0, "1"))
+    'about 1 for A, B and C and farthest from it for D (0.00065)'
     """
     if judged.better != "nearest":
         judged = replace(judged, better="more")
     words = ("highest", "lowest")
     if judged.better == "nearest":
         words = (f"nearest to {judged.reference:g}", "farthest from it")
-    found, whom = list(known.values()), list(known)
+    found, whom, reference = list(known.values()), list(known), judged.reference or 0.0
     placed = places(found, judged)
     if all(each.rank == 1 for each in placed):
         return f"{_shown(found, judged)} for all {len(found)}"
     parts = []
+    if judged.better == "nearest":
+        about = [who for who, each in known.items() if not judged.lead(reference, each.value or 0)]
+        if about:
+            parts.append(f"about {reference:g}{_of(about)}")
     for word, end in zip(words, ("first", "last"), strict=True):
         own = [n for n, each in enumerate(placed) if each.end == end]
+        if parts and end == "first":  # who is about there is nearest
+            continue
         beside = dict.fromkeys(whom[other] for n in own for other in placed[n].unsure)
         overlap = f"; runs of {listed(list(beside))} overlap" if beside else ""
         value = _shown([found[n] for n in own], judged)

@@ -44,8 +44,9 @@ class Experiment:
     """A scenario of the study with everything that the page shows about it.
 
     ``absent`` of its ``runs`` have no results, and ``shared`` also belong to an earlier scenario.
-    ``asked`` are the metrics that it is shown by, and ``answer`` what they say in sentences, to its
-    ``question`` if it has one. ``values_only``: no run is shown over time.
+    ``asked`` are the metrics that it is shown by, ``answers`` those of them that answer its
+    ``question`` if it has one, and ``answer`` what they say in sentences.
+    ``values_only``: no run is shown over time.
     """
 
     key: str
@@ -59,6 +60,7 @@ class Experiment:
     summaries: tuple[Chart, ...]
     views: LazyViews
     asked: tuple[str, ...]
+    answers: tuple[str, ...]
     answer: tuple[str, ...]
     question: str
     values_only: bool
@@ -84,7 +86,8 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
     numbers = [row for row in rows if row["scenario"] == key]
     metrics = inputs.metrics.filter(pl.col("scenario") == key)
     swept = Swept(done, sweep, metrics, names, numbers, inputs.repetitions)
-    asked = tuple(_asked(numbers, scenario["summary"]))
+    answers = scenario.get("answers", [])
+    asked = tuple(_asked(numbers, [*answers, *scenario["summary"]]))
     return Experiment(
         key=key,
         title=scenario["title"],
@@ -105,7 +108,8 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
             ),
         ),
         asked=asked,
-        answer=answer(asked, done, metrics, sweep, names),
+        answers=tuple(answers),
+        answer=answer(answers or asked, done, metrics, sweep, names),
         question=scenario.get("question", ""),
         values_only=not scenario.get("time_series", True),
     )

@@ -205,7 +205,13 @@ def leads_of(sections: Sections) -> list[Lead]:
         asked = [each for each in answered if each.summaries or each.key in cells][:MOST_LEADS]
     asked = asked or answered[:MOST_LEADS]
     most = MOST_LEAD_CHARTS if len(asked) == 1 else 1
-    return [Lead(each, (each.summaries or cells.get(each.key, ()))[:most]) for each in asked]
+    leads = []
+    for each in asked:
+        charts = (*each.summaries, *cells.get(each.key, ()))
+        if each.answers:  # a chart of another metric would not answer the question
+            charts = tuple(own for own in charts if set(own.metrics) & set(each.answers))
+        leads.append(Lead(each, charts[:most]))
+    return leads
 
 
 def _content(sections: Sections) -> dict[str, object]:

@@ -1,4 +1,4 @@
-"""A metric over a swept parameter, run by run or as median and spread, and as bars."""
+"""A metric over a swept parameter, run by run or as mean and spread, and as bars."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Swept:
         metrics: as in ``metrics.parquet``.
         names: the names for readers.
         numbers: published numbers of the scenario, as in ``scorecard.json``.
-        repetitions: means over repetitions, as in ``ReportInputs``.
+        repetitions: which runs repeat one another, as in ``ReportInputs``.
     """
 
     runs: Sequence[PlannedRun]
@@ -101,18 +101,28 @@ class Swept:
         return ", ".join([who, *others, *([subject_name(subject)] if subject else [])])
 
     def means(self, metric: str) -> pl.DataFrame:
-        """Means of a metric over the repetitions of each run: the row of the first of them."""
+        """Means of a metric over the repetitions of each run, with the smallest and the largest.
+
+        Returns:
+            run_id (the first of them), subject, unit, value, lower, upper, runs.
+        """
         if self.repetitions is None or not self.runs:
             return pl.DataFrame(schema=_MEANS)
         own = (pl.col("metric") == metric) & (pl.col("scenario") == self.runs[0]["scenario"])
-        return self.repetitions.filter(own).select(
-            pl.col("run_ids").list.first().alias("run_id"),
-            "subject",
-            "unit",
-            pl.col("mean").alias("value"),
-            (pl.col("mean") - pl.col("half_width")).alias("lower"),
-            (pl.col("mean") + pl.col("half_width")).alias("upper"),
-            pl.col("run_ids").list.len().cast(pl.Int64).alias("runs"),
+        values = self.metrics.filter(pl.col("metric") == metric)
+        return (
+            self.repetitions.filter(own)
+            .select("subject", "unit", first=pl.col("run_ids").list.first(), run_id="run_ids")
+            .explode("run_id")
+            .join(values.select("run_id", "subject", "value"), on=["run_id", "subject"])
+            .group_by("first", "subject", "unit", maintain_order=True)
+            .agg(
+                pl.col("value").mean(),
+                lower=pl.col("value").min(),
+                upper=pl.col("value").max(),
+                runs=pl.len().cast(pl.Int64),
+            )
+            .rename({"first": "run_id"})
         )
 
 
@@ -140,7 +150,7 @@ class Abscissa:
 
 
 def sweep_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
-    """A metric over a sweep, run by run, or as median and spread if there are too many runs.
+    """A metric over a sweep, run by run, or as mean and spread if there are too many runs.
 
     Returns:
         The chart; None if nothing is swept, or no series has two points.
@@ -148,7 +158,7 @@ def sweep_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
     if not swept.sweep.main:
         return None
     rows = swept.metrics.filter(pl.col("metric") == metric)
-    draw = _medians if is_crowded(swept) else _single_runs
+    draw = _mean_and_spread if is_crowded(swept) else _single_runs
     return draw(chart_id, metric, rows, swept)
 
 
@@ -417,12 +427,12 @@ def repetitions_note(means: pl.DataFrame) -> str:
             f"The {runs} repetitions are exactly equal, because nothing random affects this "
             "metric; there is no interval."
         )
-    bars = f"Error bars are 95 % confidence intervals of means over {runs} repetitions."
+    bars = f"Bars go from the smallest to the largest of {runs} repetitions."
     return f"{bars} There is none where repetitions are exactly equal." if equal else bars
 
 
 def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
-    """Bars of the means of a metric with confidence intervals; None if no runs are repeated."""
+    """Bars of the means of a metric with their intervals; None if no runs are repeated."""
     names, by_id = swept.names, {run["run_id"]: run for run in swept.runs}
     means = swept.means(metric)
     several = means["subject"].n_unique() > 1
@@ -443,11 +453,18 @@ def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
         chart_id=chart_id,
         title=f"{name}, means",
         caption=names.captions.charts["repetitions"]["caption"],
-        alternative=f"Bars of the mean {name} with confidence intervals: {'; '.join(order)}.",
+        alternative=f"Bars of the mean {name}, from the least to the most: {'; '.join(order)}.",
         content=spec_content(interval_bars(bars, order, colours, quantity)),
-        note=repetitions_note(bars),
+        note=joined(repetitions_note(bars), _not_reached(_runs_of(metric, swept)), by=" "),
         metrics=(metric,),
     )
+
+
+def _runs_of(metric: str, swept: Swept) -> pl.DataFrame:
+    """run_id, run (its label) and value of all runs that have a metric."""
+    labels = {run["run_id"]: str(run["label"]) for run in swept.runs}
+    rows = swept.metrics.filter(pl.col("metric") == metric, pl.col("run_id").is_in(list(labels)))
+    return rows.select("run_id", "value", run=pl.col("run_id").replace_strict(labels))
 
 
 def _bar_label(run: PlannedRun, subject: str, swept: Swept) -> str:
@@ -456,8 +473,8 @@ def _bar_label(run: PlannedRun, subject: str, swept: Swept) -> str:
     return joined(who, swept.sweep.describe(run, names.parameters), subject)
 
 
-def _medians(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
-    """Median and spread of the runs of each protocol."""
+def _mean_and_spread(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
+    """Mean and spread of the runs of each protocol."""
     points = _spread(swept, rows)
     if points["x"].n_unique() < 2:
         return None
@@ -474,14 +491,14 @@ def _medians(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Ch
         chart_id=chart_id,
         title=f"{name} against {words.name(main)}",
         caption=caption.format(runs=f"{len(swept.runs):,}", others=others),
-        alternative=f"Median {name} against {abscissa}. Series: {'; '.join(styles)}.",
+        alternative=f"Mean {name} against {abscissa}. Series: {'; '.join(styles)}.",
         content=spec_content(spec, list(styles)),
         metrics=(metric,),
     )
 
 
 def _spread(swept: Swept, rows: pl.DataFrame) -> pl.DataFrame:
-    """``series``, ``x``, ``value`` (median), ``low``, ``high``, ``runs``, ``colour``, ``unit``."""
+    """``series``, ``x``, ``value`` (mean), ``low``, ``high``, ``runs``, ``colour``, ``unit``."""
     labels = {
         keys: swept.names.protocols_of(group[0]) if keys else "all runs"
         for keys, group in grouped(swept.runs, protocols_of).items()
@@ -502,7 +519,7 @@ def _spread(swept: Swept, rows: pl.DataFrame) -> pl.DataFrame:
         points.with_columns(series=pl.col("label") + pl.col("subject").replace_strict(suffix))
         .group_by("series", "x", maintain_order=True)
         .agg(
-            value=pl.col("value").median(),
+            value=pl.col("value").mean(),
             low=pl.col("value").quantile(_LOW, "linear"),
             high=pl.col("value").quantile(_HIGH, "linear"),
             runs=pl.col("run_id").n_unique(),
@@ -530,8 +547,8 @@ def sweep_spec(
         styles: colour and dashes of each series.
         abscissa: the x axis.
         ordinate: title of the y axis, with unit.
-        intervals: intervals of means over repetitions that differ: ``x``, ``lower``, ``value`` (the
-            mean), ``upper`` f64, ``runs`` i64, ``series`` str.
+        intervals: the smallest and the largest of repetitions that differ: ``x``, ``lower``,
+            ``value`` (the mean), ``upper`` f64, ``runs`` i64, ``series`` str.
         marked: series whose lines stand out.
     """
     values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
@@ -598,7 +615,7 @@ def _measured_layers(
 
 
 def _interval_layers(base: Encoding, place: Tooltip) -> list[Layer]:
-    """Confidence intervals of the means, as bars with ends."""
+    """Intervals of the means, as bars with ends."""
     tooltip = [*place, number("value", "mean", ",.5~g"), *_interval_tips()]
     given, lower, upper = {**base, "tooltip": tooltip}, number("lower"), number("upper")
     end = {"orient": "horizontal", "thickness": 1.4, "size": 9, "opacity": 0.8}
@@ -632,7 +649,7 @@ def _published_layers(base: Encoding, place: Tooltip) -> list[Layer]:
 
 
 def crowd_spec(rows: pl.DataFrame, styles: Mapping[str, str], abscissa: str, ordinate: str) -> Spec:
-    """Medians as lines, and a band from the 10th to the 90th percentile.
+    """Means as lines, and a band from the 10th to the 90th percentile.
 
     Args:
         rows: ``series`` str, ``x``, ``value``, ``low``, ``high`` f64, ``runs`` i64.
@@ -649,7 +666,7 @@ def crowd_spec(rows: pl.DataFrame, styles: Mapping[str, str], abscissa: str, ord
     tooltip = [
         text("series", "series"),
         number("x", abscissa),
-        number("value", "median", ",.5~g"),
+        number("value", "mean", ",.5~g"),
         number("low", "10th percentile", ",.5~g"),
         number("high", "90th percentile", ",.5~g"),
         number("runs", "runs", ","),

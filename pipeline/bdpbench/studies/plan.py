@@ -292,6 +292,7 @@ def _text_of(study: Study, scenario: Scenario) -> ScenarioText:
     }
     if scenario.question:
         told["question"] = scenario.question
+        told["answers"] = scenario.answers
     if scenario.tradeoffs:
         told["tradeoffs"] = scenario.tradeoffs
     if not scenario.time_series:

@@ -255,14 +255,23 @@ class Scenario(Strict):
     )
     question: str = Field(
         "",
-        description="What the scenario is to answer: the report begins with it and with "
-        "sentences computed from the metrics of its summary",
+        description="What the scenario is to answer: the report begins with it, and with the "
+        "sentences and charts of its answers",
+    )
+    answers: list[str] = Field(
+        default_factory=list, max_length=2, description="Metrics that answer the question"
     )
     time_series: bool = Field(
         True,
         description="Whether reports show its runs over time; false keeps a large report small",
     )
     tiers: dict[TierName, list[TierEntry]] = Field(description="Tier → the runs that it holds")
+
+    @model_validator(mode="after")
+    def _answers_a_question(self) -> Scenario:
+        if bool(self.question) != bool(self.answers):
+            raise ValueError("question and answers, the metrics that answer it, belong together")
+        return self
 
     @field_validator("tradeoffs")
     @classmethod

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import Any
 
 import polars as pl
@@ -63,13 +62,12 @@ def _rows(chart: Any, column: str) -> list[dict[str, Any]]:
 
 def test_means_have_intervals_where_repetitions_differ(inputs: Any) -> None:
     curve, bars = _charts(inputs, [80, 81, 82, 90, 90, 90])
-    # Student's t(0.975, 2) = 4.3027 and s = 1: 4.3027/sqrt(3) = 2.4841.
     (interval,) = _rows(curve, "upper")
     assert (interval["x"], interval["value"], interval["runs"]) == (20, 81, 3)
-    assert interval["upper"] == pytest.approx(83.4841, abs=1e-4)
-    assert interval["lower"] == pytest.approx(78.5159, abs=1e-4)
+    # Student's would be from 78.5 to 83.5; beside 100 % or 0 s, it has values that cannot occur.
+    assert (interval["lower"], interval["upper"]) == (80, 82)
     note = (
-        "Error bars are 95 % confidence intervals of means over 3 repetitions. There is none where "
+        "Bars go from the smallest to the largest of 3 repetitions. There is none where "
         "repetitions are exactly equal."
     )
     assert (curve.note, bars.note) == (note, note)
@@ -109,8 +107,8 @@ def test_runs_that_nobody_repeats_say_nothing_of_it(inputs: Any) -> None:
 def test_runs_that_never_reach_it_are_named_unless_they_are_many(
     inputs: Any, values: list[float], note: str
 ) -> None:
-    curve, _ = _charts(inputs, values)
-    assert curve.note.endswith(note.format(_runs(inputs)[0]["label"]))
+    for chart in filter(None, _charts(inputs, values)):
+        assert chart.note.endswith(note.format(_runs(inputs)[0]["label"]))
 
 
 def test_several_series_of_a_protocol_differ_in_dashes_and_lightness(inputs: Any) -> None:
@@ -257,8 +255,7 @@ def test_repeated_runs_become_bars_with_their_intervals(inputs: Any) -> None:
     assert chart is not None
     (bar,) = _data(chart.content["spec"], 0)
     assert (bar["label"], bar["mean"], bar["runs"]) == ("HS-TCP", 90.0, 3)
-    # t(0.975, 2) = 4.303 and s = 1
-    assert bar["upper"] - bar["mean"] == pytest.approx(4.303 / math.sqrt(3), abs=0.001)
+    assert (bar["lower"], bar["upper"]) == (89.0, 91.0)
     assert interval_chart("x", "jain_index", swept) is None
 
 

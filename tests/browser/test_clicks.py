@@ -33,12 +33,12 @@ WATCH = """() => {
     URL.createObjectURL = (blob) => { note("file")(); return saved.call(URL, blob); };
 }"""
 
-# One of each kind: of the marks of each chart with a hand as pointer, by their group; of all else by
-# its class and words, without numbers.
+# One of each kind: of the marks of each chart with a hand as pointer, by their group; of all else
+# by its class and words, without numbers.
 KINDS = """() => {
     const kinds = new Map();
     const add = (kind, each) => { if (!kinds.has(kind)) kinds.set(kind, each); };
-    for (const each of document.querySelectorAll("svg.marks path, svg.marks text, svg.marks rect")) {
+    for (const each of document.querySelectorAll("svg.marks :is(path, text, rect)")) {
         // Vega keeps what a mark is beside its element, the pointer too.
         const { cursor } = each.__data__ || {};
         if (cursor !== "pointer" || !each.getBoundingClientRect().width) continue;
@@ -69,7 +69,8 @@ CLICK = """async (kinds) => {
         await pause(0);
         window.did = [];
         const { left, top, width, height } = each.getBoundingClientRect();
-        if (each.closest("svg")) await window.clickAt(left + width / 2, top + height / 2);
+        const isMark = each.closest("svg, .vega-actions");
+        if (isMark) await window.clickAt(left + width / 2, top + height / 2);
         else each.click();
         for (let waited = 0; !window.did.length && waited < 100; waited += 1) await pause(10);
         if (!window.did.length) idle.push(kind);

@@ -13,6 +13,7 @@ from pydantic import BaseModel
 
 from bdpbench.contracts.evaluation import GALLERY, read_evaluation_document
 from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.judged import direction, judged_of
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.runs import Definition
 from bdpbench.metrics import DEFINITIONS
@@ -22,6 +23,7 @@ from bdpbench.studies.atlas import Catalogue, Membership
 from bdpbench.studies.config import Config
 from bdpbench.studies.evaluate import EvaluateFile
 from bdpbench.studies.study import Study
+from bdpbench.units import with_unit
 
 _Node: TypeAlias = "Mapping[str, object]"
 
@@ -206,8 +208,20 @@ def _entries(definitions: Sequence[Definition]) -> Iterator[str]:
         unit = "" if each["unit"] in ("", "1") else f", {each['unit']}"
         title = f"{each['title']}. " if each["title"] else ""
         source = f" *Source: {each['source']}.*" if each["source"] else ""
-        yield f"**`{each['metric']}`**{unit}: {title}{each['text']}{source}"
+        better = _better(each)
+        yield f"**`{each['metric']}`**{unit}: {title}{each['text']}{better}{source}"
         yield ""
+
+
+def _better(definition: Definition) -> str:
+    """Which values are better, and from which difference on; "" where neither are."""
+    words = direction(judged_of(definition, definition["unit"]))
+    if not words:
+        return ""
+    apart = definition.get("apart", 0.0)
+    is_share = definition["unit"] not in ("%", "1")
+    least = f"{100 * apart:g} %" if is_share else with_unit(f"{apart:g}", definition["unit"])
+    return f" {words[:1].upper()}{words[1:]}, from a difference of {least} on."
 
 
 # -------------------------------------------------------------------------------- commands

@@ -10,7 +10,7 @@ import math
 import operator
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from bdpbench.contracts.scorecard import (
@@ -292,6 +292,12 @@ def _ordered(part: str, values: _Values) -> str:
     groups = [list(_group(piece, values)) for piece in pieces[::2]]
     if len(groups) < 2:
         raise _UnreadableError(part)
+    # A constant has the unit of what it is compared with.
+    unit = next((each.unit for group in groups for _, each in group if each.unit), "")
+    groups = [
+        [(f, each if each.who else replace(each, unit=unit)) for f, each in group]
+        for group in groups
+    ]
     wrong: dict[str, list[str]] = {}
     for left, sign, right in zip(groups, pieces[1::2], groups[1:], strict=False):
         words, holds = _COMPARED[sign]

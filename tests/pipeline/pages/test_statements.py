@@ -56,7 +56,10 @@ def _claim(explanation: str, **values: float | None) -> Any:
                 "1.75 Mbit/s."
             ],
         ),
-        (_claim("10 < 10", h1=10.0), ["Goodput of HS-TCP with 10 Mbit/s: not less than 10."]),
+        (
+            _claim("10 < 10", h1=10.0),
+            ["Goodput of HS-TCP with 10 Mbit/s: not less than 10 Mbit/s."],
+        ),
         (
             _claim("never < 2", h1=None, v1=2.0),
             ["Goodput of HS-TCP, which never reaches it: not less than TCP Vegas with 2 Mbit/s."],

@@ -175,17 +175,13 @@ _ROW_KEY = ["scenario", "metric", "subject", "unit", "definition"]
 REPETITIONS_SCHEMA: Mapping[str, pl.DataType] = {
     **dict.fromkeys(_ROW_KEY, pl.String()),
     "run_ids": pl.List(pl.String()),
-    "mean": pl.Float64(),
-    "half_width": pl.Float64(),
-    "level": pl.Float64(),
+    **dict.fromkeys(("mean", "low", "high"), pl.Float64()),
 }
-"""Columns of ``over_repetitions``; ``half_width`` is in the unit of the mean."""
+"""Columns of ``over_repetitions``; ``low`` and ``high`` are the smallest and the largest value."""
 
 
-def over_repetitions(
-    metrics: pl.DataFrame, runs: Iterable[PlannedRun], level: float = 0.95
-) -> pl.DataFrame:
-    """Means over runs of a scenario that differ in ``substream`` alone, with intervals.
+def over_repetitions(metrics: pl.DataFrame, runs: Iterable[PlannedRun]) -> pl.DataFrame:
+    """Means over runs of a scenario that differ in ``substream`` alone, with their ends.
 
     A metric that one of the repetitions never reached has no mean, since that would be biased
     towards the others.
@@ -193,11 +189,10 @@ def over_repetitions(
     Args:
         metrics: table of ``metrics.parquet``.
         runs: runs of the plan: run_id, scenario, parameters.
-        level: confidence level, between 0 and 1.
 
     Returns:
         One row for each metric and subject of two repetitions or more, columns as
-        ``REPETITIONS_SCHEMA``; half_width is 0 if all repetitions have the same value.
+        ``REPETITIONS_SCHEMA``. Equal values are their mean, without a rounding error.
     """
     repeated = _repeated(runs)
     numbers = [(run_id, number) for number, ids in enumerate(repeated) for run_id in ids]
@@ -212,9 +207,9 @@ def over_repetitions(
         .sort(_NUMBER, maintain_order=True)
     )
     rows = [
-        (*key, repeated[number], found.mean, found.half_width, level)
+        (*key, repeated[number], min(max(statistics.fmean(values), low), high), low, high)
         for number, *key, values in means.iter_rows()
-        for found in [confidence_interval(values, level)]
+        for low, high in [(min(values), max(values))]
     ]
     return pl.DataFrame(rows, schema=REPETITIONS_SCHEMA, orient="row")
 

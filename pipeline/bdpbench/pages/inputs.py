@@ -76,7 +76,7 @@ class ReportInputs:
         study: its texts.
         load_series: returns the chart data of a run; None makes it from ``load_table`` each time.
         repetitions: means over runs that differ only in their random numbers: scenario, metric,
-            subject, unit, run_ids, mean, half_width; None if they are not requested.
+            subject, unit, run_ids, mean, low, high; None if they are not requested.
         places: run id → folder of a run whose output files can be linked, relative to the folder of
             all runs.
     """

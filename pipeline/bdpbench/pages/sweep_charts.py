@@ -79,7 +79,7 @@ class Swept:
         metrics: as in ``metrics.parquet``.
         names: the names for readers.
         numbers: published numbers of the scenario, as in ``scorecard.json``.
-        repetitions: which runs repeat one another, as in ``ReportInputs``.
+        repetitions: means over repetitions, as in ``ReportInputs``.
     """
 
     runs: Sequence[PlannedRun]
@@ -109,20 +109,14 @@ class Swept:
         if self.repetitions is None or not self.runs:
             return pl.DataFrame(schema=_MEANS)
         own = (pl.col("metric") == metric) & (pl.col("scenario") == self.runs[0]["scenario"])
-        values = self.metrics.filter(pl.col("metric") == metric)
-        return (
-            self.repetitions.filter(own)
-            .select("subject", "unit", first=pl.col("run_ids").list.first(), run_id="run_ids")
-            .explode("run_id")
-            .join(values.select("run_id", "subject", "value"), on=["run_id", "subject"])
-            .group_by("first", "subject", "unit", maintain_order=True)
-            .agg(
-                pl.col("value").mean(),
-                lower=pl.col("value").min(),
-                upper=pl.col("value").max(),
-                runs=pl.len().cast(pl.Int64),
-            )
-            .rename({"first": "run_id"})
+        return self.repetitions.filter(own).select(
+            pl.col("run_ids").list.first().alias("run_id"),
+            "subject",
+            "unit",
+            value="mean",
+            lower="low",
+            upper="high",
+            runs=pl.col("run_ids").list.len().cast(pl.Int64),
         )
 
 

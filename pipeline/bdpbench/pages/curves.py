@@ -7,7 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
 import polars as pl
 
@@ -484,7 +484,7 @@ def settled(content: TimeContent, points: Sequence[Points]) -> TimeContent:
     groups = crowd_of(content)
     if groups:
         span = content["end"] - content.get("start", 0)
-        highest = max((each["high"] for each in bands_of(content, points, groups, span)), default=0)
+        highest = max(bands_of(content, points, groups, span)["high"], default=0.0)
         rules = [each["v"] for each in content["thresholds"]]
         found["top"] = _ROOM_ABOVE * max([highest, *rules]) or 1
         names = {each["label"]: name for name, own in groups.items() for each in own}
@@ -548,8 +548,12 @@ def bands_of(
     points: Sequence[Points],
     groups: Mapping[str, Sequence[CurveContent]],
     span: float,
-) -> list[dict[str, Any]]:
-    """Medians and bands of groups of curves: of the last value of each in each part of ``span``."""
+) -> pl.DataFrame:
+    """Medians and bands of groups of curves: of the last value of each in each part of ``span``.
+
+    Returns:
+        s (the group), t (s), low, v (the median) and high.
+    """
     names = {each["label"]: name for name, curves in groups.items() for each in curves}
     at = ((pl.col("t") / (span / BAND_TIMES)).floor() + 0.5) * (span / BAND_TIMES)
     samples = pl.concat(
@@ -564,7 +568,7 @@ def bands_of(
     shares = [pl.col("v").quantile(share, "linear").alias(name) for name, share in BAND.items()]
     found = lasts.group_by("group", "at", maintain_order=True).agg(*shares)
     order = pl.col("group").replace_strict({name: nth for nth, name in enumerate(groups)})
-    return found.sort(order, "at").rename({"group": "s", "at": "t"}).to_dicts()
+    return found.sort(order, "at").rename({"group": "s", "at": "t"})
 
 
 def _without_number(label: str) -> str:

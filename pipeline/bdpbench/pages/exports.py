@@ -482,7 +482,8 @@ class Renderer:
         groups = crowd_of(content)
         if groups:
             points = points_of_lines(traces, content["kind"], self._series)
-            bands = bands_of(content, points, groups, content["end"] - content.get("start", 0))
+            span = content["end"] - content.get("start", 0)
+            bands = bands_of(content, points, groups, span).to_dicts()
             samples = [{"t": each["t"], "v": each["v"], "s": each["s"]} for each in bands]
         else:
             samples = [each for trace in traces for each in self._samples(trace, content["kind"])]

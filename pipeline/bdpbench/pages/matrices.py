@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from itertools import pairwise
 from pathlib import Path
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, TypeAlias
 
 from pydantic import Field, model_validator
 
@@ -113,14 +113,14 @@ class Points(Strict):
 class Winner(Strict):
     """What a cell shows instead of a value: which value of a parameter is best in it.
 
+    The metric declares which value is best; where it does not, it is the largest.
+
     Attributes:
         among: parameter whose values are compared, such as protocol.
-        best: whether the largest or the smallest value of the metric wins.
         least_lead: smallest lead over the second, in the metric's unit, that counts as a win.
     """
 
     among: Text
-    best: Literal["largest", "smallest"] = "largest"
     least_lead: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
 
 

@@ -37,6 +37,14 @@ from bdpbench.units import MINUS, axis_title, with_unit
 
 _TIE_COLOUR = "#c9ced4"
 
+_BEST = {
+    "more": "largest",
+    "": "largest",
+    "less": "smallest",
+    "nearest": "nearest to its reference",
+}
+"""Which value wins, by how the values of a metric are judged."""
+
 # For values without a colour of their own; distinguishable with every kind of colour blindness
 # (after Okabe and Ito).
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
@@ -315,7 +323,8 @@ def _winners(
     spec = winner_matrix(frame, axes, _colours(frame, cells, names, winner))
     labels = frame["winner"].unique(maintain_order=True).to_list()
     competitors = [part for runs in cells.values() for part in _competitors(runs, winner).values()]
-    words = f"{grid.quantity}: {names.parameters.name(winner.among)} with the {winner.best}"
+    best = _BEST[names.judged(grid.matrix.metric).better]
+    words = f"{grid.quantity}: {names.parameters.name(winner.among)} with the {best}"
     least = with_unit(format_number(winner.least_lead), measured.unit)
     lead = f"A lead of less than {least} does not count as a win." if winner.least_lead else ""
     return Chart(
@@ -342,8 +351,8 @@ def _won(
     ]
     if len(parts) < 2:
         return None
-    sign = 1 if winner.best == "largest" else -1
-    first, second = sorted(parts, key=lambda part: -sign * part[0])[:2]
+    judged = grid.names.judged(grid.matrix.metric)
+    first, second = sorted(parts, key=lambda part: judged.cost(part[0]))[:2]
     best, name, part = first
     lead = abs(best - second[0])
     if lead == 0 or lead < winner.least_lead:

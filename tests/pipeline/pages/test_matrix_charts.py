@@ -398,7 +398,13 @@ def test_the_map_of_winners_tells_who_is_ahead_by_how_much(inputs: Any) -> None:
         "A lead of less than 1 does not count as a win. A value is the mean of 2 runs."
     )
     assert chart.content["labels"] == ["A-TCP", "B-TCP", "nobody is ahead"]
-    (least,) = _charts(inputs, runs, value, winner={"among": "protocol", "best": "smallest"})
+    # Which value wins is declared by the metric.
+    of_queues = Matrix.model_validate(
+        {**GRID, "metric": "mean_queue", "winner": {"among": "protocol"}}
+    )
+    values = {(run["run_id"], "mean_queue"): value(run["parameters"]) for run in runs}
+    (least,) = _groups(inputs, runs, values, of_queues)[0].charts
+    assert least.title == "Mean queue: protocol with the smallest"
     assert [row["winner"] for row in _rows(least)] == ["B-TCP", "A-TCP", "A-TCP"]
 
 

@@ -11,6 +11,7 @@ from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.names import Names
 from bdpbench.pages.numbers import NumberRow, gauge, number_rows
+from bdpbench.pages.report import leads_of
 from bdpbench.pages.statements import claim_rows
 from bdpbench.pages.summary import DOT, Overview, overview, reading_rows, summarize
 from bdpbench.pages.text import VERDICTS
@@ -192,3 +193,16 @@ def test_a_number_of_a_case_is_about_the_protocols_of_its_runs(inputs: Any) -> N
 
     assert protocols("HS-TCP and Scalable TCP, 30 s") == ("HS-TCP", "Scalable TCP")
     assert protocols("HS-TCP, 30 s", "Scalable TCP, 30 s") == ()
+
+
+def test_a_question_stands_beside_the_chart_of_the_metric_that_answers_it(inputs: Any) -> None:
+    scenario = inputs.plan["scenarios"]["buffer_size"]
+    scenario |= {"summary": ["time_to_90pct_cwnd"], "question": "How much of the link?"}
+    scenario["answers"] = ["utilization"]
+    (lead,) = leads_of(inputs.sections())
+    assert [each.metrics for each in lead.charts] == [("utilization",)]
+    (sentence,) = lead.experiment.answer
+    assert "link utilization is" in sentence
+    # Without values of that metric nothing else is shown in its place.
+    scenario["answers"] = ["asymmetry"]
+    assert all(not each.experiment.question for each in leads_of(inputs.sections()))

@@ -16,7 +16,7 @@ from bdpbench.pages.evaluation.page import EvaluationInputs, EvaluationReport, e
 
 PUBLISHED = repository_root() / "reports" / "published" / "sharma2006" / "report.html"
 ALL_PUBLISHED = sorted(PUBLISHED.parents[1].glob("*/report.html"))
-SWEPT = "With the buffer going from 40 packets to 1,555 packets, link utilization"
+SWEPT = "With the buffer at 40 packets, link utilization"
 MANY = "How much of the link does one flow use with a small buffer?"
 STUDIES = {"one": SWEPT, "six": SWEPT, "many": MANY}
 """Study → what its first screen says."""

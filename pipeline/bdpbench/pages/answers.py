@@ -70,7 +70,7 @@ def measured(
                 "protocol": key,
                 "who": f"{sender} with {queue}" if queue else sender,
                 "x": float(x) if isinstance(x, int | float) else None,
-                "others": " and ".join(others),
+                "others": ", ".join(others),
                 "rank": names.rank(run, apart),
             }
         )
@@ -129,6 +129,11 @@ def answer(
         # "Goodput, whole run" would say almost the same as "Goodput".
         if name in found or values.is_empty():
             continue
+        # In a list, "A and B" would be two senders rather than two that meet.
+        pair = pl.col("who").str.replace(" and ", " beside ", literal=True)
+        values = values.with_columns(
+            who=pl.when(pl.col("protocol").is_null()).then(pair).otherwise("who")
+        )
         told = f"{name} ({variant})" if variant else name
         judged = replace(names.judged(metric), unit=values["unit"][0])
         found[name] = _sentence(told, settings(values), judged, sweep, names)
@@ -145,7 +150,8 @@ def _sentence(name: str, found: pl.DataFrame, judged: Judged, sweep: Sweep, name
     for x, others, *_ in (keys.row(0), keys.row(-1)):
         own = found.filter(pl.col("x").eq_missing(pl.lit(x, pl.Float64)), others=others)
         at = "" if x is None else _setting(sweep.main, _whole(x), names)
-        where = listed([each for each in (at, others) if each]) if keys.height > 1 else ""
+        parts = [each for each in (at, *others.split(", ")) if each]
+        where = listed(parts, most=len(parts)) if keys.height > 1 else ""
         told[where] = _told(own, judged)
     (where, first), *rest = told.items()
     body = f"With {where}, {_inside(name)} is {first}" if where else f"{name} is {first}"

@@ -117,7 +117,7 @@ def joined(*parts: str, by: str = ", ") -> str:
     return by.join(filter(None, parts))
 
 
-def listed(labels: Sequence[str]) -> str:
+def listed(labels: Sequence[str], most: int = _MOST_LISTED) -> str:
     """Some names, all of them if they are few; pairs stay apart.
 
     >>> listed(["A"]), listed(["A", "B"]), listed(["A", "B", "C", "D", "E"])
@@ -125,7 +125,7 @@ def listed(labels: Sequence[str]) -> str:
     >>> listed(["A and B", "A and C"])
     'A and B, A and C'
     """
-    named, others = list(labels[:_MOST_LISTED]), len(labels) - _MOST_LISTED
+    named, others = list(labels[:most]), len(labels) - most
     if others == 1:
         named = list(labels)
     elif others > 1:

@@ -109,3 +109,14 @@ def test_a_metric_with_a_reference_is_told_by_its_distance(
     metric: str, found: tuple[float, ...], said: str
 ) -> None:
     assert said in _answer(metric, *_each(dict(zip(LABELS, found, strict=True))))
+
+
+def test_protocols_that_meet_are_told_from_two_that_do_not() -> None:
+    found = [
+        ({"protocol_1": one, "protocol_2": "reno"}, value)
+        for one, value in (("fast", 0.5), ("htcp", 0.99), ("cubic", 0.98))
+    ]
+    assert _answer("jain_index", *found) == (
+        "Jain's fairness index is 0.5 for FAST beside Reno, 0.99 for H-TCP beside Reno and 0.98 "
+        "for CUBIC beside Reno."
+    )

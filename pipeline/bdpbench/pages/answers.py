@@ -53,12 +53,16 @@ def measured(
     """
     by_id = {run["run_id"]: run for run in runs}
     queued = compares_queues(runs)
-    apart = [each for each in sweep.others if not (queued and each == "queue")]
+    rows = metrics.filter(pl.col("metric") == metric, pl.col("run_id").is_in(list(by_id)))
+    given_of = [by_id[run_id]["parameters"] for run_id in rows["run_id"].unique()]
+    apart = [
+        each
+        for each in sweep.others
+        if not (queued and each == "queue") and len({own.get(each) for own in given_of}) > 1
+    ]
     found = []
-    for row in metrics.filter(pl.col("metric") == metric).iter_rows(named=True):
-        run = by_id.get(row["run_id"])
-        if run is None:
-            continue
+    for row in rows.iter_rows(named=True):
+        run = by_id[row["run_id"]]
         key, given = flow_protocol(run, row["subject"]), run["parameters"]
         sender = names.protocols_of(run) if key is None else names.protocol(key)
         queue = names.value("queue", given.get("queue", "")) if queued else ""

@@ -49,9 +49,9 @@ GROWS = """
 
 
 def test_a_table_of_send_times_that_grows_prints_no_address(tcl: Tcl) -> None:
-    command, said = tcl(GROWS).stdout.splitlines()
-    assert command == "cmd select_ca compound"
-    assert int(said.removeprefix("at most ")) > 1000  # in flight; the table begins with 100
+    # In flight are up to 1,000 packets, and the table begins with room for 100.
+    said = tcl(GROWS).stdout.splitlines()  # C and Tcl have buffers of their own
+    assert sorted(said) == ["at most 2000", "cmd select_ca compound"]
 
 
 PAGES = [each for each in read_protocols() if each.linux]

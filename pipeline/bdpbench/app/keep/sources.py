@@ -14,8 +14,7 @@ from pathlib import Path
 
 from bdpbench.archive.container import Entry
 from bdpbench.contracts.paths import config_dir, is_installed, package_dir, repository_root, tcl_dir
-from bdpbench.metrics import definitions_for
-from bdpbench.metrics.measure import STUDY_METRICS_NAME
+from bdpbench.metrics.measure import STUDY_METRICS_NAME, own_files
 from bdpbench.pages.matrices import MATRICES_NAME
 from bdpbench.recover.printed import ORIGINALS_NAME
 from bdpbench.score.expectations import CLAIMS_NAME
@@ -97,11 +96,9 @@ def _source_files() -> Iterator[tuple[str, Path]]:
 
 def documents_of(folder: Path) -> list[Path]:
     """The files of a study that say what is run, judged and shown, with the code of its metrics."""
-    definitions_for(folder)  # loads the code, and what that imports
-    modules = [getattr(each, "__file__", None) for each in list(sys.modules.values())]
-    code = {Path(each).absolute() for each in modules if each}
     named = {folder / name for name in _STUDY_NAMES if (folder / name).is_file()}
-    return sorted(named | {each for each in code if each.is_relative_to(folder)})
+    code = own_files(folder) if folder / STUDY_METRICS_NAME in named else []
+    return sorted(named.union(code))
 
 
 def study_sources(study: Study, place: str) -> Iterator[tuple[str, Entry]]:

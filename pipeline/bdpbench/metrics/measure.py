@@ -120,7 +120,7 @@ def _imports_of(path: Path) -> Iterator[None]:
         BdpbenchError: when they import anything else than these and installed packages.
     """
     known, places, writes = {*sys.modules}, [*sys.path], sys.dont_write_bytecode
-    own = {each.resolve() for each in _own_files(path.parent)}
+    own = {each.resolve() for each in own_files(path.parent)}
     sys.path.append(str(path.parent))
     sys.dont_write_bytecode = True  # no __pycache__ in the checkout or a user's folder
     try:
@@ -140,8 +140,8 @@ def _imports_of(path: Path) -> Iterator[None]:
             )
 
 
-def _own_files(folder: Path) -> list[Path]:
-    """The Python files of a study."""
+def own_files(folder: Path) -> list[Path]:
+    """The Python files of a study, which its ``metrics.py`` may import."""
     names = ((f"/{each.relative_to(folder).as_posix()}", each) for each in folder.rglob("*.py"))
     return sorted(each for name, each in names if "/." not in name)
 
@@ -182,7 +182,7 @@ def _own_code(folder: Path) -> bytes:
     """SHA-256 of the study's Python files; of nothing if it has no metrics of its own."""
     digest = hashlib.sha256()
     if (folder / STUDY_METRICS_NAME).is_file():
-        for path in _own_files(folder):
+        for path in own_files(folder):
             name = path.relative_to(folder).as_posix()
             digest.update(f"{sha256_of(path)}  {name}\n".encode())
     return digest.digest()

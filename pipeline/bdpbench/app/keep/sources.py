@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bdpbench.archive.container import Entry
 from bdpbench.contracts.paths import config_dir, is_installed, package_dir, repository_root, tcl_dir
-from bdpbench.metrics.measure import STUDY_METRICS_NAME
+from bdpbench.metrics.measure import STUDY_METRICS_NAME, own_files
 from bdpbench.pages.matrices import MATRICES_NAME
 from bdpbench.recover.printed import ORIGINALS_NAME
 from bdpbench.score.expectations import CLAIMS_NAME
@@ -95,15 +95,10 @@ def _source_files() -> Iterator[tuple[str, Path]]:
 
 
 def documents_of(folder: Path) -> list[Path]:
-    """The files of a study that say what is run, judged and shown.
-
-    Where it has metrics of its own, they are Python code that may import all that is beside it.
-    """
+    """The files of a study that say what is run, judged and shown, with the code of its metrics."""
     named = {folder / name for name in _STUDY_NAMES if (folder / name).is_file()}
-    if folder / STUDY_METRICS_NAME in named:
-        code = folder.rglob("*.py")
-        named |= {each for each in code if "/." not in f"/{each.relative_to(folder).as_posix()}"}
-    return sorted(named)
+    code = own_files(folder) if folder / STUDY_METRICS_NAME in named else []
+    return sorted(named.union(code))
 
 
 def study_sources(study: Study, place: str) -> Iterator[tuple[str, Entry]]:

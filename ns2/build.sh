@@ -619,9 +619,16 @@ remove_left() {
     rm -f -- "$PREFIX/.work"
 }
 
+# scratch_template: where and how work folders are called. ns-2's Makefile takes no path with a blank.
+scratch_template() {
+    local parent=${TMPDIR:-/tmp}
+    [[ $parent != *[[:space:]]* ]] || parent=/tmp
+    printf '%s/bdpbench-ns2.XXXXXX' "$parent"
+}
+
 # make_work_folder: makes WORK. Its path is written first, so that no kill leaves a folder unknown.
 make_work_folder() {
-    WORK=$(mktemp -u "${TMPDIR:-/tmp}/bdpbench-ns2.XXXXXX")
+    WORK=$(mktemp -u "$(scratch_template)")
     printf '%s' "$WORK" >"$PREFIX/.work"
     mkdir -m 700 -- "$WORK"
 }
@@ -681,7 +688,7 @@ print_source() {
     mkdir -p "$CACHE_DIR"
     LOG=$CACHE_DIR/fetch.log
     : >"$LOG"
-    WORK=$(mktemp -d "${TMPDIR:-/tmp}/bdpbench-ns2.XXXXXX")
+    WORK=$(mktemp -d "$(scratch_template)")
     trap clean_up EXIT
     trap 'exit 130' INT TERM HUP
     fetch

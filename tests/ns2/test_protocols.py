@@ -609,7 +609,7 @@ def test_what_a_protocol_does_wrong_ends_with_a_sentence(
     assert message in done.stderr
 
 
-SHOWN = """
+CWND_SHOWN = """
 $ns at 1 {puts "cwnd 0 [$tcp(0) set cwnd_]"}
 """
 
@@ -621,7 +621,7 @@ def test_an_infinite_cwnd_is_limited_and_shown_as_the_receivers_window(
     source = tmp_path / "endless" / "law.cc"
     source.write_text(LAW.replace("BODY", "limits.cwnd_pkts = value_ * HUGE_VAL;"))
     sender = ["TCP/Protocol", "protocol_", compiled(source, tmp_path), "value_", 1]
-    found = words(tcl(PATH + SHOWN + RUN, 10, 10, 50, 1, 2, *sender, "window_", 30))
+    found = words(tcl(PATH + CWND_SHOWN + RUN, 10, 10, 50, 1, 2, *sender, "window_", 30))
     assert found["cwnd", 0] == 30
     # 30 packets of 1,000 bytes fit into the path and its buffer: nothing is lost.
     assert found["drops", 0] == 0

@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -36,15 +37,20 @@ int main() { puts("int even(int i) { return i % 2 == 0; }"); return 0; }
 
 
 @pytest.fixture
-def tree(tmp_path: Path) -> Path:
-    """A source tree that is compiled within seconds."""
+def tree() -> Iterator[Path]:
+    """A source tree that is compiled within seconds, in a path that make takes: without a blank."""
+    with tempfile.TemporaryDirectory(dir="/tmp") as folder:
+        yield _tree_in(Path(folder))
+
+
+def _tree_in(folder: Path) -> Path:
     files = {"Makefile": MAKEFILE, "main.cc": MAIN, "common/ptypes2tcl.cc": GENERATOR}
-    (tmp_path / "tree" / "gen").mkdir(parents=True)
+    (folder / "tree" / "gen").mkdir(parents=True)
     for name, text in files.items():
-        path = tmp_path / "tree" / name
+        path = folder / "tree" / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(text)
-    return tmp_path / "tree"
+    return folder / "tree"
 
 
 def compile_trained(tree: Path, **variables: str) -> subprocess.CompletedProcess[str]:

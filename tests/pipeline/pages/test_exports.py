@@ -568,6 +568,6 @@ def test_a_figure_has_the_same_bytes_with_any_fonts_of_the_machine(tmp_path: Pat
             text=True,
             check=True,
         )
-        found.append(run.stdout.split())
+        found.append(run.stdout.rstrip().split(" ", 1))
     assert found[0][0] == found[1][0]
     assert [each[1] for each in found] == ["None", str(none)]

@@ -146,9 +146,9 @@ def moved(
         now: the same of the later evaluation.
         judged: how the values are judged; a difference that does not count is within, too.
 
-    >>> moved((1.0, 0.9, 1.1), (1.05, 1.0, 1.2), Judged("less", 0.02))
+    >>> moved((1.0, 0.9, 1.1), (1.05, 1.0, 1.2), judged=Judged("less", 0.02))
     'within'
-    >>> moved((1.0, None, None), (2.0, None, None), Judged("less", 0.02))
+    >>> moved((1.0, None, None), (2.0, None, None), judged=Judged("less", 0.02))
     'worse'
     """
     first, second = before[0], now[0]

@@ -324,19 +324,22 @@ def _check_read(folder: ComponentFolder, rules: str, others: Sequence[Path]) -> 
     """Compare what the compiler has read, as rules for make, with what the class covers."""
     headers = (interface_dir() / each for each in INTERFACES)
     known = {each.resolve() for each in (*folder.code, *headers)}
-    places = [each.resolve() for each in others]
+    # Folders of the system contain links to elsewhere, as /usr/include does in Debian 13.
+    places = {Path(os.path.abspath(each)) for each in others} | {each.resolve() for each in others}
     for rule in rules.replace("\\\n", " ").splitlines():
         for word in re.split(r"(?<!\\)\s+", rule.partition(": ")[2]):
             if not word.startswith("/"):  # it worked in an empty folder, so this is only a title
                 continue
-            path = Path(re.sub(r"\\([ #])", r"\1", word).replace("$$", "$")).resolve()
-            if path not in known and not any(map(path.is_relative_to, places)):
-                raise BdpbenchError(
-                    f"reads {path}, which is no file of C++ in this folder",
-                    where=_use_of(path.name, folder),
-                    hint="copy it into the folder under a name that ends with .h or .inc: runs are "
-                    "named after all code of a protocol or queue, so that each change counts",
-                )
+            path = Path(os.path.abspath(re.sub(r"\\([ #])", r"\1", word).replace("$$", "$")))
+            names = {path, path.resolve()}
+            if names & known or any(each.is_relative_to(at) for each in names for at in places):
+                continue
+            raise BdpbenchError(
+                f"reads {path}, which is no file of C++ in this folder",
+                where=_use_of(path.name, folder),
+                hint="copy it into the folder under a name that ends with .h or .inc: runs are "
+                "named after all code of a protocol or queue, so that each change counts",
+            )
 
 
 @cache

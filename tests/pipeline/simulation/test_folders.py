@@ -19,6 +19,7 @@ from bdpbench.cli import main
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.plan import write_plan_document
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation import libraries
 from bdpbench.simulation.build import (
     LIBRARIES_VARIABLE,
     LIBRARY_SUFFIXES,
@@ -127,6 +128,21 @@ def test_the_name_of_its_class_covers_all_that_the_compiler_reads(either: Path) 
     (either / "README.md").write_text("what it is")
     (either / ".notes.h").write_text("what it will be")
     assert folder_of(either).name == names[-1]
+
+
+def test_a_header_of_the_system_may_be_a_link_to_elsewhere(
+    aimd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Debian 13 has /usr/include/x86_64-linux-gnu/asm as a link to /usr/lib/linux."""
+    system, elsewhere = tmp_path / "system", tmp_path / "elsewhere"
+    for folder in (system, elsewhere):
+        folder.mkdir()
+    (elsewhere / "errno.h").write_text("")
+    (system / "asm").symlink_to(elsewhere)
+    searched = libraries._searched("g++")
+    monkeypatch.setattr(libraries, "_searched", lambda _: [*searched, system])
+    edit(aimd / "law.cc", "#include", f'#include "{system}/asm/errno.h"\n#include', 1)
+    compile_folder(ProtocolFolder(aimd))
 
 
 @pytest.mark.parametrize("reads", ["#include", "asm(.incbin)"])

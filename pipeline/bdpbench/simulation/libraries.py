@@ -325,12 +325,12 @@ def _check_read(folder: ComponentFolder, rules: str, others: Sequence[Path]) -> 
     headers = (interface_dir() / each for each in INTERFACES)
     known = {each.resolve() for each in (*folder.code, *headers)}
     # Folders of the system contain links to elsewhere, as /usr/include does in Debian 13.
-    places = {Path(os.path.abspath(each)) for each in others} | {each.resolve() for each in others}
+    places = {Path(os.path.normpath(each)) for each in others} | {each.resolve() for each in others}
     for rule in rules.replace("\\\n", " ").splitlines():
         for word in re.split(r"(?<!\\)\s+", rule.partition(": ")[2]):
             if not word.startswith("/"):  # it worked in an empty folder, so this is only a title
                 continue
-            path = Path(os.path.abspath(re.sub(r"\\([ #])", r"\1", word).replace("$$", "$")))
+            path = Path(os.path.normpath(re.sub(r"\\([ #])", r"\1", word).replace("$$", "$")))
             names = {path, path.resolve()}
             if names & known or any(each.is_relative_to(at) for each in names for at in places):
                 continue

@@ -19,7 +19,7 @@ from bdpbench.cli import main
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.plan import write_plan_document
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation import libraries
+from bdpbench.simulation import libraries as compiling
 from bdpbench.simulation.build import (
     LIBRARIES_VARIABLE,
     LIBRARY_SUFFIXES,
@@ -139,8 +139,8 @@ def test_a_header_of_the_system_may_be_a_link_to_elsewhere(
         folder.mkdir()
     (elsewhere / "errno.h").write_text("")
     (system / "asm").symlink_to(elsewhere)
-    searched = libraries._searched("g++")
-    monkeypatch.setattr(libraries, "_searched", lambda _: [*searched, system])
+    searched = compiling._searched("g++")
+    monkeypatch.setattr(compiling, "_searched", lambda _: [*searched, system])
     edit(aimd / "law.cc", "#include", f'#include "{system}/asm/errno.h"\n#include', 1)
     compile_folder(ProtocolFolder(aimd))
 

@@ -310,7 +310,8 @@ def run_compiler(
     environment = {**_environment(), "SUNPRO_DEPENDENCIES": "read all"}
     with tempfile.TemporaryDirectory() as scratch:
         try:
-            words = [*command, "-pipe", "-Wa,--MD,/dev/stdout"]
+            names = "-fno-canonical-system-headers"  # as they are found, not where they lead
+            words = [*command, "-pipe", names, "-Wa,--MD,/dev/stdout"]
             done = run(words, _COMPILING_S, cwd=scratch, env=environment)
         except (OSError, subprocess.TimeoutExpired) as error:
             raise BdpbenchError(f"does not compile: {error}", where=str(folder.path)) from None
@@ -324,7 +325,7 @@ def _check_read(folder: ComponentFolder, rules: str, others: Sequence[Path]) -> 
     """Compare what the compiler has read, as rules for make, with what the class covers."""
     headers = (interface_dir() / each for each in INTERFACES)
     known = {each.resolve() for each in (*folder.code, *headers)}
-    # Folders of the system contain links to elsewhere, as /usr/include does in Debian 13.
+    # Headers of the system may be links to elsewhere, as /usr/include/…/asm/errno.h in Debian 13.
     places = {Path(os.path.normpath(each)) for each in others} | {each.resolve() for each in others}
     for rule in rules.replace("\\\n", " ").splitlines():
         for word in re.split(r"(?<!\\)\s+", rule.partition(": ")[2]):

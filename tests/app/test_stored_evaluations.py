@@ -32,7 +32,9 @@ def stale(
     study: str, runs: Iterable[str], metric: str, subject: str, shown: Sequence[float | None]
 ) -> list[str]:
     """What a cell shows of runs whose published values are others, or that are not published."""
-    found = []
+    found, runs = [], list(runs)
+    if len(shown) == 1 < len(runs):  # of a group of runs, one of which has its value
+        runs = [run for run in runs if (run, metric, subject) in published(study)] or runs[:1]
     for run, value in zip(runs, shown, strict=True):
         key = (run, metric, subject)
         if key not in published(study):
@@ -78,7 +80,6 @@ def test_the_gallery_shows_published_values() -> None:
     assert not [(study, run) for study, run in runs if run not in ids[study]]
 
 
-@pytest.mark.xfail(strict=True, reason="BBR's evaluation is being simulated again")
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_each_cell_of_a_page_is_what_is_published(page: Path) -> None:
     cells = pl.read_parquet(page.with_suffix(".parquet"))

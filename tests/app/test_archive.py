@@ -221,7 +221,7 @@ def test_of_a_study_outside_the_checkout_only_what_was_read_is_archived(
 
 def test_all_files_that_results_depend_on_are_sources() -> None:
     kept = {name.removeprefix("source/") for name, _ in common_sources()}
-    results = (":!reports/published", ":!reports/*.png")
+    results = (":!reports/published", ":!reports/evaluations", ":!reports/*.png")
     listed = ["git", "ls-files", "-z", *RESULT_SOURCES, *results]
     tracked = subprocess.check_output(listed, cwd=repository_root(), text=True).split("\0")
     assert {*filter(None, tracked)} - kept == set()

@@ -50,7 +50,9 @@ _KINDS = re.compile(
     r"\.(c|cc|css|csv|h|html|in|js|json|lock|md|patch|py|sh|smk|tcl|typed|yaml)$|(^|/)series$"
 )
 # Results, pictures of them, and leftovers of Python and editors, which need not be named.
-_RESULTS = re.compile(r"reports/(published/|[^/]+\.png$)|(^|/)(__pycache__|[^/]+\.egg-info)/|~$")
+_RESULTS = re.compile(
+    r"reports/((published|evaluations)/|[^/]+\.png$)|(^|/)(__pycache__|[^/]+\.egg-info)/|~$"
+)
 _STUDY_NAMES = (
     STUDY_NAME,
     ATLAS_NAME,

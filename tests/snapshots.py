@@ -128,9 +128,13 @@ def _digest(path: Path) -> str:
 def _take_published(store: Path) -> None:
     for folder in sorted((ROOT / "reports" / "published").iterdir()):
         with tempfile.TemporaryDirectory() as scratch:
-            again = ("publish", folder.name, "--from-kept", "-o", scratch)
             published = Path(scratch) / folder.name
             shutil.copytree(folder, published)
+            study, _, tier = folder.name.partition("-")
+            if tier:  # it is published as such only beside another one
+                shutil.copytree(folder.with_name(study), published.with_name(study))
+            study = study if (STUDIES / study).is_dir() else f"config/{study}"
+            again = ("publish", study, "-o", scratch, *(["--tier", tier] if tier else []))
             bdpbench(*again, results=Path(scratch) / "results")
             _take_results(published, store / "published" / folder.name)
 

@@ -30,7 +30,7 @@ from bdpbench.studies.runs import expand_tier
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 Change = Callable[[KeptRun], None]
 
-PROVE = ("publish", "--from-kept", "--prove", "1", "-o")
+PROVE = ("publish", "--prove", "1", "-o")
 
 
 def old_id(run_id: str) -> str:
@@ -84,8 +84,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def test_equal_bytes_give_the_ids_of_today(old: Path, bdpbench: Run, published_once: Path) -> None:
-    refused = bdpbench("publish", "--from-kept", "-o", str(old.parent))
-    check_refused(refused, "--prove 1 simulates a sample")
+    refused = bdpbench("publish", "-o", str(old.parent))
+    check_refused(refused, "are planned differently now, and --prove 1 simulates a sample")
 
     said_by(bdpbench(*PROVE, str(old.parent)))
     today, found = contents(published_once), contents(old)

@@ -138,22 +138,15 @@ def test_two_tiers_are_published_beside_each_other(
     ours = provenance.read_text()
     provenance.write_text(ours.replace('"tier": "quick"', '"tier": "paper"'))
     before = _files(published)
-    publish = ("publish", "-o", str(published.parent))
-    check_refused(
-        bdpbench(*publish),
-        "published/dumbbell: has the paper tier, which the quick tier would replace",
-        "--beside publishes it in dumbbell-quick",
-    )
-    said_by(bdpbench(*publish, "--beside"))
+    publish = ("publish", "-o", str(published.parent), "--tier", "quick")
+    said_by(bdpbench(*publish))
     assert _files(published) == before
     beside = published.with_name("dumbbell-quick")
     assert (beside / "provenance.json").read_text() == ours
-    said_by(bdpbench(*publish, "--from-kept", "--beside", "--tier", "quick"))
+    shutil.rmtree(finished / "results" / "runs")
+    said_by(bdpbench(*publish))
+    assert _same_but_for_whom(beside, published)
     assert _files(published) == before
-    check_refused(
-        bdpbench(*publish, "--from-kept", "--beside", "--tier", "paper"),
-        "published/dumbbell-paper: is not what `publish` writes",
-    )
 
 
 def test_what_is_published_is_judged_and_shown_anew_without_its_runs(
@@ -161,7 +154,7 @@ def test_what_is_published_is_judged_and_shown_anew_without_its_runs(
 ) -> None:
     """If nothing changes, only the author differs; if a bound moves, so does the verdict."""
     shutil.rmtree(finished / "results" / "runs")
-    said_by(bdpbench("publish", "--from-kept", "-o", str(published.parent)))
+    said_by(bdpbench("publish", "-o", str(published.parent)))
     assert _same_but_for_whom(published, published_once)
     again, first = (
         json.loads((folder / "provenance.json").read_text())
@@ -175,12 +168,13 @@ def test_what_is_published_is_not_taken_for_what_is_measured_otherwise(
     finished: Path, bdpbench: Run, published: Path
 ) -> None:
     (published / LIST_NAME).unlink()
+    shutil.rmtree(finished / "results" / "runs")
     path = published / "metrics.parquet"
     pl.read_parquet(path).with_columns(definition=pl.lit("older/1")).write_parquet(path)
     check_refused(
-        bdpbench("publish", "--from-kept", "-o", str(published.parent)),
+        bdpbench("publish", "-o", str(published.parent)),
         "metrics that are defined differently today: ",
-        "publish from the runs",
+        "`publish` then measures them again",
     )
 
 
@@ -220,57 +214,63 @@ LATER = """\
 """
 
 
-def test_a_scenario_that_came_later_is_added_to_what_is_published(
+def test_runs_that_came_later_are_published_with_those_that_were(
     finished: Path, bdpbench: Run, study: Path, published: Path, tmp_path: Path
 ) -> None:
     """What comes out is what publishing all runs gives, but for who measured them."""
-    whole, out = tmp_path / "whole", str(published.parent)
-    kept = ["publish", "--from-kept", "-o", out]
-    check_refused(bdpbench(*kept, "--add"), "there is nothing to add")
+    whole, runs = tmp_path / "whole", finished / "results" / "runs"
+    publish = ["publish", "-o", str(published.parent)]
+
+    def simulate(scenario: str) -> None:
+        planned = json.loads(_plan(bdpbench).read_text())["runs"]
+        folders = {
+            run_folder(runs, run["run_id"]) for run in planned if run["scenario"] == scenario
+        }
+        _simulate(bdpbench, [each for each in sorted(folders) if not (each / "run.json").exists()])
+
+    def is_published_whole() -> bool:
+        """Publish all runs elsewhere, then without those that are published."""
+        shutil.rmtree(whole, ignore_errors=True)
+        said_by(bdpbench("publish", "-o", str(whole)))
+        kept = {run["run_id"] for run in KeptResults(published).published_runs}
+        for run_id in kept:
+            if run_folder(runs, run_id).exists():
+                run_folder(runs, run_id).rename(tmp_path / run_id)
+        said_by(bdpbench(*publish))
+        for run_id in kept:
+            if (tmp_path / run_id).exists():
+                (tmp_path / run_id).rename(run_folder(runs, run_id))
+        return _same_but_for_whom(whole / "dumbbell", published)
 
     study.write_text(study.read_text() + LATER)
-    check_refused(bdpbench(*kept), "1 of 4 runs of the tier were never published")
-    check_refused(
-        bdpbench(*kept, "--add"),
-        "1 of 1 runs of the scenarios to add (later) have no results",
-        "--tier quick --scenario later",
-    )
-    check_refused(bdpbench("publish", "--add", "-o", out), "never read")
-
-    planned = json.loads(_plan(bdpbench).read_text())["runs"]
-    runs = finished / "results" / "runs"
-    folders = {run["scenario"]: run_folder(runs, run["run_id"]) for run in planned}
-    _simulate(bdpbench, [folders["later"]])
-    said_by(bdpbench("publish", "-o", str(whole)))
-    folders["shared"].rename(tmp_path / "gone")  # kept runs are not needed
-    said_by(bdpbench(*kept, "--add"))
-    assert _same_but_for_whom(whole / "dumbbell", published)
+    folders = list(runs.glob("*/*"))
+    for each in folders:
+        each.rename(tmp_path / each.name)
+    check_refused(bdpbench(*publish), "1 of 4 runs have no results (later", "run dumbbell --tier")
+    for each in folders:
+        (tmp_path / each.name).rename(each)
+    simulate("later")
+    assert is_published_whole()
     provenance = json.loads((published / "provenance.json").read_text())
     assert provenance["added"] == [{"scenarios": ["later"], "measured_by": provenance["bdpbench"]}]
-    assert "Added later, from their own runs: `later`" in (published / "README.md").read_text()
-    # Added is as good as published: the next time it is kept.
-    check_refused(bdpbench(*kept, "--add"), "there is nothing to add")
-    said_by(bdpbench(*kept))
-    again = json.loads((published / "provenance.json").read_text())
-    assert again["added"] == provenance["added"]
+    assert "Runs were simulated later in `later`" in (published / "README.md").read_text()
 
-    # So is a scenario that got more runs: it is added whole, with those that it had.
+    # A scenario that gets another run keeps the one that it had; some numbers need both.
     one, two = (
         "{protocol: Reno, buffer_pkts: 60}",
         "{protocol: Reno}\n    sweep: {buffer_pkts: [60, 70]}",
     )
     study.write_text(study.read_text().replace(one, two))
-    check_refused(bdpbench(*kept, "--add"), "1 of 2 runs of the scenarios to add (later)")
-    planned = json.loads(_plan(bdpbench).read_text())["runs"]
-    own = [run["run_id"] for run in planned if run["scenario"] == "later"]
-    _simulate(bdpbench, [run_folder(runs, run_id) for run_id in own])
-    # A scenario that is not finished does not keep back one that is.
-    study.write_text(study.read_text() + LATER.replace("later:", "last:").replace("60", "80"))
-    check_refused(bdpbench(*kept, "--add"), "1 of 3 runs of the scenarios to add (later, last)")
-    said = said_by(bdpbench(*kept, "--add", "--allow-partial"))
-    assert "left out, since not all of their runs are finished: last" in said
-    more = json.loads((published / "provenance.json").read_text())
-    assert more["added"] == provenance["added"]
+    simulate("later")
+    assert is_published_whole()
     measured = pl.read_parquet(published / "metrics.parquet").filter(scenario="later")
-    assert sorted(measured["run_id"].unique()) == sorted(own)
+    assert measured["run_id"].n_unique() == 2
     assert not measured.select("run_id", "metric", "subject").is_duplicated().any()
+
+    # What is published under other ids is no longer planned.
+    study.write_text(study.read_text().replace("[60, 70]", "[60, 80]"))
+    check_refused(
+        bdpbench(*publish),
+        "1 of 5 runs have no results",
+        "1 published run is planned differently now",
+    )

@@ -181,34 +181,22 @@ def verify_command(file: Path, most_gb: float) -> None:
     help="Folder of all published studies. Default: reports/published.",
 )
 @click.option(
-    "--beside", is_flag=True, help="Keep what is published of another tier: write to STUDY-TIER."
-)
-@click.option(
-    "--from-kept",
-    is_flag=True,
-    help="Judge the published values again, and make a new report from them and their series.",
-)
-@click.option(
-    "--add",
-    is_flag=True,
-    help="With --from-kept: also publish scenarios of which the published report lacks runs.",
-)
-@click.option(
     "--prove",
     type=click.IntRange(1),
     metavar="N",
-    help="With --from-kept: if scripts or laws have changed, simulate N runs of each kind again, "
-    "and keep what is published if their bytes are equal.",
+    help="If scripts or laws have changed, simulate N runs of each kind again, and keep what is "
+    "published if their bytes are equal.",
 )
 def publish_command(**asked: Any) -> None:
     """Copy the report of STUDY with its metrics and scorecard to reports/published/STUDY/.
 
-    With --engine it goes to STUDY-ns3, beside that of ns-2.
+    With --engine it goes to STUDY-ns3, beside that of ns-2. A second tier goes to STUDY-TIER;
+    without --tier, the published tier is published again.
 
-    With --from-kept no runs are needed: verdicts are computed from the published values, and
-    charts from the series in the published report. With --add as well, scenarios that are
-    new since then are added from the results of this machine. A change to a script or a law gives
-    the runs that it affects new ids: --prove shows by a sample whether their bytes are the same.
+    A run that is not in the results folder keeps its published values and charts, so only what has
+    changed needs to be simulated. Verdicts and texts are always made anew. A change to a
+    script or a law gives the runs that it affects new ids: --prove shows by a sample whether their
+    bytes are the same.
     """
     from bdpbench.app.keep.publish import publish_study
 

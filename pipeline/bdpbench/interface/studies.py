@@ -17,7 +17,7 @@ import polars as pl
 
 from bdpbench.app.costs import tier_estimates_s
 from bdpbench.app.keep.bundle import Results, collect
-from bdpbench.app.keep.publish import collect_kept
+from bdpbench.app.keep.publish import collect_published
 from bdpbench.app.planning import Paths, Wanted, is_finished, prepare
 from bdpbench.app.run import RunRequest, run_study
 from bdpbench.app.totals import totals_sentence
@@ -275,7 +275,7 @@ def published(name: str, *, folder: str | Path | None = None) -> Tier:
     """
     found = study(name)
     place = _published_folder(found.key) if folder is None else expanded(Path(folder)).resolve()
-    kept = collect_kept(str(found.folder), place)
+    kept = collect_published(str(found.folder), place)
     return Tier.of_published(found.folder, kept, place / REPORT_NAME)
 
 

@@ -10,16 +10,27 @@ import posixpath
 import subprocess
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, cast
 
+import polars as pl
+
 from bdpbench import __version__
+from bdpbench.app.keep.published import Published
 from bdpbench.app.keep.sources import RESULT_SOURCES, documents_of
 from bdpbench.app.planning import Prepared, is_finished
-from bdpbench.app.stages import measure_plan, parse_runs, report_inputs, score_plan, write_metrics
+from bdpbench.app.stages import (
+    definitions_of,
+    measure_single,
+    parse_runs,
+    report_inputs,
+    score_plan,
+    with_groups,
+    write_metrics,
+)
 from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import is_installed, repository_root, resolved
@@ -53,10 +64,9 @@ from bdpbench.pages.report import build_report
 from bdpbench.pages.summary import count_taken_over, taken_over_sentence
 from bdpbench.studies.ns3_program import builds_of, simulators
 from bdpbench.studies.plan import groups_of
+from bdpbench.units import several
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from bdpbench.pages.inputs import ReportInputs
 
 # Published reports are results themselves.
@@ -75,9 +85,8 @@ class Results:
         runs_dir: folder of the runs.
         finished: ids of the runs that have results, in the order of the plan.
         missing: ids of the runs that have none.
-        made: what the report shows; None makes it from the runs.
-        measured_by: the bdpbench that measured the values; None for this one.
-        added: scenarios that were added to published ones, each with the bdpbench that measured it.
+        published: what is published of the other finished runs than ``simulated``.
+        simulated: ids of the finished runs whose results are in ``runs_dir``.
     """
 
     plan: Plan
@@ -86,41 +95,115 @@ class Results:
     runs_dir: Path
     finished: tuple[str, ...]
     missing: tuple[str, ...]
-    made: ReportInputs | None = None
-    measured_by: Version | None = None
-    added: tuple[Addition, ...] = ()
+    simulated: frozenset[str]
+    published: Published | None = None
 
     def inputs(self) -> ReportInputs:
         """What the report and the exports show."""
-        return self.made or report_inputs(self.plan, self.metrics, self.scorecard, self.runs_dir)
+        of_simulated = of_runs(self.plan, self.simulated)
+        made = report_inputs(of_simulated, self.metrics, self.scorecard, self.runs_dir)
+        of_run = made.load_series
+        if self.published is None or of_run is None:
+            return replace(made, plan=self.plan)
+        records = {each: self.published.records[each] for each in self._of_published()}
+        series = self.published.series
+
+        def load_series(run_id: str, bins: int) -> str:
+            return series[run_id] if run_id in records else of_run(run_id, bins)
+
+        return replace(
+            made,
+            plan=self.plan,
+            load_series=load_series,
+            run_info=dict(sorted({**made.run_info, **records}.items())),
+        )
+
+    def _of_published(self) -> list[str]:
+        return [run_id for run_id in self.finished if run_id not in self.simulated]
+
+    def origins(self) -> tuple[Version, list[Addition]] | None:
+        """Who measured the published values, and which scenarios have others; None without any."""
+        if self.published is None or not self._of_published():
+            return None
+        places = [(run["scenario"], run["run_id"] in self.simulated) for run in self.plan["runs"]]
+        anew = dict.fromkeys(scenario for scenario, is_new in places if is_new)
+        old = {scenario for scenario, is_new in places if not is_new}
+        added = self.published.added([*anew], anew.keys() - old, this_version())
+        return self.published.measured_by, added
 
 
-def collect(prepared: Prepared, *, allow_partial: bool) -> Results:
-    """Parse, measure and score the runs of a tier again.
+def of_runs(plan: Plan, run_ids: Collection[str]) -> Plan:
+    """A plan with some of its runs."""
+    return {**plan, "runs": [run for run in plan["runs"] if run["run_id"] in run_ids]}
 
-    The result depends on the present metrics and published numbers and on the tables of the runs,
-    not on earlier reports.
+
+def collect(
+    prepared: Prepared,
+    *,
+    allow_partial: bool,
+    published: Published | None = None,
+    simulated: bool = True,
+) -> Results:
+    """Measure the runs of a tier, and judge them.
+
+    Values are those of the tables in the results folder, measured by today's metrics, or, of a run
+    that is not there, the published ones of its id. They are judged by today's expectations;
+    nothing depends on earlier reports.
 
     Args:
         prepared: the plan of all runs of the tier.
         allow_partial: continue if runs are missing, as long as there is one.
+        published: what is published of the tier.
+        simulated: whether to look into the results folder.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, because they were never simulated or
-            because the study, a script or ns-2 has changed since.
+            because the study, a script or ns-2 has changed since; as ``Published.values`` and
+            ``check_measured``.
     """
-    _check_complete(prepared, allow_partial=allow_partial)
-    runs_dir, plan = prepared.paths.runs, prepared.plan
-    runs = distinct(prepared.runs)
-    finished = tuple(run["run_id"] for run in runs if is_finished(prepared.paths, run))
-    parse_runs((prepared.paths.run(run_id) for run_id in finished), plan)
-    metrics = measure_plan(plan, runs_dir)
-    missing = tuple(run["run_id"] for run in runs if run["run_id"] not in finished)
-    return Results(plan, metrics, score_plan(plan, metrics), runs_dir, finished, missing)
+    runs_dir, plan, runs = prepared.paths.runs, prepared.plan, distinct(prepared.runs)
+    here = frozenset(
+        run["run_id"] for run in runs if simulated and is_finished(prepared.paths, run)
+    )
+    elsewhere = published.of(prepared.runs) - here if published else frozenset[str]()
+    missing = [run for run in runs if run["run_id"] not in here | elsewhere]
+    _check_complete(prepared, missing, published, allow_partial=allow_partial)
+    parse_runs((prepared.paths.run(run_id) for run_id in sorted(here)), plan)
+    metrics = measure_single(of_runs(plan, here), runs_dir)
+    if published is not None and elsewhere:
+        values = published.values(elsewhere, definitions_of(plan))
+        metrics = _in_order(pl.concat([metrics, values]), plan)
+        if not here:
+            plan = {**plan, "ns2_build_id": published.provenance["ns2_build_id"]}
+    metrics = with_groups(plan, metrics)
+    scorecard = score_plan(plan, metrics)
+    if published is not None and elsewhere:
+        published.check_measured(scorecard, definitions_of(plan))
+    lacking = tuple(run["run_id"] for run in missing)
+    finished = tuple(run["run_id"] for run in runs if run["run_id"] in here | elsewhere)
+    return Results(plan, metrics, scorecard, runs_dir, finished, lacking, here, published)
 
 
-def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
-    missing, planned = prepared.missing, distinct(prepared.runs)
+def _in_order(metrics: pl.DataFrame, plan: Plan) -> pl.DataFrame:
+    """Values of runs in the order of the plan."""
+    places = [(run["run_id"], run["scenario"]) for run in plan["runs"]]
+    order = pl.DataFrame(
+        [(*place, number) for number, place in enumerate(places)],
+        schema={"run_id": pl.String, "scenario": pl.String, "place": pl.UInt32},
+        orient="row",
+    ).unique(["run_id", "scenario"], keep="first")
+    placed = metrics.join(order, on=["run_id", "scenario"], how="inner", maintain_order="left")
+    return placed.sort("place", maintain_order=True).drop("place")
+
+
+def _check_complete(
+    prepared: Prepared,
+    missing: Sequence[PlannedRun],
+    published: Published | None,
+    *,
+    allow_partial: bool,
+) -> None:
+    planned = distinct(prepared.runs)
     if not missing or (allow_partial and len(missing) < len(planned)):
         return
     labels = [f"{run['scenario']}: {run['label']}" for run in missing[:_SHOWN_MISSING]]
@@ -129,14 +212,21 @@ def _check_complete(prepared: Prepared, *, allow_partial: bool) -> None:
     if len(missing) < len(planned):
         hint += "; --allow-partial continues without them, and the result says so"
     raise BdpbenchError(
-        f"{len(missing)} of {len(planned)} runs have no results ({shown}){_staleness(prepared)}",
+        f"{len(missing)} of {len(planned)} runs have no results ({shown})"
+        f"{_staleness(prepared, missing, published)}",
         where=str(prepared.paths.folder),
         hint=hint,
     )
 
 
-def _staleness(prepared: Prepared) -> str:
+def _staleness(
+    prepared: Prepared, missing: Sequence[PlannedRun], published: Published | None
+) -> str:
     """Why runs that once existed may be missing; "" if unknown."""
+    if published and (others := published.other_ids(prepared.runs)):
+        are = "is" if len(others) == 1 else "are"
+        said = f"; {several(len(others), 'published run')} {are} planned differently now, and"
+        return f"{said} --prove 1 simulates a sample to keep them if bytes are the same"
     try:
         old = read_plan(prepared.paths.plan)
     except BdpbenchError:
@@ -147,7 +237,7 @@ def _staleness(prepared: Prepared) -> str:
             f"{prepared.plan['ns2_build_id']}"
         )
     known = {run["run_id"] for run in old["runs"]}
-    changed = sum(run["run_id"] not in known for run in prepared.missing)
+    changed = sum(run["run_id"] not in known for run in missing)
     return f"; {changed} of them are new or have changed since the last run" if changed else ""
 
 
@@ -361,10 +451,10 @@ class Bundle:
             "configuration": {path.name: sha256_of(path) for path in [*sorted(found), lock]},
             "runs": self._counts(),
         }
-        if self.results.measured_by is not None:
-            provenance["measured_by"] = self.results.measured_by
-        if self.results.added:
-            provenance["added"] = list(self.results.added)
+        if origins := self.results.origins():
+            provenance["measured_by"], added = origins
+            if added:
+                provenance["added"] = added
         if "engine" in self.plan:
             provenance["engine"] = self.plan["engine"]
             provenance["groups"] = [list(each) for each in groups_of(self.plan)]
@@ -444,14 +534,15 @@ class Bundle:
                 " simulated.** Numbers and statements that need any of the others are not run."
             )
         yield taken_over_sentence(list(self.records.values()))
-        if results.measured_by:
+        measured_by, added = results.origins() or (None, [])
+        if measured_by:
             yield (
                 "Verdicts, texts and charts were made again from the values and series published"
-                f" before; {_measured_by(results.measured_by)}"
+                f" before; {_measured_by(measured_by)}"
             )
-        for each in results.added:
+        for each in added:
             names = ", ".join(f"`{name}`" for name in each["scenarios"])
-            yield f"Added later, from their own runs: {names}; {_measured_by(each['measured_by'])}"
+            yield f"Runs were simulated later in {names}; {_measured_by(each['measured_by'])}"
 
 
 def _measured_by(version: Version) -> str:

@@ -311,7 +311,8 @@ class Repetitions:
         finished = set(self._metrics.select("scenario", "run_id").unique().iter_rows())
         partly = {scenario for (scenario, _), run in pairs.items() if run not in finished}
         whole = {judged: run for judged, run in pairs.items() if judged[0] not in partly}
-        return self._lookup(repeats, whole, self._single(repeats)) if whole else None, set(whole)
+        made = self._lookup(repeats, whole, self._of_several(repeats)) if whole else None
+        return made, set(whole)
 
     @property
     def _swept(self) -> dict[str, list[str]]:
@@ -331,27 +332,31 @@ class Repetitions:
 
     def _made(self, repeats: Repeats) -> list[tuple[Lookup | None, set[Run]]]:
         found = repetitions_of(repeats, self._index, self._swept).values()
-        single = self._single(repeats)
-        return [(self._lookup(repeats, pairs, single), set(pairs)) for pairs in found]
+        names = self._of_several(repeats)
+        return [(self._lookup(repeats, pairs, names), set(pairs)) for pairs in found]
 
-    def _single(self, repeats: Repeats) -> pl.DataFrame:
-        """The metrics without those of several runs of the judged scenarios."""
+    def _of_several(self, repeats: Repeats) -> list[str]:
+        """Metrics of several runs that the judged scenarios have."""
         if self._groups is None:
-            return self._metrics
-        scenarios = pl.col("scenario").is_in(list(repeats.runs))
-        names = self._groups(self._metrics.filter(scenarios))["metric"].unique().to_list()
-        return self._metrics.filter(~(scenarios & pl.col("metric").is_in(names)))
+            return []
+        judged = self._metrics.filter(pl.col("scenario").is_in(list(repeats.runs)))
+        return self._groups(judged)["metric"].unique().to_list()
 
     def _lookup(
-        self, repeats: Repeats, pairs: Mapping[Run, Run], single: pl.DataFrame
+        self, repeats: Repeats, pairs: Mapping[Run, Run], names: Sequence[str]
     ) -> Lookup | None:
-        """The metrics with some runs in place of judged ones; None if one is not finished."""
-        frame = _in_place(single, pairs)
+        """The metrics with some runs in place of judged ones; None if one is not finished.
+
+        Metrics of several runs are made anew, whether the runs that take their places had them in
+        their own scenario or not.
+        """
+        frame = _in_place(self._metrics, pairs)
         if frame is None:
             return None
+        scenarios = pl.col("scenario").is_in(list(repeats.runs))
+        frame = frame.filter(~(scenarios & pl.col("metric").is_in(names)))
         frames = [frame.filter(self._wanted)]
         if self._groups is not None:
-            scenarios = pl.col("scenario").is_in(list(repeats.runs))
             frames.append(self._groups(frame.filter(scenarios)).filter(self._wanted))
         return Lookup(self._plan, pl.concat(frames))
 

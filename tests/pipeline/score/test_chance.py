@@ -218,10 +218,14 @@ def test_a_repetition_of_other_runs_is_none_of_a_number(
     assert (spread["repetitions"], spread["least"], spread["most"]) == (1, 88.0, 89.0)
 
 
+@pytest.mark.parametrize("of_its_own", [False, True])
 def test_metrics_of_several_runs_are_computed_of_the_repetitions(
-    tmp_path: Path, repeated: Plan, metrics: pl.DataFrame
+    tmp_path: Path, repeated: Plan, metrics: pl.DataFrame, of_its_own: bool
 ) -> None:
-    """The mean of HS and Reno with 40 packets is 69; with 99 in place of 88 it is 74.5."""
+    """The mean of HS and Reno with 40 packets is 69; with 99 in place of 88 it is 74.5.
+
+    The repetition may have such a mean in its own scenario.
+    """
 
     def mean_of_all(rows: pl.DataFrame) -> pl.DataFrame:
         own = rows.filter(metric="utilization", scenario="one")
@@ -231,6 +235,9 @@ def test_metrics_of_several_runs_are_computed_of_the_repetitions(
         )
 
     with_mean = pl.concat([metrics, mean_of_all(metrics)])
+    if of_its_own:
+        own = with_mean.tail(1).with_columns(run_id=pl.lit("x"), scenario=pl.lit("again"))
+        with_mean = pl.concat([with_mean, own])
     above_70 = {**ABOVE_90, "left": {**HS, "metric": "mean_of_all"}, "right": 70}
     card = _judged(
         tmp_path, repeated, with_mean, {"x": 99.0}, condition=above_70, groups=mean_of_all

@@ -15,10 +15,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests import planned_runs
+from tests import planned_runs, random_examples
 from tests.forks import Forks, compile_library
 
 from bdpbench.simulation.build import build_prefix, current_build_id
+
+# Each test has its profile, also one that is called alone.
+assert random_examples
 
 # Data for tests, including the metrics.py of a study, contains no tests.
 collect_ignore = ["data"]

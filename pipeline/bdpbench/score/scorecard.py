@@ -270,8 +270,8 @@ def _reason(rows: Sequence[ScoredNumber]) -> str:
     """How many of the runs show the number, and the reasons of those that do not."""
     shown = sum(row["verdict"] == "reproduced" for row in rows)
     reasons = (row["reason"] for row in rows if row["verdict"] != "reproduced")
-    why = "; ".join(dict.fromkeys(each.removesuffix(".") for each in reasons))
-    return f"{shown} of {len(rows)} runs show it" + (f": {why}" if why else "")
+    sentences = (f"{each[:1].upper()}{each[1:].removesuffix('.')}." for each in reasons)
+    return " ".join([f"{shown} of {len(rows)} runs show it.", *dict.fromkeys(sentences)])
 
 
 def _joined(texts: Iterable[str]) -> str:

@@ -178,7 +178,7 @@ def test_a_number_of_several_runs_says_what_its_parts_say(
     ]
     (number,) = score(plan, metrics, Expectations(parts))["numbers"]
     assert (number["known_miss"], number["note"], number["kind"]) == ("odd", "one two", "fitted")
-    assert number["reason"] == "1 of 2 runs show it: odd"
+    assert number["reason"] == "1 of 2 runs show it. Odd."
     assert number["verdict"] == "close"
     blind = [replace(each, origin=Origin("chosen on", ("x",))) for each in parts]
     (number,) = score(plan, metrics, Expectations(blind))["numbers"]

@@ -254,6 +254,10 @@ def test_runs_that_came_later_are_published_with_those_that_were(
     provenance = json.loads((published / "provenance.json").read_text())
     assert provenance["added"] == [{"scenarios": ["later"], "measured_by": provenance["bdpbench"]}]
     assert "Runs were simulated later in `later`" in (published / "README.md").read_text()
+    folders[0].rename(tmp_path / "away")  # the others are here and published: nothing is new
+    said_by(bdpbench(*publish))
+    assert json.loads((published / "provenance.json").read_text())["added"] == provenance["added"]
+    (tmp_path / "away").rename(folders[0])
 
     # A scenario that gets another run keeps the one that it had; some numbers need both.
     one, two = (

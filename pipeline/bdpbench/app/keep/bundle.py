@@ -125,9 +125,13 @@ class Results:
         """Who measured the published values, and which scenarios have others; None without any."""
         if self.published is None or not self._of_published():
             return None
-        places = [(run["scenario"], run["run_id"] in self.simulated) for run in self.plan["runs"]]
-        anew = dict.fromkeys(scenario for scenario, is_new in places if is_new)
-        old = {scenario for scenario, is_new in places if not is_new}
+        # A run that is here and published has the same values, whoever measures them.
+        known = self.published.of(self.plan["runs"])
+        runs = self.plan["runs"]
+        anew = dict.fromkeys(
+            run["scenario"] for run in runs if run["run_id"] in self.simulated - known
+        )
+        old = {run["scenario"] for run in runs if run["run_id"] in known}
         added = self.published.added([*anew], anew.keys() - old, this_version())
         return self.published.measured_by, added
 

@@ -40,7 +40,6 @@ ELSEWHERE = {
     "simulation": (
         "tests/ns2/test_validate.py",
         "tests/ns2/test_linux_modules.py",
-        "tests/app/test_original_scripts.py",
     ),
     "score": ("tests/app/test_atlas.py",),
     "studies": ("tests/app/test_atlas.py",),

@@ -36,7 +36,6 @@ _COMMANDS = {
     "merge": ("running", "Copy the runs of other results folders into one."),
     "publish": ("results", "Keep a finished tier's report in reports/published/."),
     "test": ("tools", "Run bdpbench's own tests."),
-    "recover": ("tools", "Recover the thesis's own ns-2 scripts from your copy of it."),
     "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
     "docs": ("tools", "Write the references of the documentation."),
     "site": ("tools", "Put documentation and published reports into one folder."),

@@ -10,7 +10,6 @@ from bdpbench.cli.options import (
     FOLDER,
     PATH,
     Words,
-    scripts_option,
     selection_options,
     study_argument,
     tier_option,
@@ -21,7 +20,6 @@ from bdpbench.cli.options import (
 @study_argument
 @tier_option
 @selection_options
-@scripts_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Batches that will run at once.")
 @click.option("--where", is_flag=True, help="Only print the path of the plan.")
 def plan_command(
@@ -29,7 +27,6 @@ def plan_command(
     tier: str | None,
     scenarios: Words,
     protocols: Words,
-    scripts: Path | None,
     jobs: int | None,
     where: bool,
 ) -> None:
@@ -37,7 +34,7 @@ def plan_command(
     from bdpbench.app.planning import Wanted, plan_batches
     from bdpbench.studies.plan import Selection
 
-    wanted = Wanted(study, tier, Selection(scenarios, protocols), scripts=scripts)
+    wanted = Wanted(study, tier, Selection(scenarios, protocols))
     click.echo(str(wanted.paths().plan if where else plan_batches(wanted, jobs)))
 
 

@@ -1,4 +1,4 @@
-"""The commands for traces, for scripts that a study prints, and for this checkout."""
+"""The commands for traces and for this checkout."""
 
 from __future__ import annotations
 
@@ -63,34 +63,6 @@ def analyze_command(traces: Words, list_metrics: bool, **asked: Any) -> None:
     if not traces:
         raise click.UsageError("Missing argument 'TRACE...'.")
     for line in analyze(AnalysisRequest(traces, **asked)):
-        click.echo(line)
-
-
-@click.command("recover")
-@click.argument("copy", metavar="THESIS", type=PATH)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=PATH,
-    help="Folder for the scripts: new, empty, or from an earlier recovery.",
-)
-@click.option("--study", help="Study that prints them; required if several studies do.")
-def recover_command(copy: Path, output: Path, study: str | None) -> None:
-    """Recover the ns-2 scripts that THESIS prints, e.g. as its Appendices A to H.
-
-    THESIS is your copy of the study: its text (UTF-8), or a PDF with text, which pdftotext reads.
-    Rules repair the damage of scanning; if no rule can repair something, the command stops and
-    names appendix, line and text. The folder gets one script for each appendix, with the name of
-    bdpbench's script for the same experiment, the helper file that they source, and repairs.json
-    and REPAIRS.md, which list every repair with its line and its reason, and the faults of the
-    originals, which are kept.
-
-    `./bdpbench run STUDY --scripts DIR` repeats the study with the recovered scripts.
-    """
-    from bdpbench.app.recover import recover_scripts, summary_of
-
-    for line in summary_of(recover_scripts(copy, output, study), output):
         click.echo(line)
 
 

@@ -21,7 +21,6 @@ SPEC_VERSION = 2
 RUN_NAME = "run.json"
 RUN_VERSION = 2
 OUTPUT_FOLDER = "out"
-SCRIPTS_FOLDER = "scripts"
 ERROR_NAME = "error.txt"
 LOG_NAME = "ns.log"
 LIGHT_NAME = "light.json"
@@ -40,7 +39,6 @@ class Spec(TypedDict):
     outputs: list[Output]
     ns2_build_id: str
     estimated_cpu_s: float
-    scripts: NotRequired[str]
 
 
 class OutputFile(TypedDict):

@@ -72,7 +72,6 @@ treat() {
       why='some tests'
       ;;
     */bdpbench\ archive\ *) call+=' --allow-partial' why='of one scenario' ;;
-    */bdpbench\ site) call='' why='left out' ;;
   esac
 }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -76,54 +75,3 @@ def test_command(pytest_arguments: tuple[str, ...]) -> None:
     from bdpbench.app.validate import run_tests
 
     raise SystemExit(run_tests(pytest_arguments))
-
-
-@click.command("docs")
-@click.option("-o", "--output", type=PATH, help="Folder to write into.")
-@click.pass_context
-def docs_command(context: click.Context, output: Path | None) -> None:
-    """Write the references of keys, metrics and commands (default: docs/reference).
-
-    Without -o, config/estimates.json is written as well: what the runs of the studies cost.
-
-    They are generated from the schema, the registry of metrics and the command line. `bdpbench
-    site` builds a site from them and the other files under docs/.
-    """
-    from bdpbench.app.costs import ESTIMATES_NAME, write_estimates
-    from bdpbench.app.references import write_references
-    from bdpbench.contracts.paths import checkout_root, config_dir
-
-    program = context.find_root().command
-    if not isinstance(program, click.Group):
-        raise click.UsageError("docs is a command of bdpbench and is called as one.")
-    folder = output or checkout_root() / "docs" / "reference"
-    if output is None:
-        write_estimates(config_dir() / ESTIMATES_NAME)
-    for path in write_references(program, folder):
-        click.echo(str(path))
-
-
-@click.command("site")
-@click.option("-o", "--output", type=PATH, help="Folder for it. Default: site in the checkout.")
-def site_command(output: Path | None) -> None:
-    """Put documentation, atlas and all published reports into one folder.
-
-    Any static web server can serve it, from any of its folders, and it opens without one; only the
-    search of the documentation needs a server. All links are relative, and every one is checked.
-    MkDocs, which builds it, is installed into a folder of its own by the first call.
-    """
-    from bdpbench.app.site import write_site
-
-    for line in write_site(output):
-        click.echo(line)
-
-
-@click.command("schema")
-@click.option("-o", "--output", type=PATH, help="Folder to write into.")
-def schema_command(output: Path | None) -> None:
-    """Write the JSON Schemas of the YAML files (default: workflow/schemas)."""
-    from bdpbench.app.references import write_schemas
-    from bdpbench.contracts.paths import checkout_root
-
-    for path in write_schemas(output or checkout_root() / "workflow" / "schemas"):
-        click.echo(str(path))

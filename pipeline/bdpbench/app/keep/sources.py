@@ -136,9 +136,6 @@ def _read_of(study: Study) -> Iterator[Path]:
         script = script_path(study, scenario.script)
         if script is not None and not script.is_relative_to(tcl_dir()):
             yield from map(_absolute, tcl_files(script))
-        for source in scenario.background:
-            if source.vectors is not None:
-                yield _absolute(folder / Path(source.vectors).expanduser())
 
 
 def _absolute(path: Path) -> Path:

@@ -285,7 +285,7 @@ class TableManifest(TypedDict):
 
 read_manifest = reader(
     TableManifest,
-    "the manifest that `bdpbench parse` writes",
+    "the manifest of a run's tables",
     MANIFEST_VERSION,
     f"{TABLES_FOLDER}/{MANIFEST_NAME}",
 )

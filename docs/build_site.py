@@ -54,7 +54,7 @@ def main(folder: Path) -> None:
     )
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
         pages, made = Path(scratch) / "docs", Path(scratch) / "site"
-        shutil.copytree(root / "docs", pages)
+        shutil.copytree(root / "docs", pages, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
         studies = _add_published(root / "reports", pages)
         (pages / ATLAS_NAME).write_text(atlas_page(make_atlas()), encoding="utf-8")
         _build(_configured(root, pages, made), packages)

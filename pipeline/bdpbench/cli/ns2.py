@@ -10,9 +10,9 @@ from bdpbench.cli.options import PATH, backend_option
 
 variant_option = click.option(
     "--variant",
-    type=click.Choice(["fast", "fast-pgo", "stock"]),
-    help="fast-pgo: fast, compiled with a profile; stock: without the changes that only make ns-2 "
-    "faster. Default: the variant that runs use, `ns2_variant` of config.yaml.",
+    type=click.Choice(["fast", "stock"]),
+    help="stock: without the changes that only make ns-2 faster. Default: the variant that runs "
+    "use, `ns2_variant` of config.yaml.",
 )
 
 source_option = click.option(
@@ -72,12 +72,3 @@ def backend_name(backend: str | None) -> None:
     from bdpbench.app.run import backend_for
 
     click.echo(backend_for(backend).name)
-
-
-@ns2_command.command("id")
-@variant_option
-def build_id(variant: str | None) -> None:
-    """Print the id of the build for this checkout."""
-    from bdpbench.simulation.build import current_build_id
-
-    click.echo(current_build_id(variant))

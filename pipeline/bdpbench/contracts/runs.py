@@ -69,7 +69,6 @@ class BuildFacts(TypedDict, total=False):
     laws: list[dict[str, str]]
     agents: list[dict[str, str]]
     speed: list[dict[str, str]]
-    training: list[dict[str, str]]
     compiler: str
     c_flags: str
     cxx_flags: str

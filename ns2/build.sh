@@ -18,12 +18,6 @@ COMMON_FLAGS="-O2 -fsigned-char -ffp-contract=off -fno-strict-aliasing -fno-dele
 # OTcl and TclCL are linked statically; Tk and X11 are left out, so ns-2 runs without a display.
 LIBRARIES="-Wl,-Bstatic -ltclcl -lotcl -Wl,-Bdynamic -ltcl8.6 -lm -ldl"
 
-# The variant fast-pgo is compiled twice, with these flags added: first to count the branches that the
-# training runs take, then to use the counts. What they do not reach is compiled as for fast.
-COUNT_FLAGS="-fprofile-generate -fprofile-update=single"
-COUNTED_FLAGS="-fprofile-use -fprofile-correction -fprofile-partial-training -Wno-missing-profile"
-TRAINING=(single pair red traced linux laws web)  # cases of training.tcl
-
 VARIANT=fast
 
 EXIT_USAGE=2 EXIT_PACKAGES=2 EXIT_SOURCE=3 EXIT_PATCH=4 EXIT_BUILD=5
@@ -36,9 +30,8 @@ Gets the source archive of ns-2.35 that SOURCE.lock pins, applies the patches of
 adds laws/ and agents/, builds it, and installs PREFIX/<build id>/ns with ns-bdpbench.json, which
 says what the binary was made of. Does nothing if this build already exists.
 
-  --variant NAME   fast (default); stock: without patches/speed/ and speed/, which make ns-2
-                   faster without changing its outputs; or fast-pgo: fast, optimized for the
-                   branches that the runs of training.tcl take, which needs GCC and compiles twice
+  --variant NAME   fast (default), or stock: without patches/speed/ and speed/, which make ns-2
+                   faster without changing its outputs
   --prefix DIR     where builds go (default: .bdpbench/ns2 of the repository)
   --source FILE    the source archive, for a machine without a network
                    (also: BDPBENCH_NS2_SOURCE, or a file with its name beside build.sh)
@@ -85,12 +78,6 @@ source_folders() {
     [[ $VARIANT == stock ]] || echo speed
 }
 
-# The scripts that the variant is trained with.
-training_files() { [[ $VARIANT != fast-pgo ]] || echo training.tcl; }
-
-# The flags with which the variant is compiled in addition.
-variant_flags() { [[ $VARIANT != fast-pgo ]] || printf ' %s' "$COUNTED_FLAGS"; }
-
 # source_files DIR: the C++ files of laws, agents or speed, sorted, relative to ns2/.
 source_files() { (cd "$HERE" && find "$1" -name '*.h' -o -name '*.cc' | sort); }
 
@@ -102,7 +89,6 @@ ingredients() {
     mapfile -t names < <(
         patch_names | sed 's|^|patches/|'
         for folder in $(source_folders); do source_files "$folder"; done
-        training_files
     )
     printf '%s\n' "$VARIANT" "$(locked sha256)" "$C_FLAGS" "$CXX_FLAGS" "$COMMON_FLAGS" "$LIBRARIES"
     checksums build.sh "${names[@]}"
@@ -386,16 +372,12 @@ PRECOMPILED_HEADERS=(sys/types.h sys/time.h stdio.h stdlib.h string.h math.h tcl
 # The file that is included first in each file of C++, if it could be precompiled.
 PRECOMPILED=
 
-# COUNT_FLAGS or COUNTED_FLAGS, in a build of the variant fast-pgo.
-PROFILE_FLAGS=
-
 # make_ns [ARGUMENT...] TARGET. With the added sloppiness, ccache also keeps what is compiled with
 # precompiled headers.
 make_ns() {
     ${EXEC:-} env CCACHE_SLOPPINESS="${CCACHE_SLOPPINESS:+$CCACHE_SLOPPINESS,}pch_defines,time_macros" \
         "${DYING[@]}" make -C "$TREE" "$@" CC="gcc $C_FLAGS" CPP="g++ $CXX_FLAGS${PRECOMPILED:+ -include $PRECOMPILED}" \
-        CCOPT="$COMMON_FLAGS${PROFILE_FLAGS:+ $PROFILE_FLAGS}" \
-        LIB="-L$WORK/farm/lib $LIBRARIES${PROFILE_FLAGS:+ $PROFILE_FLAGS}"
+        CCOPT="$COMMON_FLAGS" LIB="-L$WORK/farm/lib $LIBRARIES"
 }
 
 is_gcc() { [[ $(g++ -dM -E -x c++ /dev/null) != *__clang__* ]]; }
@@ -431,35 +413,6 @@ compile() {
     MAKE_PID=
     cat "$WORK/make.log" >>"$LOG"
     [[ $status -eq 0 && -x $TREE/ns ]] || fail_with_log "the compilation failed"
-}
-
-# GCC keeps the counts of a file beside its object, so both compilations take place in the same tree.
-compile_trained() {
-    # This program runs during the compilation and is no part of ns, so it must not count.
-    make_ns gen/ptypes.cc >>"$LOG" 2>&1 9>&- || fail_with_log "the compilation failed"
-    say "compiling for the training runs"
-    PROFILE_FLAGS=$COUNT_FLAGS
-    compile
-    train
-    find "$TREE" -name '*.o' ! -path "$TREE/common/ptypes2tcl.o" -delete
-    rm -f "$TREE/ns"
-    say "compiling with what was counted"
-    PROFILE_FLAGS=$COUNTED_FLAGS
-    compile
-}
-
-# train: runs training.tcl, one case after the other, because the order of the counts matters a little.
-train() {
-    local name folder
-    for name in "${TRAINING[@]}"; do
-        say "training run: $name"
-        folder=$WORK/training/$name
-        mkdir -p "$folder"
-        (cd "$folder" && env -u GCOV_PREFIX -u GCOV_PREFIX_STRIP "$TREE/ns" "$HERE/training.tcl" "$name") \
-            >>"$LOG" 2>&1 </dev/null || fail_with_log "the training run $name failed"
-        rm -rf -- "$folder"
-    done
-    [[ -n $(find "$TREE" -name '*.gcda' -print -quit) ]] || die $EXIT_BUILD "the training runs counted nothing"
 }
 
 # report_progress PID TOTAL: prints a line every five seconds, or every second on a terminal, while
@@ -550,12 +503,11 @@ toolchain_id() {
 }
 
 describe() {
-    local names laws agents speed=() training
+    local names laws agents speed=()
     mapfile -t names < <(patch_names | sed 's|^|patches/|')
     mapfile -t laws < <(source_files laws)
     mapfile -t agents < <(source_files agents)
     [[ $VARIANT == stock ]] || mapfile -t speed < <(source_files speed)
-    mapfile -t training < <(training_files)
     cat <<TEXT
 {
   "schema_version": 1,
@@ -575,10 +527,9 @@ describe() {
   "laws": $(json_files "${laws[@]}"),
   "agents": $(json_files "${agents[@]}"),
   "speed": $(json_files "${speed[@]}"),
-  "training": $(json_files "${training[@]}"),
   "compiler": $(json_string "$(g++ --version | head -n 1)"),
-  "c_flags": $(json_string "$C_FLAGS $COMMON_FLAGS$(variant_flags)"),
-  "cxx_flags": $(json_string "$CXX_FLAGS $COMMON_FLAGS$(variant_flags)"),
+  "c_flags": $(json_string "$C_FLAGS $COMMON_FLAGS"),
+  "cxx_flags": $(json_string "$CXX_FLAGS $COMMON_FLAGS"),
   "libraries": $(json_string "$LIBRARIES"),
   "tcl": $(json_string "$(echo 'puts [info patchlevel]' | tclsh8.6)"),
   "otcl": $(json_string "$(package_version libotcl1-dev)"),
@@ -660,8 +611,8 @@ parse_options() {
         shift
     done
     case $VARIANT in
-        fast | stock | fast-pgo) ;;
-        *) die $EXIT_USAGE "--variant is $VARIANT, not fast, stock or fast-pgo" ;;
+        fast | stock) ;;
+        *) die $EXIT_USAGE "--variant is $VARIANT, not fast or stock" ;;
     esac
     [[ $print_id == no ]] || { build_id; exit; }
     if [[ $check == yes ]]; then
@@ -715,19 +666,13 @@ main() {
     trap 'exit 130' INT TERM HUP
     make_work_folder
     require_packages
-    [[ $VARIANT != fast-pgo ]] || is_gcc ||
-        die $EXIT_PACKAGES "the variant fast-pgo needs GCC, and g++ is another compiler"
     fetch
     unpack
     apply_patches
     add_own_sources
     configure_tree
     choose_sources
-    if [[ $VARIANT == fast-pgo ]]; then
-        compile_trained
-    else
-        compile
-    fi
+    compile
     smoke_test
     install_build
     say "build $ID is ready after $SECONDS s: $TARGET/ns"

@@ -145,26 +145,3 @@ def forks(made_once: MadeOnce) -> Iterator[Callable[[Path], Forks]]:
     yield lambda ns: started.setdefault(ns, Forks(ns, library))
     for each in started.values():
         each.close()
-
-
-@pytest.fixture
-def thesis_text() -> Callable[..., str]:
-    """Make a thesis of our own: eight appendices, each with three lines or the given ones."""
-
-    def text(**listings: list[str]) -> str:
-        parts = ["A thesis of our own", "", "Contents", "Appendix A ........ 7", ""]
-        for letter in "ABCDEFGH":
-            lines = listings.get(letter, ["# Two nodes", "set ns [new Simulator]", "$ns run"])
-            parts += [
-                f"Appendix {letter}",
-                "",
-                "Tcl script of a test",
-                "",
-                "```",
-                *lines,
-                "```",
-                "",
-            ]
-        return "\n".join([*parts, "REFERENCES", "", "- nobody"]) + "\n"
-
-    return text

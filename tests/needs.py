@@ -10,9 +10,9 @@ import shutil
 from typing import NoReturn
 
 import pytest
+from tests.ns2.validation import Suite, open_suite
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.validation import Suite, open_suite
 
 
 def leave_out(missing: str, how: str) -> NoReturn:

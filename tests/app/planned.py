@@ -26,7 +26,6 @@ def planned_run(
         outputs=[],
         protocols=["HS"],
         estimated_cpu_s=estimated_cpu_s,
-        scripts=None,
         identity=IDENTITY,
     )
 

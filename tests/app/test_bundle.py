@@ -24,7 +24,6 @@ STUDY = Path("/home/someone/studies/mine")
         (f"{STUDY}", "config/studies/mine"),
         (f"{STUDY}/tcl/own.tcl", "config/studies/mine/tcl/own.tcl"),
         (f"{repository_root()}/tcl/lib/args.tcl", "tcl/lib/args.tcl"),
-        ("/home/someone/originals", "scripts/originals"),
         (f"{STUDY}-2/tcl/own.tcl", "scripts/own.tcl"),
     ],
 )
@@ -34,8 +33,8 @@ def test_paths_of_study_and_checkout_are_relative_and_others_keep_their_name(
     assert Portable("mine", STUDY).path(path) == kept
 
 
-def _run(script: str, scripts: str | None) -> PlannedRun:
-    return {"run_id": "a", "scenario": "one", "script": script, "scripts": scripts}  # type: ignore[typeddict-item]
+def _run(script: str) -> PlannedRun:
+    return {"run_id": "a", "scenario": "one", "script": script}  # type: ignore[typeddict-item]
 
 
 def test_a_plan_and_a_record_lose_their_folders() -> None:
@@ -44,20 +43,14 @@ def test_a_plan_and_a_record_lose_their_folders() -> None:
         "folder": relative(STUDY),
         "protocols": {"Mine": {"folder": relative(Path("/home/someone/protocol"))}, "Reno": {}},
         "queue_folders": {"Short": relative(Path("/home/someone/queue"))},
-        "runs": [
-            _run(relative(STUDY / "tcl" / "own.tcl", tcl_dir()), None),
-            _run("network.tcl", relative(Path("/home/someone/originals"))),
-        ],
+        "runs": [_run(relative(STUDY / "tcl" / "own.tcl", tcl_dir())), _run("network.tcl")],
     }
     kept = Portable("mine", STUDY).plan(plan)
     assert "home" not in json.dumps(kept)
     assert kept["protocols"]["Mine"] == {"folder": "config/studies/mine/protocols/Mine"}
     assert kept["queue_folders"] == {"Short": "config/studies/mine/queues/Short"}
-    scripts = [(run["script"], run["scripts"]) for run in kept["runs"]]
-    assert scripts == [
-        ("../config/studies/mine/tcl/own.tcl", None),
-        ("network.tcl", "scripts/originals"),
-    ]
+    scripts = [run["script"] for run in kept["runs"]]
+    assert scripts == ["../config/studies/mine/tcl/own.tcl", "network.tcl"]
     files = {f"{STUDY}/tcl/own.tcl": "1", "tcl/lib/args.tcl": "2", "/home/other/b.tcl": "3"}
     record: RunRecord = {  # type: ignore[typeddict-item]
         "run_id": "a",

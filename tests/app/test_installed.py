@@ -183,7 +183,7 @@ def test_it_lists_the_studies_that_it_brings_along(site: Path, empty: Path) -> N
 
 
 def test_what_works_on_a_clone_alone_says_so(site: Path, empty: Path) -> None:
-    done = _call(site, empty, "schema")
+    done = _call(site, empty, "test")
     assert done.returncode == 1
     assert "this one was installed with pip" in done.stderr
     assert "-o" in done.stderr

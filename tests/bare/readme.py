@@ -3,7 +3,7 @@
     python readme.py README.md FOLDER
 
 prints a line for each command: the lines of blocks of shell without their comments, and those that
-a paragraph has as code (`./bdpbench site`). A block of YAML that a paragraph says to "save as" a
+a paragraph has as code (`./bdpbench test`). A block of YAML that a paragraph says to "save as" a
 file is written below FOLDER; the line `save FILE` comes before the commands of that paragraph.
 """
 

@@ -2,8 +2,8 @@
 
 Run `PYTHONPATH=pipeline python tests/benchmarks/identity.py` after `./bdpbench ns2 build --variant
 stock`. Finished runs of the fast build are taken by the SHA-256 in their `run.json`; missing ones
-are simulated into the results folder. Each is repeated with the stock build, or with that of
-`--variant`, in a separate folder, and runs that stream their trace with the fast build, too.
+are simulated into the results folder. Each is repeated with the stock build in a separate
+folder, and runs that stream their trace with the fast build, too.
 """
 
 from __future__ import annotations
@@ -48,10 +48,10 @@ def main() -> None:
     options = _options()
     runs = _runs(options)
     _simulate_missing(options)
-    binary = require_build(current_build_id(options.variant)).binary
+    binary = require_build(current_build_id("stock")).binary
     with ThreadPoolExecutor(options.jobs) as pool:
         compared = list(pool.map(lambda run: _compare(run, binary), runs))
-    print("\n".join(markdown(compared, options.variant)))
+    print("\n".join(markdown(compared)))
     sys.exit(1 if any(each.different for each in compared) else 0)
 
 
@@ -60,7 +60,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("study", nargs="?", default="sharma2006")
     parser.add_argument("--tier", default="quick")
     parser.add_argument("--scenario", dest="scenarios", action="append", default=[])
-    parser.add_argument("--variant", choices=["stock", "fast-pgo"], default="stock")
     parser.add_argument("-j", "--jobs", type=int, default=len(os.sched_getaffinity(0)))
     return parser.parse_args()
 
@@ -121,11 +120,11 @@ def _repeat(run: PlannedRun, binary: Path) -> tuple[dict[str, str], float]:
     return found, used.ru_utime + used.ru_stime
 
 
-def markdown(compared: Sequence[Compared], variant: str) -> list[str]:
+def markdown(compared: Sequence[Compared]) -> list[str]:
     """A row for each scenario, the totals, and each run that differs."""
     scenarios = dict.fromkeys(each.run["scenario"] for each in compared)
     lines = [
-        f"| scenario | runs | outputs | same | {variant} | fast |",
+        "| scenario | runs | outputs | same | stock | fast |",
         "|---|---:|---:|---:|---:|---:|",
     ]
     lines += [_row(name, [e for e in compared if e.run["scenario"] == name]) for name in scenarios]

@@ -2,10 +2,10 @@
 
 Run `PYTHONPATH=pipeline:. python tests/benchmarks/ns2_speed.py` after `./bdpbench ns2 build` and
 `./bdpbench ns2 build --variant stock`. Each round runs each binary once on each case; a ratio is
-the median of the rounds' ratios, given with the smallest and the largest. The variant fast-pgo
-takes part if it has been built. The benchmark fails unless all variants write the same bytes.
-Callgrind counts the instructions of a longer and of a shorter run; their difference leaves out
-ns-2's start. Debian's ns counts bytes in 32 bits, so differences of its outputs are only reported.
+the median of the rounds' ratios, given with the smallest and the largest. The benchmark fails
+unless both variants write the same bytes. Callgrind counts the instructions of a longer and of a
+shorter run; their difference leaves out ns-2's start. Debian's ns counts bytes in 32 bits, so
+differences of its outputs are only reported.
 """
 
 from __future__ import annotations
@@ -26,12 +26,11 @@ from pathlib import Path
 from tests.benchmarks.calls import replace_in_docs
 
 from bdpbench.contracts.documents import write_json_atomically
-from bdpbench.simulation.build import current_build_id, find_build, require_build
+from bdpbench.simulation.build import current_build_id, require_build
 
 SCRIPT = Path(__file__).with_suffix(".tcl")
 # Standard error shows the simulated time each time that a second of wall-clock time has passed.
 PROGRESS = "stderr.txt"
-PGO = "fast-pgo"
 
 
 @dataclass(frozen=True)
@@ -108,7 +107,6 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--case", dest="cases", action="append", choices=[c.name for c in CASES])
     parser.add_argument("--stock", type=Path, help="default: the build of this checkout")
     parser.add_argument("--fast", type=Path, help="default: the build of this checkout")
-    parser.add_argument("--pgo", type=Path, help="default: that of this checkout, if it is built")
     parser.add_argument("--debian", type=Path, help="default: /usr/bin/ns, if it exists")
     parser.add_argument("--no-instructions", action="store_true")
     parser.add_argument("--docs", action="store_true", help="put the table into docs/ns2.md")
@@ -122,13 +120,6 @@ def _binaries(options: argparse.Namespace) -> dict[str, Path]:
         "stock": options.stock or require_build(current_build_id("stock")).binary,
         "fast": options.fast or require_build(current_build_id("fast")).binary,
     }
-    trained = find_build(current_build_id("fast-pgo"))
-    if options.pgo is not None:
-        found[PGO] = options.pgo
-    elif trained is not None:
-        found[PGO] = trained.binary
-    else:
-        print("the variant fast-pgo has not been built: left out", file=sys.stderr)
     debian = options.debian or Path("/usr/bin/ns")
     if debian.is_file():
         found["debian"] = debian
@@ -219,11 +210,9 @@ def ratios(slow: Measured, quick: Measured) -> list[float]:
 def different(table: Table) -> list[str]:
     """Complaints about outputs that differ in any round of any variant."""
     return [
-        f"NOT THE SAME: {case}: {name} of {variant}"
+        f"NOT THE SAME: {case}: {name}"
         for case, row in table.items()
-        for variant in ("fast", PGO)
-        if variant in row
-        for name in different_outputs(row["stock"], row[variant])
+        for name in different_outputs(row["stock"], row["fast"])
     ]
 
 
@@ -243,8 +232,6 @@ def markdown(cases: Sequence[Case], table: Table) -> list[str]:
     """The table as lines of Markdown."""
     names = ["case, simulated time", "stock", "fast", "stock / fast", "goal"]
     names += ["instructions, stock / fast", "peak memory", "Debian's / fast"]
-    if any(PGO in row for row in table.values()):
-        names += [f"fast / {PGO}", f"instructions, fast / {PGO}"]
     lines = ["| " + " | ".join(names) + " |", "|---" + "|---:" * (len(names) - 1) + "|"]
     return lines + [_markdown_row(case, table[case.name]) for case in cases]
 
@@ -261,8 +248,6 @@ def _markdown_row(case: Case, row: Mapping[str, Measured]) -> str:
         f"{peak_mib(stock):.0f} → {peak_mib(fast):.0f} MiB",
         _debian_cell(row),
     ]
-    if PGO in row:
-        cells += [spread(ratios(fast, row[PGO])), _instruction_ratio(fast, row[PGO])]
     return "| " + " | ".join(cells) + " |"
 
 

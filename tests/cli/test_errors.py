@@ -31,9 +31,8 @@ EXECUTED = "is executed by `run`, and not now: numbers and statements were not c
         (["run", "--scenario", "inter_protocol"], "no run of tier quick"),
         (["rnu"], "Did you mean 'run'"),
         (["simulate", "nowhere"], "no such file"),
-        (["parse", "nowhere"], "no such file"),
         (
-            ["report", "none.json", "--runs", ".", "--metrics", "m", "--scorecard", "s", "-o", "r"],
+            ["report", "none.json", "--runs", ".", "-o", "r"],
             "none.json: no such file",
         ),
         (["report", "--export", "out", "--format", "svg,eps"], "'eps' is not a format of figures"),

@@ -55,10 +55,10 @@ def test_what_it_keeps_is_made_anew_where_it_is_damaged_or_a_study_changes(
 def test_the_costs_that_come_with_bdpbench_are_those_of_the_planned_runs(key: str) -> None:
     study = loaded_study(key)
     kept = json.loads((config_dir() / ESTIMATES_NAME).read_text())
-    assert kept[key]["study_sha256"] == sha256_of(study.folder / "study.yaml"), "./bdpbench docs"
+    assert kept[key]["study_sha256"] == sha256_of(study.folder / "study.yaml"), "docs/generate.py"
     for tier, estimates_s in tier_estimates_s(study).items():
         costs_s = {run["run_id"]: run["estimated_cpu_s"] for run in runs_of(key, tier)}
-        assert estimates_s == sorted(costs_s.values()), "./bdpbench docs"
+        assert estimates_s == sorted(costs_s.values()), "docs/generate.py"
 
 
 def test_a_run_that_scenarios_share_counts_once_everywhere(bdpbench: Call) -> None:

@@ -43,7 +43,6 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
 from bdpbench.pages.matrices import load_matrices
 from bdpbench.pages.texts import load_page
-from bdpbench.recover.printed import load_originals
 from bdpbench.score import Expectations, check_expectations, load_expectations
 from bdpbench.score.atlas import atlas_of
 from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
@@ -307,7 +306,6 @@ READ: dict[str, Read] = {
     "history.yaml": lambda subject, path: load_history(path, subject.expected.ids),
     "matrices.yaml": lambda subject, path: load_matrices(path, subject.study, subject.definitions),
     "page.yaml": lambda subject, path: load_page(path, subject.study),
-    "originals.yaml": lambda _, path: load_originals(path),
     "evaluate.yaml": lambda subject, path: read_mirror(subject.study, path).file,
 }
 ATLASES = ("atlas.yaml", "config/atlas.yaml")

@@ -37,11 +37,7 @@ from bdpbench.contracts.paths import home_dir, repository_root
 ROOMS = ("score", "metrics", "studies", "trace", "simulation")
 # Tests of a room that need more than the room, and stand with what they need.
 ELSEWHERE = {
-    "simulation": (
-        "tests/ns2/test_validate.py",
-        "tests/ns2/test_linux_modules.py",
-        "tests/app/test_original_scripts.py",
-    ),
+    "simulation": ("tests/ns2/test_linux_modules.py",),
     "score": ("tests/app/test_atlas.py",),
     "studies": ("tests/app/test_atlas.py",),
 }

@@ -45,7 +45,6 @@ def test_help_names_every_option(build: Build) -> None:
     assert done.returncode == 0
     for option in (
         "--variant",
-        "fast-pgo",
         "--prefix",
         "--source",
         "--jobs",
@@ -64,7 +63,7 @@ def test_help_names_every_option(build: Build) -> None:
         (["--jobs", "0"], "--jobs is 0"),
         (["--jobs", "two"], "--jobs is two"),
         (["--variant"], "--variant needs a value"),
-        (["--variant", "pgo"], "--variant is pgo, not fast, stock or fast-pgo"),
+        (["--variant", "slow"], "--variant is slow, not fast or stock"),
     ],
 )
 def test_wrong_use_is_named(build: Build, options: list[str], message: str) -> None:
@@ -255,18 +254,6 @@ def test_missing_packages_are_named_with_the_command(build: Build, tmp_path: Pat
     assert "system packages are missing: g++ tclcl" in done.stderr
     hint = "sudo apt-get update && sudo apt-get install --no-install-recommends g++ tclcl"
     assert hint in done.stderr
-
-
-def test_a_profile_needs_gcc(build: Build, tmp_path: Path) -> None:
-    programs = tmp_path / "programs"
-    programs.mkdir()
-    (programs / "g++").write_text('#!/bin/sh\necho "#define __clang__ 1"\n')
-    (programs / "g++").chmod(0o755)
-    path = f"{programs}:{os.environ['PATH']}"
-    done = build("--variant", "fast-pgo", "--prefix", tmp_path / "out", PATH=path)
-    assert done.returncode == WRONG_USE
-    assert "fast-pgo needs GCC" in done.stderr
-    assert_nothing_built(tmp_path / "out")
 
 
 @pytest.fixture

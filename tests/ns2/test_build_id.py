@@ -86,29 +86,10 @@ def test_stock_is_another_build_without_what_makes_it_faster(build: Build, scrat
     assert build("--print-id", "--variant", "stock").stdout == stock
 
 
-def test_fast_with_a_profile_is_another_build_with_the_same_sources(
-    build: Build, scratch: Path
-) -> None:
-    def ids() -> dict[str, str]:
-        variants = ("fast", "stock", "fast-pgo")
-        return {each: build("--variant", each, "--print-id").stdout for each in variants}
-
-    def changed(before: dict[str, str], after: dict[str, str]) -> set[str]:
-        return {each for each in before if before[each] != after[each]}
-
-    first = ids()
-    assert len(set(first.values())) == 3
-    append(scratch / "training.tcl", "# a remark\n")
-    second = ids()
-    assert changed(first, second) == {"fast-pgo"}
-    append(scratch / "speed" / "lane_scheduler.cc", "// a remark\n")
-    assert changed(second, ids()) == {"fast", "fast-pgo"}
-
-
 def test_names_an_unknown_variant(build: Build) -> None:
     done = build("--variant", "quick", "--print-id")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--variant is quick, not fast, stock or fast-pgo" in done.stderr
+    assert "--variant is quick, not fast or stock" in done.stderr
 
 
 def test_names_a_missing_patch(build: Build, scratch: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import subprocess
@@ -15,14 +14,11 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.cli.conftest import Done
+from click.testing import CliRunner, Result
 from tests.needs import validation_suite
-from tests.waiting import HANGS_S
-
-from bdpbench.contracts.paths import repository_root
-from bdpbench.errors import BdpbenchError
-from bdpbench.simulation import validation
-from bdpbench.simulation.validation import (
+from tests.ns2 import validation
+from tests.ns2.validate import main
+from tests.ns2.validation import (
     QUICK_SUBSETS,
     Finding,
     Limits,
@@ -34,6 +30,9 @@ from bdpbench.simulation.validation import (
     read_known_differences,
     run_subset,
 )
+from tests.waiting import HANGS_S
+
+from bdpbench.contracts.paths import repository_root
 
 LIMITS = Limits(seconds=120)
 
@@ -54,7 +53,7 @@ def test_the_suite_is_unpacked_once_for_calls_that_find_none(
 
     unpack, unpacked = validation._unpack, []
 
-    def found(source: Path | None) -> Path:
+    def found() -> Path:
         all_found_none.wait(HANGS_S)
         return archive
 
@@ -71,12 +70,6 @@ def test_the_suite_is_unpacked_once_for_calls_that_find_none(
     assert len(unpacked) == 1
     folders = {tmp_path / "home" / "validation" / "suite"}
     assert set(opened) == folders == {path for path in opened[0].parent.iterdir() if path.is_dir()}
-
-
-def test_a_given_archive_is_checked_even_if_there_is_a_suite(suite: Suite, tmp_path: Path) -> None:
-    (tmp_path / "ns.tar.xz").write_bytes(b"another archive")
-    with pytest.raises(BdpbenchError, match="no source archive"):
-        open_suite(tmp_path / "ns.tar.xz")
 
 
 def test_the_suite_lists_its_subsets(suite: Suite) -> None:
@@ -142,31 +135,30 @@ def _commands() -> set[str]:
     return commands
 
 
-def test_the_command_writes_its_table_and_keeps_its_results(
-    suite: Suite, bdpbench: Callable[..., Done], tmp_path: Path
+@pytest.fixture
+def called() -> Callable[..., Result]:
+    """Call the program."""
+    return lambda *arguments: CliRunner().invoke(main, arguments)
+
+
+def test_the_program_prints_its_table_and_keeps_its_results(
+    suite: Suite, called: Callable[..., Result]
 ) -> None:
-    command = ("ns2", "validate", "--subset", "monitor", "--subset", "LimTransmit")
-    done = bdpbench(*command, "-o", "table.json", "--again")
-    assert (done.code, done.err.count("error")) == (0, 0)
-    table = json.loads((tmp_path / "table.json").read_text())
-    assert [(row["subset"], row["tests"], row["agree"]) for row in table["subsets"]] == [
-        ("monitor", 2, 2),
-        ("LimTransmit", 4, 4),
-    ]
-    assert done.out.splitlines()[-2].split()[:3] == ["total", "6", "6"]
+    subsets = ("--subset", "monitor", "--subset", "LimTransmit")
+    done = called(*subsets, "--again")
+    assert done.exit_code == 0, done.output
+    rows = [line.split()[:3] for line in done.stdout.splitlines()[1:4]]
+    assert rows == [["monitor", "2", "2"], ["LimTransmit", "4", "4"], ["total", "6", "6"]]
     # The kept results are printed: the CPU times are those of the first call.
-    assert bdpbench(*command, "-o", "table.csv").out == done.out
-    lines = (tmp_path / "table.csv").read_text().splitlines()
-    assert lines[0] == "subset,tests,agree,differ,neither,cpu_s"
-    assert lines[-1].startswith("total,6,6,0,0,")
+    assert called(*subsets).stdout == done.stdout
 
 
 def test_differences_of_a_subset_that_validate_leaves_out_are_expected(
-    suite: Suite, bdpbench: Callable[..., Done]
+    suite: Suite, called: Callable[..., Result]
 ) -> None:
-    done = bdpbench("ns2", "validate", "--subset", "nixvec")
-    *_, test, reason, whole = done.out.splitlines()
-    assert (done.code, test) == (0, "differ as expected: nixvec NixVec")
+    done = called("--subset", "nixvec")
+    *_, test, reason, whole = done.stdout.splitlines()
+    assert (done.exit_code, test) == (0, "differ as expected: nixvec NixVec")
     assert (reason.strip(), whole) == (
         "ns-2's own validate leaves out this subset",
         "all as expected",
@@ -175,14 +167,15 @@ def test_differences_of_a_subset_that_validate_leaves_out_are_expected(
 
 def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Path) -> None:
     # More than a minute of work; the first line of the table shows that it has begun.
-    command = [sys.executable, "-m", "bdpbench", "ns2", "validate", "--quick", "--again"]
-    command += ["--jobs", "1"]
+    program = str(Path(__file__).with_name("validate.py"))
+    command = [sys.executable, program, "--quick", "--again", "--jobs", "1"]
+    root = repository_root()
     with subprocess.Popen(
         command,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
+        env={**os.environ, "PYTHONPATH": f"{root / 'pipeline'}:{root}"},
         cwd=tmp_path,
     ) as child:
         assert child.stdout is not None
@@ -199,13 +192,11 @@ def test_an_interrupted_validation_says_how_to_resume(suite: Suite, tmp_path: Pa
     [
         (["--subset", "simultanous"], "did you mean 'simultaneous'?"),
         (["--compare", "fast"], "--compare: is the variant fast, which is validated"),
-        (["-o", "table.txt"], "table.txt must end in .json or .csv"),
     ],
 )
 def test_wrong_use_is_told(
-    suite: Suite, bdpbench: Callable[..., Done], arguments: list[str], said: str
+    suite: Suite, called: Callable[..., Result], arguments: list[str], said: str
 ) -> None:
-    done = bdpbench("ns2", "validate", *arguments)
-    assert done.code == 1
-    assert said in done.err
-    assert "Traceback" not in done.err
+    done = called(*arguments)
+    assert done.exit_code == 1
+    assert said in done.output

@@ -41,7 +41,7 @@ assert tier.runs()["finished"].all()
 assert "<table>" in tier._repr_html_()
 assert "/site-packages/" in bdpbench.__file__
 EOF
-! "$bdpbench" site 2>"$work/said"
+! "$bdpbench" test 2>"$work/said"
 grep -q 'was installed with pip' "$work/said"
 
 "$pip" uninstall --quiet --yes bdpbench

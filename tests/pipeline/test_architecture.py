@@ -22,7 +22,6 @@ FLOORS = {
     "trace": 3,
     "metrics": 3,
     "score": 3,
-    "recover": 3,
     "pages": 3,
     "archive": 3,
     "app": 4,

@@ -7,7 +7,7 @@ A factor is 1, that of the reference machine, until enough is known, and again a
 the start of ns-2, have their own factor, because the start says nothing about the cost of packets.
 
 Planning every run of every tier takes ten seconds for sixteen thousand runs, so the estimates of
-the configured studies are in ``config/estimates.json``, which `bdpbench docs` writes; those of
+the configured studies are in ``config/estimates.json``, which docs/generate.py writes; those of
 changed and other studies are cached as long as everything that planning reads is unchanged.
 """
 

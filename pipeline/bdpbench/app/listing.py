@@ -135,7 +135,7 @@ def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
-    """Say how many runs are to be simulated, how long that takes, and with which scripts."""
+    """Say how many runs are to be simulated, and how long that takes."""
     plan, missing = prepared.plan, prepared.missing
     done = sum(is_finished(prepared.paths, run) for run in distinct(plan["runs"]))
     runs = done + len(missing)
@@ -157,15 +157,6 @@ def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
     )
     for remark in (*remarks(plan["runs"]), *engine_remarks(plan["runs"])):
         view.tell("remark", f"  {remark}", remark=remark)
-
-
-def announce_scripts(view: View, prepared: Prepared, folder: Path) -> None:
-    """Say what the scripts in ``folder`` do, and which scenarios they cannot run."""
-    text = "an original script sets its agents itself; settings in study.yaml do not reach it"
-    view.tell("originals", f"  {text}", folder=str(folder.resolve()))
-    for scenario, reason in prepared.own_scripts.items():
-        text = f"  {scenario} keeps its script: {reason}"
-        view.tell("keeps_script", text, scenario=scenario, reason=reason)
 
 
 def announce_runs(view: View, prepared: Prepared) -> None:

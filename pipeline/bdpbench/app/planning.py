@@ -9,7 +9,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -61,7 +61,6 @@ from bdpbench.studies.load import (
     find_study,
     folders_of,
     load_study,
-    why_not_replaced,
 )
 from bdpbench.studies.ns3_program import simulators
 from bdpbench.studies.plan import Selection, group_of, groups_of, make_plan, tiers_of
@@ -147,13 +146,11 @@ class Prepared:
 
     Attributes:
         missing: each of them once, also where scenarios share one.
-        own_scripts: scenario → why it keeps its script although others were given.
     """
 
     paths: Paths
     plan: Plan
     missing: list[PlannedRun]
-    own_scripts: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def runs(self) -> list[PlannedRun]:
@@ -170,7 +167,6 @@ class Wanted:
         tier: quick, paper or full.
         selection: the runs that have to be simulated.
         results: folder of runs and reports.
-        scripts: folder of scripts that replace the study's own.
         build_id: id of the build of ns-2.
         engine: the simulator of all runs, instead of the one that the study names.
     """
@@ -179,7 +175,6 @@ class Wanted:
     tier: str | None = None
     selection: Selection = field(default_factory=Selection)
     results: Path | None = None
-    scripts: Path | None = None
     build_id: str | None = None
     engine: str | None = None
 
@@ -225,17 +220,17 @@ def prepare(wanted: Wanted, *, runs_code: bool = True) -> Prepared:
         BdpbenchError: for an invalid study, whether in its runs or in its expectations; for an
             unknown name, or a selection without runs.
     """
-    paths, scripts = wanted.paths(), wanted.scripts
+    paths = wanted.paths()
     name, tier = wanted.study or paths.study, paths.tier
-    study = load_study(name, scripts)
+    study = load_study(name)
     _check_is_its_own(paths, study)
     identities = Identities()
     selection = wanted.selection.in_study(study)
     tier_runs = expand_tier(study, tier, identities, engine=wanted.engine, selection=selection)
-    # What replaces the study's scripts or engine changes its runs, but not its expectations.
-    known = {tier: tier_runs} if scripts is None and wanted.engine is None else {}
+    # Another engine than the study's changes its runs, but not its expectations.
+    known = {tier: tier_runs} if wanted.engine is None else {}
     if runs_code or not has_foreign_metrics(study.folder):
-        _check_evaluation(load_study(name), identities, known)
+        _check_evaluation(study, identities, known)
     build_id = wanted.build_id or current_build_id()
     for folder in folders_of(study):
         make_folder(folder, runs_code=runs_code)
@@ -257,7 +252,7 @@ def prepare(wanted: Wanted, *, runs_code: bool = True) -> Prepared:
         for scenario in plan["scenarios"].values():
             scenario["title"] += f" ({' and '.join(simulators(runs))})"  # all captions have it
     missing = distinct(run for run in selected if not is_finished(paths, run))
-    return Prepared(paths, plan, missing, _own_scripts(study, runs, scripts))
+    return Prepared(paths, plan, missing)
 
 
 def _check_is_its_own(paths: Paths, study: Study) -> None:
@@ -302,17 +297,6 @@ def has_foreign_metrics(folder: Path) -> bool:
     said = "is executed by `run`, and not now: numbers and statements were not checked"
     print(f"{path}: {said}", file=sys.stderr, flush=True)
     return True
-
-
-def _own_scripts(study: Study, runs: Sequence[PlannedRun], scripts: Path | None) -> dict[str, str]:
-    """Scenario → why a folder of scripts has none for it."""
-    planned = {run["scenario"] for run in runs}
-    reasons = {
-        name: why_not_replaced(scripts.resolve(), scenario)
-        for name, scenario in study.scenarios.items()
-        if scripts is not None and name in planned
-    }
-    return {name: reason for name, reason in reasons.items() if reason is not None}
 
 
 def write_plan(prepared: Prepared) -> None:

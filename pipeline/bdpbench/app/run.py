@@ -9,7 +9,7 @@ from functools import partial
 from pathlib import Path
 
 from bdpbench.app.costs import learn
-from bdpbench.app.listing import announce_plan, announce_runs, announce_scripts
+from bdpbench.app.listing import announce_plan, announce_runs
 from bdpbench.app.mending import mend_after_failure, mend_at_a_glance
 from bdpbench.app.planning import Prepared, Wanted, exclusive, prepare, write_batches
 from bdpbench.app.progress import View, make_view
@@ -59,8 +59,6 @@ def run_study(request: RunRequest) -> None:
         execution = execution_of(request, config)
         planned = prepare(request, runs_code=not request.dry_run)
         announce_plan(view, planned, execution.cores)
-        if request.scripts is not None:
-            announce_scripts(view, planned, request.scripts)
         if request.dry_run:
             announce_runs(view, planned)
             return

@@ -200,7 +200,6 @@ def _facts_of_build(build: BuildFacts) -> dict[str, str]:
         *build.get("laws", []),
         *build.get("agents", []),
         *build.get("speed", []),
-        *build.get("training", []),
     ]
     return facts | {f"ns2/{each['name']}": each["sha256"] for each in parts}
 

@@ -36,16 +36,9 @@ _COMMANDS = {
     "merge": ("running", "Copy the runs of other results folders into one."),
     "publish": ("results", "Keep a finished tier's report in reports/published/."),
     "test": ("tools", "Run bdpbench's own tests."),
-    "recover": ("tools", "Recover the thesis's own ns-2 scripts from your copy of it."),
     "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
-    "docs": ("tools", "Write the references of the documentation."),
-    "site": ("tools", "Put documentation and published reports into one folder."),
-    "schema": ("tools", "Write the JSON Schemas of the YAML files."),
-    "plan": ("stages", "Stage 1: write the plan of a tier."),
-    "simulate": ("stages", "Stage 2: run ns-2 for one planned run."),
-    "parse": ("stages", "Stage 3: turn output files into tables."),
-    "measure": ("stages", "Stage 4: compute the metrics of a plan."),
-    "score": ("stages", "Stage 5: compare the metrics with the published numbers."),
+    "plan": ("stages", "Write the plan of a tier, and batches of its missing runs."),
+    "simulate": ("stages", "Simulate one planned run, or all runs of a batch."),
 }
 
 

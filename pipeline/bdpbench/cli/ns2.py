@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
 
@@ -11,9 +10,9 @@ from bdpbench.cli.options import PATH, backend_option
 
 variant_option = click.option(
     "--variant",
-    type=click.Choice(["fast", "fast-pgo", "stock"]),
-    help="fast-pgo: fast, compiled with a profile; stock: without the changes that only make ns-2 "
-    "faster. Default: the variant that runs use, `ns2_variant` of config.yaml.",
+    type=click.Choice(["fast", "stock"]),
+    help="stock: without the changes that only make ns-2 faster. Default: the variant that runs "
+    "use, `ns2_variant` of config.yaml.",
 )
 
 source_option = click.option(
@@ -25,7 +24,7 @@ source_option = click.option(
 
 @click.group("ns2")
 def ns2_command() -> None:
-    """Build ns-2.35, show how it was built, and validate it."""
+    """Build ns-2.35, and show how it was built."""
 
 
 @ns2_command.command("build")
@@ -73,50 +72,3 @@ def backend_name(backend: str | None) -> None:
     from bdpbench.app.run import backend_for
 
     click.echo(backend_for(backend).name)
-
-
-@ns2_command.command("id")
-@variant_option
-def build_id(variant: str | None) -> None:
-    """Print the id of the build for this checkout."""
-    from bdpbench.simulation.build import current_build_id
-
-    click.echo(current_build_id(variant))
-
-
-@ns2_command.command("validate")
-@variant_option
-@click.option(
-    "--compare",
-    type=click.Choice(["fast", "fast-pgo", "stock"]),
-    help="Also run this variant and compare every output byte by byte.",
-)
-@click.option("--subset", "subsets", multiple=True, help="Only this subset; may be repeated.")
-@click.option(
-    "--quick", is_flag=True, help="Wired TCP, queues and traces: a first check of a machine."
-)
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Subsets at once.")
-@click.option(
-    "--time-limit",
-    "time_limit_s",
-    type=click.FloatRange(min=0, min_open=True),
-    default=1800.0,
-    show_default=True,
-    help="Time limit of a subset, s.",
-)
-@click.option(
-    "--again", is_flag=True, help="Repeat subsets that have already been run on this build."
-)
-@click.option("-o", "--output", type=PATH, help="Write the table: .json or .csv.")
-@source_option
-def validate(variant: str | None, **asked: Any) -> None:
-    """Run ns-2's own validation suite on the build.
-
-    Fails if a test differs from its reference and is not listed in ns2/known_differences.yaml, if
-    a listed test agrees, and, with --compare, if any output differs.
-    """
-    from bdpbench.app.validate import ValidationRequest, validate
-    from bdpbench.simulation.build import variant_of_runs
-
-    request = ValidationRequest(variant=variant or variant_of_runs(), **asked)
-    raise SystemExit(0 if validate(request) else 1)

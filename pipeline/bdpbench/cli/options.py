@@ -49,12 +49,6 @@ kept_engine_option = click.option(
     help="Use the runs of the tier that `run --engine ns3` has simulated.",
 )
 
-scripts_option = click.option(
-    "--scripts",
-    type=PATH,
-    help="Folder of scripts that replace those of the study, such as `recover` writes.",
-)
-
 
 def selection_options(function: Function) -> Function:
     """``--scenario`` and ``--protocol``, each of which may be given several times."""

@@ -40,8 +40,6 @@ FORMATS = "svg,pdf"
 @click.option("--pdf", is_flag=True, help="Print the report as well, with an installed Chromium.")
 @click.option("--one-file", is_flag=True, help="With -o: one file, however many runs there are.")
 @click.option("--runs", "runs_dir", type=PATH, help="Folder of the runs of PLAN_FILE.")
-@click.option("--metrics", "metrics_file", type=PATH, help="Use this metrics.parquet.")
-@click.option("--scorecard", "scorecard_file", type=PATH, help="Use this scorecard.json.")
 def report_command(
     study: str | None,
     tier: str | None,
@@ -53,8 +51,6 @@ def report_command(
     pdf: bool,
     one_file: bool,
     runs_dir: Path | None,
-    metrics_file: Path | None,
-    scorecard_file: Path | None,
 ) -> None:
     """Write the HTML report of STUDY, or its figures and tables as files for papers.
 
@@ -67,7 +63,7 @@ def report_command(
     also selects charts of single runs. STUDY may be a folder that `publish` has written.
 
     With --runs and -o: the last stages of the workflow for one PLAN_FILE, with metrics and
-    verdicts beside the report; if both --metrics and --scorecard are given, these files are used.
+    verdicts beside the report.
     """
     if one_file and (output is None or folder is not None or runs_dir is not None):
         raise click.UsageError("--one-file goes with STUDY and -o FILE alone")
@@ -78,7 +74,12 @@ def report_command(
     if runs_dir is not None:
         if folder is not None or pdf or engine is not None:
             raise click.UsageError("--engine, --export and --pdf go with STUDY, not with --runs")
-        _stage(study, runs_dir, metrics_file, scorecard_file, output)
+        if study is None or output is None:
+            raise click.UsageError("--runs needs PLAN_FILE and --output")
+        from bdpbench.app.stages import downstream
+        from bdpbench.contracts.plan import read_plan
+
+        downstream(read_plan(Path(study)), runs_dir, output)
         return
     from bdpbench.app.keep.export import export_study, report_study
 
@@ -86,28 +87,6 @@ def report_command(
         report_study(study, tier, output, engine=engine, one_file=one_file, pdf=pdf)
     else:
         export_study(study, tier, folder, formats or FORMATS, only, engine=engine, pdf=pdf)
-
-
-def _stage(
-    plan_file: str | None,
-    runs_dir: Path,
-    metrics_file: Path | None,
-    scorecard_file: Path | None,
-    output: Path | None,
-) -> None:
-    if plan_file is None or output is None or (metrics_file is None) != (scorecard_file is None):
-        raise click.UsageError(
-            "--runs needs PLAN_FILE and --output, and both or none of --metrics and --scorecard."
-        )
-    from bdpbench.app.stages import downstream, read_metrics, report_plan
-    from bdpbench.contracts.plan import read_plan
-    from bdpbench.contracts.reports import read_scorecard
-
-    plan = read_plan(Path(plan_file))
-    if metrics_file is None or scorecard_file is None:
-        downstream(plan, runs_dir, output)
-        return
-    report_plan(plan, read_metrics(metrics_file), read_scorecard(scorecard_file), runs_dir, output)
 
 
 @click.command("archive")

@@ -15,7 +15,6 @@ from bdpbench.cli.options import (
     backend_option,
     engine_option,
     kept_engine_option,
-    scripts_option,
     selection_options,
     study_argument,
     tier_option,
@@ -27,7 +26,6 @@ from bdpbench.cli.options import (
 @tier_option
 @selection_options
 @backend_option
-@scripts_option
 @engine_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
 @click.option("-k", "--keep-going", is_flag=True, help="Continue with other runs if one fails.")

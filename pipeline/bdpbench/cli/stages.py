@@ -10,7 +10,6 @@ from bdpbench.cli.options import (
     FOLDER,
     PATH,
     Words,
-    scripts_option,
     selection_options,
     study_argument,
     tier_option,
@@ -21,7 +20,6 @@ from bdpbench.cli.options import (
 @study_argument
 @tier_option
 @selection_options
-@scripts_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Batches that will run at once.")
 @click.option("--where", is_flag=True, help="Only print the path of the plan.")
 def plan_command(
@@ -29,7 +27,6 @@ def plan_command(
     tier: str | None,
     scenarios: Words,
     protocols: Words,
-    scripts: Path | None,
     jobs: int | None,
     where: bool,
 ) -> None:
@@ -37,7 +34,7 @@ def plan_command(
     from bdpbench.app.planning import Wanted, plan_batches
     from bdpbench.studies.plan import Selection
 
-    wanted = Wanted(study, tier, Selection(scenarios, protocols), scripts=scripts)
+    wanted = Wanted(study, tier, Selection(scenarios, protocols))
     click.echo(str(wanted.paths().plan if where else plan_batches(wanted, jobs)))
 
 
@@ -108,54 +105,3 @@ def simulate_command(
         run_dir = run_dir.resolve()
         if read_run(run_dir) is None:
             simulate(run_dir, named_backend(backend, current_build_id()), reduce_stream)
-
-
-@click.command("parse")
-@click.argument("run_dirs", nargs=-1, required=True, type=PATH)
-@click.option("--plan", "plan_file", type=PATH, help="Also measure the runs, as this plan says.")
-@click.option("-o", "--output", type=PATH, help="File for the manifests, as JSON.")
-def parse_command(run_dirs: tuple[Path, ...], plan_file: Path | None, output: Path | None) -> None:
-    """Turn the output files of finished runs in RUN_DIRS into parquet tables.
-
-    With --plan, the values of their metrics are computed and stored beside the tables; values
-    whose inputs have not changed are kept.
-    """
-    from bdpbench.app.stages import measure_runs, parse_runs
-    from bdpbench.contracts.documents import write_json_atomically
-    from bdpbench.contracts.paths import runs_folder_of
-    from bdpbench.contracts.plan import read_plan
-
-    plan = None if plan_file is None else read_plan(plan_file)
-    manifests = parse_runs(run_dirs, plan)
-    if plan is not None:
-        measure_runs(plan, runs_folder_of(run_dirs[0]), manifests)
-    if output is not None:
-        write_json_atomically(output, manifests)
-
-
-@click.command("measure")
-@click.argument("plan_file", type=PATH)
-@click.option("--runs", "runs_dir", required=True, type=PATH)
-@click.option("-o", "--output", required=True, type=PATH)
-def measure_command(plan_file: Path, runs_dir: Path, output: Path) -> None:
-    """Write the metrics of the finished runs of PLAN_FILE as parquet and CSV.
-
-    Values that `parse --plan` has already computed are reused.
-    """
-    from bdpbench.app.stages import measure_plan, write_metrics
-    from bdpbench.contracts.plan import read_plan
-
-    write_metrics(measure_plan(read_plan(plan_file), runs_dir), output)
-
-
-@click.command("score")
-@click.argument("plan_file", type=PATH)
-@click.option("--metrics", "metrics_file", required=True, type=PATH)
-@click.option("-o", "--output", required=True, type=PATH)
-def score_command(plan_file: Path, metrics_file: Path, output: Path) -> None:
-    """Compare the metrics of PLAN_FILE with the published numbers and statements of its study."""
-    from bdpbench.app.stages import read_metrics, score_plan
-    from bdpbench.contracts.plan import read_plan
-    from bdpbench.contracts.reports import write_scorecard
-
-    write_scorecard(output, score_plan(read_plan(plan_file), read_metrics(metrics_file)))

@@ -1,8 +1,7 @@
-"""The commands for traces, for scripts that a study prints, and for this checkout."""
+"""The commands for traces and for this checkout."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 import click
@@ -66,34 +65,6 @@ def analyze_command(traces: Words, list_metrics: bool, **asked: Any) -> None:
         click.echo(line)
 
 
-@click.command("recover")
-@click.argument("copy", metavar="THESIS", type=PATH)
-@click.option(
-    "-o",
-    "--output",
-    required=True,
-    type=PATH,
-    help="Folder for the scripts: new, empty, or from an earlier recovery.",
-)
-@click.option("--study", help="Study that prints them; required if several studies do.")
-def recover_command(copy: Path, output: Path, study: str | None) -> None:
-    """Recover the ns-2 scripts that THESIS prints, e.g. as its Appendices A to H.
-
-    THESIS is your copy of the study: its text (UTF-8), or a PDF with text, which pdftotext reads.
-    Rules repair the damage of scanning; if no rule can repair something, the command stops and
-    names appendix, line and text. The folder gets one script for each appendix, with the name of
-    bdpbench's script for the same experiment, the helper file that they source, and repairs.json
-    and REPAIRS.md, which list every repair with its line and its reason, and the faults of the
-    originals, which are kept.
-
-    `./bdpbench run STUDY --scripts DIR` repeats the study with the recovered scripts.
-    """
-    from bdpbench.app.recover import recover_scripts, summary_of
-
-    for line in summary_of(recover_scripts(copy, output, study), output):
-        click.echo(line)
-
-
 @click.command("test", context_settings={"ignore_unknown_options": True})
 @click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
 def test_command(pytest_arguments: tuple[str, ...]) -> None:
@@ -104,54 +75,3 @@ def test_command(pytest_arguments: tuple[str, ...]) -> None:
     from bdpbench.app.validate import run_tests
 
     raise SystemExit(run_tests(pytest_arguments))
-
-
-@click.command("docs")
-@click.option("-o", "--output", type=PATH, help="Folder to write into.")
-@click.pass_context
-def docs_command(context: click.Context, output: Path | None) -> None:
-    """Write the references of keys, metrics and commands (default: docs/reference).
-
-    Without -o, config/estimates.json is written as well: what the runs of the studies cost.
-
-    They are generated from the schema, the registry of metrics and the command line. `bdpbench
-    site` builds a site from them and the other files under docs/.
-    """
-    from bdpbench.app.costs import ESTIMATES_NAME, write_estimates
-    from bdpbench.app.references import write_references
-    from bdpbench.contracts.paths import checkout_root, config_dir
-
-    program = context.find_root().command
-    if not isinstance(program, click.Group):
-        raise click.UsageError("docs is a command of bdpbench and is called as one.")
-    folder = output or checkout_root() / "docs" / "reference"
-    if output is None:
-        write_estimates(config_dir() / ESTIMATES_NAME)
-    for path in write_references(program, folder):
-        click.echo(str(path))
-
-
-@click.command("site")
-@click.option("-o", "--output", type=PATH, help="Folder for it. Default: site in the checkout.")
-def site_command(output: Path | None) -> None:
-    """Put documentation, atlas and all published reports into one folder.
-
-    Any static web server can serve it, from any of its folders, and it opens without one; only the
-    search of the documentation needs a server. All links are relative, and every one is checked.
-    MkDocs, which builds it, is installed into a folder of its own by the first call.
-    """
-    from bdpbench.app.site import write_site
-
-    for line in write_site(output):
-        click.echo(line)
-
-
-@click.command("schema")
-@click.option("-o", "--output", type=PATH, help="Folder to write into.")
-def schema_command(output: Path | None) -> None:
-    """Write the JSON Schemas of the YAML files (default: workflow/schemas)."""
-    from bdpbench.app.references import write_schemas
-    from bdpbench.contracts.paths import checkout_root
-
-    for path in write_schemas(output or checkout_root() / "workflow" / "schemas"):
-        click.echo(str(path))

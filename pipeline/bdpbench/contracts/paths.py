@@ -168,8 +168,3 @@ def run_folders(runs: Path) -> Iterator[Path]:
 def _folders_in(folder: Path) -> set[str]:
     with os.scandir(folder) as entries:
         return {each.name for each in entries if each.is_dir()}
-
-
-def runs_folder_of(run_dir: Path) -> Path:
-    """The folder of all runs that contains a run's folder."""
-    return run_dir.absolute().parent.parent

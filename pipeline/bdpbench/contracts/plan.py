@@ -112,8 +112,7 @@ class PlannedRun(TypedDict):
 
     ``run_id`` stands for the bytes that ns-2 writes (``studies.identity``); ``scenario``, ``label``
     and ``parameters`` are for readers and metrics. ``script`` is a path from ``tcl/``, also of a
-    script in the study's folder; ``scripts`` is the folder of the script that replaces it, if any,
-    from the checkout. ``protocols`` lists the key of each protocol of the flows once;
+    script in the study's folder. ``protocols`` lists the key of each protocol of the flows once;
     ``estimated_cpu_s`` is the CPU time of ns-2 on the reference machine, s. ``alike`` has further
     values of a parameter that give the same run, such as shares of the BDP that round to the same
     number of packets.
@@ -128,7 +127,6 @@ class PlannedRun(TypedDict):
     outputs: list[Output]
     protocols: list[str]
     estimated_cpu_s: float
-    scripts: str | None
     identity: Identity
     alike: NotRequired[dict[str, list[Scalar]]]
 

@@ -21,7 +21,6 @@ SPEC_VERSION = 2
 RUN_NAME = "run.json"
 RUN_VERSION = 2
 OUTPUT_FOLDER = "out"
-SCRIPTS_FOLDER = "scripts"
 ERROR_NAME = "error.txt"
 LOG_NAME = "ns.log"
 LIGHT_NAME = "light.json"
@@ -40,7 +39,6 @@ class Spec(TypedDict):
     outputs: list[Output]
     ns2_build_id: str
     estimated_cpu_s: float
-    scripts: NotRequired[str]
 
 
 class OutputFile(TypedDict):
@@ -71,7 +69,6 @@ class BuildFacts(TypedDict, total=False):
     laws: list[dict[str, str]]
     agents: list[dict[str, str]]
     speed: list[dict[str, str]]
-    training: list[dict[str, str]]
     compiler: str
     c_flags: str
     cxx_flags: str
@@ -287,7 +284,7 @@ class TableManifest(TypedDict):
 
 read_manifest = reader(
     TableManifest,
-    "the manifest that `bdpbench parse` writes",
+    "the manifest of a run's tables",
     MANIFEST_VERSION,
     f"{TABLES_FOLDER}/{MANIFEST_NAME}",
 )

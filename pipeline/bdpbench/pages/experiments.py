@@ -6,13 +6,12 @@ import itertools
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import PurePath
 from typing import Any
 
 import polars as pl
 
 from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
-from bdpbench.contracts.runs import SCRIPTS_FOLDER, RunRecord, ScriptRecord
+from bdpbench.contracts.runs import RunRecord
 from bdpbench.contracts.scorecard import ScoredNumber, rows_of
 from bdpbench.pages.answers import answer
 from bdpbench.pages.curves import ChartedView, LazyViews, View, charted_view, plan_views
@@ -277,7 +276,7 @@ def _facts(info: RunRecord) -> tuple[tuple[str, str], ...]:
     memory, script = info["max_rss_kib"], info["script"]
     return (
         ("script", script["path"]),
-        ("script SHA-256", _script_sha256(script)),
+        ("script SHA-256", script["files"].get(script["path"], "–")),
         ("ns-2 build", info["ns2"]["build_id"]),
         ("ns-2 binary SHA-256", info["ns2"]["binary_sha256"] or "–"),
         ("backend", info["ns2"]["backend"]),
@@ -287,12 +286,6 @@ def _facts(info: RunRecord) -> tuple[tuple[str, str], ...]:
         ("peak memory", format_bytes(None if memory is None else memory * 1024)),
         ("exit status", str(info["exit_status"])),
     )
-
-
-def _script_sha256(script: ScriptRecord) -> str:
-    """SHA-256 of the script itself; a replacing script is in the run's folder."""
-    path, files = script["path"], script["files"]
-    return files.get(path) or files.get(f"{SCRIPTS_FOLDER}/{PurePath(path).name}", "–")
 
 
 def _seconds(value: float | None) -> str:

@@ -86,8 +86,8 @@ def variant_of_runs() -> str:
 def current_build_id(variant: str | None = None) -> str:
     """Id of the build that results from the checkout's patches, laws, agents and flags.
 
-    ``variant`` is "fast", "fast-pgo" for the same code compiled with a profile, or "stock" for ns-2
-    without the changes that only make it faster; None is the variant that runs use.
+    ``variant`` is "fast", or "stock" for ns-2 without the changes that only make it faster; None is
+    the variant that runs use.
 
     The compiler is not part of it: with ``-ffp-contract=off`` ns-2's results are the same for all
     compilers.

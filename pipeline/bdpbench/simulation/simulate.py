@@ -22,7 +22,6 @@ from bdpbench.contracts.files import (
     remove_temporaries,
     sha256_of,
     utf8_text,
-    write_bytes_atomically,
     write_text_atomically,
 )
 from bdpbench.contracts.paths import relative, resolved, run_folder, tcl_dir
@@ -35,7 +34,6 @@ from bdpbench.contracts.runs import (
     OUTPUT_FOLDER,
     RUN_NAME,
     RUN_VERSION,
-    SCRIPTS_FOLDER,
     SPEC_NAME,
     SPEC_VERSION,
     TABLES_FOLDER,
@@ -60,9 +58,6 @@ from bdpbench.simulation.ns2_process import (
 )
 from bdpbench.simulation.ns3_backend import Ns3Backend
 from bdpbench.studies.identity import (
-    ORIGINAL_RUNNER,
-    original_files,
-    outside_files,
     run_id,
     tcl_digest,
     tcl_files,
@@ -93,15 +88,8 @@ def write_specs(runs: Iterable[PlannedRun], ns2_build_id: str, runs_dir: Path) -
             "ns2_build_id": ns3_build_id() if is_ns3(run["script"]) else ns2_build_id,
             "estimated_cpu_s": run["estimated_cpu_s"],
         }
-        if run["scripts"] is not None:
-            spec["scripts"] = run["scripts"]
-        if _found(folder) == spec:
-            continue
-        if run["scripts"] is not None:
-            # An outside script may change before the run starts.
-            for name, path in outside_files(resolved(run["scripts"]), run["script"]).items():
-                write_bytes_atomically(folder / SCRIPTS_FOLDER / name, path.read_bytes())
-        write_record_atomically(folder / SPEC_NAME, spec)
+        if _found(folder) != spec:
+            write_record_atomically(folder / SPEC_NAME, spec)
 
 
 def _found(folder: Path) -> Spec | None:
@@ -137,46 +125,30 @@ def _mismatch(spec: Spec, run_dir: Path, backend: Simulator) -> str:
     if is_ns3(spec["script"]):
         same = ns3_code_digest() == spec["identity"]["tcl"]
         return "" if same else "the program of ns-3 has changed since this was planned"
-    if tcl_digest(script_files(spec, run_dir)) != spec["identity"]["tcl"]:
+    if tcl_digest(script_files(spec)) != spec["identity"]["tcl"]:
         return f"{spec['script']} or a file that it sources has changed since this was planned"
     return ""
 
 
 def script_path(spec: Spec) -> Path:
     """The path that ns-2 runs: under ``tcl/``, or in the folder of a study outside the checkout."""
-    if "scripts" in spec:
-        return tcl_dir() / ORIGINAL_RUNNER
     return resolved(spec["script"], tcl_dir())
 
 
-def script_name(spec: Spec) -> str:
-    """The script of a run for readers, from the checkout."""
-    if "scripts" in spec:
-        return str(Path(spec["scripts"]) / Path(spec["script"]).name)
-    return relative(script_path(spec))
-
-
-def script_record(spec: Spec, run_dir: Path) -> ScriptRecord:
+def script_record(spec: Spec) -> ScriptRecord:
     """The script of a run, and the checksum of every Tcl file that it needs."""
-    files = {_name(path, run_dir): path for path in script_files(spec, run_dir)}
+    files = {relative(path): path for path in script_files(spec)}
     return {
-        "path": script_name(spec),
+        "path": relative(script_path(spec)),
         "files": {name: known_sha256_of(path) for name, path in sorted(files.items())},
     }
 
 
-def script_files(spec: Spec, run_dir: Path) -> list[Path]:
+def script_files(spec: Spec) -> list[Path]:
     """All Tcl files that ns-2 reads, in the order of the run's identity."""
-    if "scripts" in spec:
-        return original_files(run_dir / SCRIPTS_FOLDER, spec["script"])
     if is_ns3(spec["script"]):
         return ns3_files()
     return tcl_files(script_path(spec))
-
-
-def _name(path: Path, run_dir: Path) -> str:
-    """Name of a file in the record: in the run's folder, or from the checkout."""
-    return relative(path, run_dir if path.is_relative_to(run_dir) else None)
 
 
 # ---------------------------------------------------------------- simulate
@@ -256,7 +228,7 @@ def _simulate(spec: Spec, run_dir: Path, backend: Simulator, reduce: Reducer) ->
 def _run_in_scratch(spec: Spec, run_dir: Path, backend: Simulator, reduce: Reducer) -> Usage:
     """Let ns-2 write into a scratch folder, which becomes ``out/`` when everything is there."""
     scratch = _empty_scratch(run_dir)
-    script = str(resolved(script_name(spec)))
+    script = str(script_path(spec))
     names = RunNames(
         f"run {spec['run_id']} ({spec['label']})",
         script,
@@ -294,14 +266,7 @@ def _empty_scratch(run_dir: Path) -> Path:
 
 def _command(spec: Spec, run_dir: Path, scratch: Path, backend: Simulator) -> Command:
     argv = spec["identity"]["argv"]
-    if "scripts" not in spec:
-        return backend.command(scratch, script_path(spec), argv)
-    for path in (run_dir / SCRIPTS_FOLDER).iterdir():
-        shutil.copy(path, scratch)
-    # Appendices A and B of Sharma (2006) write into a folder named after the protocol.
-    if "protocol" in spec["parameters"]:
-        (scratch / str(spec["parameters"]["protocol"])).symlink_to(OUTPUT_FOLDER)
-    return backend.command(scratch, script_path(spec), [Path(spec["script"]).name, *argv])
+    return backend.command(scratch, script_path(spec), argv)
 
 
 def _check_outputs(spec: Spec, names: RunNames, scratch: Path) -> None:
@@ -354,7 +319,7 @@ def make_record(
         "label": spec["label"],
         "parameters": spec["parameters"],
         "units": {name: unit_of(name) for name in spec["parameters"] if unit_of(name)},
-        "script": script_record(spec, run_dir),
+        "script": script_record(spec),
         "argv": spec["identity"]["argv"],
         "ns2": ns2,
         "started": started.isoformat(timespec="seconds"),

@@ -14,7 +14,6 @@ from bdpbench.contracts.yaml_files import Location
 from bdpbench.studies.flows import linux_parameters
 from bdpbench.studies.parts import (
     COMMON_OF_BACKGROUND,
-    DRAWN_KEYS,
     KEYS_OF_BACKGROUND,
     PERSISTENT_KEYS,
     Background,
@@ -24,7 +23,6 @@ from bdpbench.studies.parts import (
 from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.study import OWN_SCRIPTS
 from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values
-from bdpbench.studies.vectors import read_vectors
 from bdpbench.units import BITS_PER_BYTE, MOST_SOURCES
 
 MOST_HOSTS = 5000
@@ -67,9 +65,11 @@ _PACKMIME = (
     "page_pause_s", "object_pause_s",
 )  # fmt: skip
 
-
-_OF_DRAW = ("draw", "vectors", "scale", "bin_s", "start_s", "packet_bytes", *DRAWN_KEYS)
 _TMIX = ("exchanges", "request_bytes", "response_bytes", "server_pause_s", "think_s")
+_OF_DRAW = (
+    "draw", "load", "small_share", "small_packet_bytes", "bin_s", "start_s", "packet_bytes",
+    *_TMIX,
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -329,90 +329,59 @@ def _tmix(
     if sender.protocol.linux is not None:
         more += [("linux", sender.protocol.linux), *linux_parameters(values, sender.key)]
     more += [(f"set.{name}", value) for name, value in sender.settings.items()]
-    more += _given(said, "scale", "bin_s", "prefill_s", "prefill_within_s", "draw")
+    more += _given(said, "bin_s", "prefill_s", "prefill_within_s", "draw")
     lasts_s = values.duration_s - float(said.start_s)
-    if said.vectors is not None:
-        words, bits, latest_s = read_vectors(values, said.vectors, (*location, "vectors"))
-        latest_s *= float(said.scale or 1)
-        if latest_s >= values.duration_s:
-            raise values.error(
-                (*location, "vectors"),
-                f"a connection would start at {latest_s:g} s, and the run ends at "
-                f"{values.duration_s:g} s",
-                hint="leave it out, write a smaller scale, or let the run last longer",
-            )
-        more += [("vectors", " ".join(words))]
-        mbps, per_s = bits / 1e6 / lasts_s, len(words) / lasts_s
-    else:
-        segment_bytes = int(said.packet_bytes or values.number("packet_bytes", ""))
-        mbps = float(said.load or 0) * narrowest_mbps
-        more += [("offered_mbps", mbps), ("segment_bytes", segment_bytes)]
-        if said.small_share is not None:
-            more += [("small_share", said.small_share)]
-            more += [("small_segment_bytes", int(said.small_packet_bytes or 0))]
-        more += _quantities(values, said, location, _TMIX)
-        per_s = mbps * 1e6 / BITS_PER_BYTE / max(1.0, _mean(said.response_bytes))
-        per_s /= max(1.0, _mean(said.exchanges))
-        if per_s * lasts_s > MOST_VECTORS:
-            raise values.error(
-                (*location, "response_bytes"),
-                f"some {per_s * lasts_s:,.0f} connections would be drawn, expected "
-                f"{MOST_VECTORS:,} at most",
-                hint="larger responses, more exchanges, a lower load or a shorter run",
-            )
+    segment_bytes = int(said.packet_bytes or values.number("packet_bytes", ""))
+    mbps = float(said.load or 0) * narrowest_mbps
+    more += [("offered_mbps", mbps), ("segment_bytes", segment_bytes)]
+    if said.small_share is not None:
+        more += [("small_share", said.small_share)]
+        more += [("small_segment_bytes", int(said.small_packet_bytes or 0))]
+    more += _quantities(values, said, location, _TMIX)
+    per_s = mbps * 1e6 / BITS_PER_BYTE / max(1.0, _mean(said.response_bytes))
+    per_s /= max(1.0, _mean(said.exchanges))
+    if per_s * lasts_s > MOST_VECTORS:
+        raise values.error(
+            (*location, "response_bytes"),
+            f"some {per_s * lasts_s:,.0f} connections would be drawn, expected "
+            f"{MOST_VECTORS:,} at most",
+            hint="larger responses, more exchanges, a lower load or a shorter run",
+        )
     return Source(
         said.kind, mbps, sender, more, hosts=sum(map(len, delays.values())), connections_per_s=per_s
     )
 
 
 def _check_tmix(values: Values, said: Background, location: Location) -> None:
-    """Refuse vectors that are both read and drawn, or neither, and keys of the other of the two."""
+    """Refuse too many pairs of hosts, and keys without effect."""
     pairs = len(said.acceptor_delays_ms or ()) * len(said.initiator_delays_ms or ())
     if pairs > MOST_PAIRS:
         message = f"expected {MOST_PAIRS} pairs of acceptors and initiators at most, got {pairs}"
         raise values.error((*location, "initiator_delays_ms"), message)
-    drawn = said.vectors is None
-    others = ("scale",) if drawn else (*DRAWN_KEYS, "packet_bytes")
-    for name in others:
-        if getattr(said, name) is not None:
-            kind = "drawn, because vectors: names no file" if drawn else "read from a file"
-            message = f"{name} would have no effect: the connection vectors are {kind}"
-            raise values.error((*location, name), message)
-    for name in ("load", *_TMIX) if drawn else ():
-        if getattr(said, name) is None:
-            raise values.error(
-                location,
-                f"{name} is missing, which vectors that are drawn need",
-                hint="write vectors: and the name of a file to read them",
-            )
     if (said.small_share is None) != (said.small_packet_bytes is None):
         raise values.error(location, "small_share and small_packet_bytes go together")
     if said.start_within_s:
-        message = "it would have no effect: the connections start as their vectors say"
+        message = "it would have no effect: the starts of the connections are drawn"
         raise values.error((*location, "start_within_s"), message)
-    if not drawn and said.start_s:
-        message = "it would have no effect: the vectors of a file have times of their own"
-        raise values.error((*location, "start_s"), message)
     if said.draw is not None:
         _check_draw(values, said, location)
     _check_tmix_times(values, said, location)
 
 
 def _check_draw(values: Values, said: Background, location: Location) -> None:
-    """Refuse a number of a draw where nothing is drawn, or that no other source like it has."""
+    """Refuse a number of a draw that no other source like it has."""
     alike = [
         int(each.count)
         for index, part in enumerate(values.scenario.background)
         for each in [values.settled(part, (*values.base, "background", index))]
         if each.kind == "tmix" and all(getattr(each, k) == getattr(said, k) for k in _OF_DRAW)
     ]
-    if said.vectors is not None and said.bin_s is None:
-        why = "the vectors of a file are neither drawn nor, without bin_s, shuffled"
-    elif sum(alike) == 1:
-        why = "no other source has the same number and the same keys of its vectors"
-    else:
-        return
-    raise values.error((*location, "draw"), f"it would have no effect: {why}")
+    if sum(alike) == 1:
+        raise values.error(
+            (*location, "draw"),
+            "it would have no effect: no other source has the same number and draws from the same"
+            " keys",
+        )
 
 
 def _check_tmix_times(values: Values, said: Background, location: Location) -> None:
@@ -520,8 +489,6 @@ def _source_draws(source: Mapping[str, str]) -> bool:
         return several or _vary(source, _OF_WEB) or _links_vary(source)
     if kind == "packmime":
         return _packmime_draws(source)
-    if kind == "tmix":
-        return "vectors" not in source or "bin_s" in source
     return kind != "cbr"
 
 

@@ -244,8 +244,6 @@ class Identities:
         argv: Sequence[str],
         uses: Collection[AgentUse] | None,
         streams: Sequence[str],
-        *,
-        files: Sequence[Path] = (),
     ) -> Identity:
         """Identity of a run.
 
@@ -254,13 +252,12 @@ class Identities:
             argv: its arguments.
             uses: the senders that it creates; None if they are unknown, so that everything counts.
             streams: names of the traces that ns-2 writes into pipes.
-            files: all Tcl files that it reads, if its ``source`` commands cannot be followed.
 
         Raises:
             BdpbenchError: when the script sources a file in a way that cannot be followed.
         """
         if script not in self._scripts:
-            read = files or tcl_files(script)
+            read = tcl_files(script)
             named = queues_named(map(tcl_statements, read), self._classes)
             self._scripts[script] = (tcl_digest(read), named)
         tcl, queues = self._scripts[script]

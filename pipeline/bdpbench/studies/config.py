@@ -11,7 +11,7 @@ from bdpbench.contracts.yaml_files import Strict, YamlFile
 from bdpbench.studies.study import TierName
 
 BackendName = Literal["auto", "docker", "native"]
-VariantName = Literal["fast", "fast-pgo", "stock"]
+VariantName = Literal["fast", "stock"]
 
 
 class DockerConfig(Strict):
@@ -61,9 +61,8 @@ class Config(Strict):
     )
     ns2_variant: VariantName = Field(
         "fast",
-        description="The ns-2 that runs use: fast; fast-pgo, which takes longer to compile and "
-        "less time to run; or stock, without what makes ns-2 faster. All write the same bytes. "
-        "Docker images contain only fast",
+        description="The ns-2 that runs use: fast, or stock, without what makes ns-2 faster. Both "
+        "write the same bytes. Docker images contain only fast",
     )
     jobs: Annotated[int, Field(ge=1)] | Literal["auto"] = Field(
         description="Simulations at once; auto: one for each core"

@@ -26,7 +26,7 @@ from bdpbench.studies.engine_queues import (
 )
 from bdpbench.studies.flows import NetworkFlow
 from bdpbench.studies.links import Link
-from bdpbench.studies.ns3_program import is_ns3, ns3_files, ns3_program
+from bdpbench.studies.ns3_program import is_ns3, ns3_program
 from bdpbench.studies.queues import HEADER_BYTES
 from bdpbench.studies.values import WINDOW_OPTION, ClassVariables, Pairs, Resolved, Values
 from bdpbench.studies.vocabulary import is_traced
@@ -226,7 +226,6 @@ class _Translation:
         return Resolved(
             relative(path, tcl_dir()),
             path,
-            ns3_files(),
             argv,
             outputs,
             run.flows,

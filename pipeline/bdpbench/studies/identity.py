@@ -29,9 +29,6 @@ from bdpbench.contracts.plan import Identity
 from bdpbench.errors import BdpbenchError
 
 RUN_ID_DIGITS = 16
-UTILS_NAME = "utils.tcl"
-ORIGINAL_RUNNER = "original.tcl"
-"""Runs a script of a study's authors, which reads ``utils.tcl`` in its working directory."""
 
 _LITERAL = re.compile(
     r"(?:::)?source \[file join (?P<from>\[file dirname \[info script\]\]|\$::env\(BDPBENCH_TCL\))"
@@ -40,8 +37,6 @@ _LITERAL = re.compile(
 _States: TypeAlias = tuple[tuple[Path, int, int, int], ...]
 # Script → the files that it sources, as they were: each run asks for them again.
 _FOLLOWED: dict[Path, _States] = {}
-# The script that is an argument of tcl/original.tcl; the caller, which names it, counts it.
-_GIVEN = "source $argv0"
 # Anything that could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
 _ANYWHERE = re.compile(
     r"(?:(?:^|[\n;{\[\"])\s*|\b(?:uplevel|eval|catch)\b[^\n;]*\s)"
@@ -62,8 +57,6 @@ def run_id(identity: Identity) -> str:
 def tcl_files(script: Path) -> list[Path]:
     """The script and all files that it sources, each once, in the order of sourcing.
 
-    The script that an argument names (``source $argv0``) is not among them.
-
     Raises:
         BdpbenchError: when a file is missing, or is sourced in a form that cannot be followed.
     """
@@ -73,17 +66,6 @@ def tcl_files(script: Path) -> list[Path]:
         _follow(script, files, tcl_dir(), where="")
         known = _FOLLOWED[script] = _states(files)
     return [path for path, *_ in known]
-
-
-def outside_files(folder: Path, script: str) -> dict[str, Path]:
-    """File name → path, for files that a script of the authors needs in its working directory."""
-    name = Path(script).name
-    return {name: folder / name, UTILS_NAME: tcl_dir() / "lib" / UTILS_NAME}
-
-
-def original_files(folder: Path, script: str) -> list[Path]:
-    """All Tcl files that a run of a script of the authors reads."""
-    return [*tcl_files(tcl_dir() / ORIGINAL_RUNNER), *outside_files(folder, script).values()]
 
 
 def tcl_digest(files: Sequence[Path]) -> str:
@@ -167,7 +149,7 @@ def _find_sources(text: str) -> Sequence[tuple[int, tuple[str, ...], str]]:
         literal = _LITERAL.fullmatch(written)
         if literal:
             sources.append((line, (literal["from"], *literal["parts"].split()), ""))
-        elif written != _GIVEN and (found := _other_source(command.words[0], written)):
+        elif found := _other_source(command.words[0], written):
             line += written.count("\n", 0, max(0, written.find(found)))
             sources.append((line, (), found))
     return sources

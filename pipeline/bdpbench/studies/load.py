@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import os
-import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from functools import lru_cache
@@ -30,7 +29,6 @@ from bdpbench.studies.named import named_folder
 from bdpbench.studies.parts import Output, Protocol
 from bdpbench.studies.queues import QUEUE_KINDS, hint_for_kind
 from bdpbench.studies.study import (
-    DATADIR_ARGUMENT,
     DURATION_ARGUMENT,
     NETWORK_SCRIPT,
     OWN_SCRIPTS,
@@ -43,7 +41,6 @@ from bdpbench.studies.vocabulary import COMMON, wrong_unit
 from bdpbench.units import MOST_RUNS
 
 STUDY_NAME = "study.yaml"
-_RECOVER_HINT = "`./bdpbench recover THESIS -o DIR` writes a folder with all scripts"
 
 
 def studies_dir() -> Path:
@@ -107,18 +104,13 @@ def _own(folder: Path) -> Path:
     return folder
 
 
-def load_study(name_or_path: str | Path, scripts: Path | None = None) -> Study:
-    """Read and check a study.
-
-    Args:
-        name_or_path: its key, or its folder.
-        scripts: folder of original scripts that replace those of every scenario with ``original:``.
+def load_study(name_or_path: str | Path) -> Study:
+    """Read and check a study, given by its key or its folder.
 
     Raises:
         BdpbenchError: for an unknown study, or naming file, line and key of what is wrong.
     """
-    study = read_study(find_study(name_or_path) / STUDY_NAME)
-    return study if scripts is None else _with_scripts_of(study, expanded(scripts).resolve())
+    return read_study(find_study(name_or_path) / STUDY_NAME)
 
 
 def folders_of(study: Study) -> list[ComponentFolder]:
@@ -149,42 +141,7 @@ def _read(path: Path, _state: tuple[int, int, int]) -> Study:
     if study.key != path.parent.name:
         raise source.error(("key",), f"expected {path.parent.name!r}, the name of the folder")
     check_study(study)
-    return _with_own_scripts(study)
-
-
-def _with_own_scripts(study: Study) -> Study:
-    """The study with the ``scripts`` of its scenarios as absolute paths, checked."""
-    folders = {}
-    for name, scenario in study.scenarios.items():
-        if scenario.scripts is not None:
-            folder = (study.folder / expanded(Path(scenario.scripts))).resolve()
-            reason = why_not_replaced(folder, scenario)
-            if reason:
-                raise study.error(("scenarios", name, "scripts"), reason, hint=_RECOVER_HINT)
-            folders[name] = folder
-    return _with_scripts(study, folders)
-
-
-def _with_scripts_of(study: Study, folder: Path) -> Study:
-    """The study with the scripts of one folder in all scenarios that those scripts can run."""
-    reasons = {
-        name: why_not_replaced(folder, scenario) for name, scenario in study.scenarios.items()
-    }
-    fit = {name: folder for name, reason in reasons.items() if reason is None}
-    if not fit:
-        reason = next(iter(reasons.values()))
-        raise BdpbenchError(f"{reason}", where="--scripts", hint=_RECOVER_HINT)
-    return _with_scripts(study, fit)
-
-
-def _with_scripts(study: Study, folders: dict[str, Path]) -> Study:
-    scenarios = {
-        name: scenario.model_copy(update={"scripts": str(folders[name])})
-        if name in folders
-        else scenario
-        for name, scenario in study.scenarios.items()
-    }
-    return study.model_copy(update={"scenarios": scenarios})
+    return study
 
 
 # ---------------------------------------------------------------- checks
@@ -193,7 +150,6 @@ _COMPUTED = {
     DURATION_ARGUMENT: "each tier sets how long its runs are simulated",
     "bdp_pkts": "it is computed from the rate of the bottleneck, rtt_ms and packet_bytes",
 }
-_ARGUMENT = re.compile(r"\[lindex \$argv (\d+)\]")
 _FLOW_OF_EVERY_SCRIPT = {"protocol", "count", "start_s", "stagger_s", "access_delay_ms"}
 
 
@@ -224,23 +180,6 @@ def check_study(study: Study) -> None:
     for name, scenario in study.scenarios.items():
         _check_scenario(study, ("scenarios", name), scenario)
     _check_size(study)
-
-
-def why_not_replaced(folder: Path, scenario: Scenario) -> str | None:
-    """Why no script of ``folder`` can replace that of a scenario; None if one can."""
-    original = scenario.original
-    if original is None:
-        return "the scenario has no original: that says how a script could replace its own"
-    if not folder.is_dir():
-        return f"no such folder: {folder}"
-    path = folder / original.script
-    if not path.is_file():
-        return f"no script {path}"
-    text = path.read_text(encoding="utf-8", errors="replace")
-    taken = 1 + max((int(index) for index in _ARGUMENT.findall(text)), default=-1)
-    for argument in original.arguments[taken:]:
-        return f"{path} takes no argument {argument}"
-    return None
 
 
 def script_path(study: Study, script: str) -> Path | None:
@@ -372,7 +311,6 @@ def _check_scenario(study: Study, base: Location, scenario: Scenario) -> None:
             location = (*base, "flows", index, "protocol")
             study.require(location, flow.protocol, study.protocols, "protocol")
     _check_script(study, base, scenario)
-    _check_original(study, base, scenario)
     _check_tiers(study, base, scenario)
 
 
@@ -429,23 +367,6 @@ def _check_arguments(study: Study, base: Location, scenario: Scenario) -> None:
         _check_name(study, location, name)
         if name in scenario.arguments[:index]:
             raise study.error(location, f"{name} occurs twice")
-
-
-def _check_original(study: Study, base: Location, scenario: Scenario) -> None:
-    original = scenario.original
-    if original is None:
-        return
-    _check_values(
-        study,
-        (*base, "original", "fixed"),
-        {name: value for name, value in original.fixed.items() if name != DURATION_ARGUMENT},
-    )
-    for name in original.implied:
-        _check_name(study, (*base, "original", "implied", name), name)
-    known = (*study.vocabulary, DURATION_ARGUMENT, DATADIR_ARGUMENT, *study.protocols)
-    for index, argument in enumerate(original.arguments):
-        if isinstance(argument, str):
-            study.require((*base, "original", "arguments", index), argument, known, "parameter")
 
 
 def _check_tiers(study: Study, base: Location, scenario: Scenario) -> None:

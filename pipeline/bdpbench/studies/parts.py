@@ -329,19 +329,13 @@ class Background(Strict):
     initiator_delays_ms: list[Delay] | None = Field(
         None, min_length=1, description="tmix: one-way delay of each initiator's link, ms"
     )
-    vectors: str | None = Field(
-        None, min_length=1, description="tmix: file of connection vectors, from the study's folder"
-    )
-    scale: Positive | None = Field(
-        None, description="tmix: factor of the start times of the vectors of a file"
-    )
     load: Positive | None = Field(
         None,
-        description="tmix: what the drawn vectors offer, as a share of the rate of the narrowest "
+        description="tmix: what its connections offer, as a share of the rate of the narrowest "
         "bottleneck",
     )
     small_share: Probability | None = Field(
-        None, description="tmix: share of the drawn vectors with smaller segments"
+        None, description="tmix: share of the connections with smaller segments"
     )
     small_packet_bytes: PacketBytes | None = Field(
         None, description="tmix: data of their segments, bytes"
@@ -353,7 +347,7 @@ class Background(Strict):
         None, description="tmix: from a response's last byte to the next request, s"
     )
     bin_s: Interval | None = Field(
-        None, description="tmix: length of the intervals of vectors that are shuffled, s"
+        None, description="tmix: length of the intervals of connections that are shuffled, s"
     )
     prefill_s: Interval | None = Field(
         None, description="tmix: long connections that start before are started just before, s"
@@ -362,7 +356,7 @@ class Background(Strict):
         None, description="tmix: the interval in which these are started, s"
     )
     draw: Count | None = Field(
-        None, description="tmix: sources with the same number have the same vectors"
+        None, description="tmix: sources with the same number have the same connections"
     )
 
 
@@ -377,12 +371,6 @@ PERSISTENT_KEYS = (
     "object_pause_s",
 )  # fmt: skip
 """Keys of packmime about persistent connections, which only HTTP 1.1 has."""
-
-DRAWN_KEYS = (
-    "load", "small_share", "small_packet_bytes", "exchanges", "request_bytes", "response_bytes",
-    "server_pause_s", "think_s",
-)  # fmt: skip
-"""Keys of tmix about vectors that are drawn instead of read from a file."""
 
 KEYS_OF_BACKGROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "cbr": (("rate_mbps", "packet_bytes"), ("stop_s", "jitter")),
@@ -407,10 +395,13 @@ KEYS_OF_BACKGROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
         ),
     ),
     "tmix": (
-        ("acceptor_delays_ms", "initiator_delays_ms"),
         (
-            "protocol", "packet_bytes", "vectors", "scale", "bin_s", "prefill_s",
-            "prefill_within_s", "draw", *DRAWN_KEYS,
+            "acceptor_delays_ms", "initiator_delays_ms", "load", "exchanges", "request_bytes",
+            "response_bytes", "server_pause_s", "think_s",
+        ),
+        (
+            "protocol", "packet_bytes", "small_share", "small_packet_bytes", "bin_s", "prefill_s",
+            "prefill_within_s", "draw",
         ),
     ),
 }  # fmt: skip

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import cast
 
 from bdpbench.contracts.paths import relative, tcl_dir
-from bdpbench.contracts.plan import Output, Parameters, PlannedRun, Scalar, format_value
+from bdpbench.contracts.plan import Output, Parameters, PlannedRun, Scalar
 from bdpbench.contracts.runs import OUTPUT_FOLDER, REDUCED_TABLES, reduced_file
-from bdpbench.contracts.yaml_files import Location
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.behaviour import Identities
@@ -24,7 +23,7 @@ from bdpbench.studies.flows import (
     network_flows,
     script_flows,
 )
-from bdpbench.studies.identity import original_files, run_id
+from bdpbench.studies.identity import run_id
 from bdpbench.studies.links import (
     Link,
     change_arguments,
@@ -45,13 +44,11 @@ from bdpbench.studies.plan import (
     tiers_of,
 )
 from bdpbench.studies.study import (
-    DATADIR_ARGUMENT,
     DURATION_ARGUMENT,
     LAN_SCRIPT,
     NETWORK_SCRIPT,
     TMIX_SCRIPT,
     WEB_SCRIPT,
-    Original,
     Study,
 )
 from bdpbench.studies.values import (
@@ -183,17 +180,16 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
     values = Values(study, key, given)
     run = _resolved(values)
     parameters = _with_path({**run.derived, **given})
-    check_run(values, parameters, run.flows, run.flows if run.senders is None else run.senders)
+    check_run(values, parameters, run.flows, run.senders)
     outputs = identities.shared(_reduced(run.outputs, given))
     streams = list(dict.fromkeys(each["stream"] for each in outputs if "stream" in each))
-    uses = {sender.use for sender in run.senders or ()} or None
+    uses = {sender.use for sender in run.senders} or None
     identity = (
         ns3_identity(run.argv)
         if is_ns3(run.script)
-        else identities.of(run.path, run.argv, uses, streams, files=run.files)
+        else identities.of(run.path, run.argv, uses, streams)
     )
     named = [str(parameters[each]) for each in PROTOCOL_PARAMETERS if each in parameters]
-    scripts = values.scenario.scripts
     return {
         "run_id": run_id(identity),
         "identity": identity,
@@ -205,7 +201,6 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         "outputs": outputs,
         "protocols": list(dict.fromkeys([flow.key for flow in run.flows] or named)),
         "estimated_cpu_s": round(run.cpu_s(parameters), 2),
-        "scripts": scripts and relative(Path(scripts)),
     }
 
 
@@ -220,30 +215,22 @@ def _resolved(values: Values) -> Resolved:
     values.used |= {*scenario.arguments}
     if any(each["table"] == "packets" for each in outputs):
         values.used.add("trace")
-    if values.is_original:
-        folder, original = Path(str(scenario.scripts)), cast("Original", scenario.original)
-        argv = original_arguments(values, original)
-        script, path = original.script, folder / original.script
-        files, senders = original_files(folder, script), None
-    else:
-        pairs: Pairs = [
-            (DURATION_ARGUMENT, values.parameters[DURATION_ARGUMENT]),
-            *_script_parameters(values),
-            *_default_arguments(defaults),
-            *([("flows", len(flows))] if flows else []),
-            *(pair for i, flow in enumerate(flows) for pair in flow_arguments(i, flow)),
-            ("datadir", OUTPUT_FOLDER),
-        ]
-        argv, files, senders = argument_words(pairs), [], flows
-        script, path = _script(values.study, scenario.script)
+    pairs: Pairs = [
+        (DURATION_ARGUMENT, values.parameters[DURATION_ARGUMENT]),
+        *_script_parameters(values),
+        *_default_arguments(defaults),
+        *([("flows", len(flows))] if flows else []),
+        *(pair for i, flow in enumerate(flows) for pair in flow_arguments(i, flow)),
+        ("datadir", OUTPUT_FOLDER),
+    ]
+    script, path = _script(values.study, scenario.script)
     return Resolved(
         script,
         path,
-        files,
-        argv,
+        argument_words(pairs),
         outputs,
         flows,
-        senders,
+        flows,
         {},
         lambda parameters: expected_work(parameters, flows, outputs).cpu_s(),
     )
@@ -400,7 +387,6 @@ def _network(values: Values) -> Resolved:
     resolved = Resolved(
         script,
         path,
-        [],
         argument_words(pairs),
         outputs,
         flows,
@@ -545,57 +531,3 @@ def _with_path(given: Parameters) -> Parameters:
         for name, value in sorted(parameters.items())
         if value != 0 or not re.fullmatch(r"rtt_([0-9]+_)?ms", name)
     }
-
-
-# ---------------------------------------------------------------- scripts of a study's authors
-
-
-def original_arguments(values: Values, original: Original) -> list[str]:
-    """Arguments of the original script for a run, in its own order.
-
-    Raises:
-        BdpbenchError: naming file and line, when the script cannot simulate the run.
-    """
-    base = (*values.base, "original")
-    _check_fixed(values, base, original)
-    _check_taken(values, base, original)
-    return [
-        _argument(values, (*base, "arguments", index), argument)
-        for index, argument in enumerate(original.arguments)
-    ]
-
-
-def _argument(values: Values, location: Location, argument: Scalar) -> str:
-    if argument == DATADIR_ARGUMENT:
-        return OUTPUT_FOLDER
-    if isinstance(argument, str) and argument in values.parameters:
-        return format_value(values.parameters[argument])
-    if argument in values.study.vocabulary:
-        raise values.error(location, f"{argument} has no value in a run of this scenario")
-    return format_value(argument)
-
-
-def _check_fixed(values: Values, base: Location, original: Original) -> None:
-    parameters = values.parameters
-    for name, value in original.fixed.items():
-        if parameters.get(name) != value:
-            given = format_value(parameters[name]) if name in parameters else "not given"
-            raise values.error(
-                (*base, "fixed", name),
-                f"{original.script} has {name} {format_value(value)}, but here it is {given}",
-                hint="leave out --scripts for these runs, or scripts: of the scenario",
-            )
-
-
-def _check_taken(values: Values, base: Location, original: Original) -> None:
-    """Check that each parameter is an argument of the script or declared as fixed by it."""
-    declared = {*original.arguments, *original.fixed, *original.implied}
-    for name, value in values.parameters.items():
-        nominal = name != DURATION_ARGUMENT and values.study.vocabulary[name].nominal
-        if not nominal and name not in declared:
-            raise values.error(
-                base,
-                f"{name} would have no effect: {original.script} does not take it",
-                hint=f"if the script has the value of the study, declare it: fixed: {{{name}: "
-                f"{format_value(value)}}}",
-            )

@@ -54,7 +54,6 @@ LAN_SCRIPT = "network_lan.tcl"
 """The same with a wireless LAN at the end of the path."""
 OWN_SCRIPTS = (NETWORK_SCRIPT, WEB_SCRIPT, TMIX_SCRIPT, LAN_SCRIPT)
 """Scripts of scenarios that name none; planning selects one by what a run needs."""
-DATADIR_ARGUMENT = "DATADIR"
 DURATION_ARGUMENT = "duration_s"
 
 Duration = Annotated[float, Field(ge=LEAST_DURATION_S, le=MOST_TIME_S, allow_inf_nan=False)]
@@ -173,29 +172,6 @@ class TierEntry(Strict):
     )
 
 
-class Original(Strict):
-    """A script of the study's authors that can replace that of the scenario.
-
-    It sets its agents itself: the settings of ``study.yaml`` do not reach it.
-    """
-
-    script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+\.tcl$")] = Field(
-        description="Its file name"
-    )
-    arguments: list[Scalar] = Field(
-        description="Its arguments in order: names of parameters, duration_s, DATADIR for the "
-        "output folder, or literals",
-    )
-    fixed: ParameterValues = Field(
-        default_factory=dict,
-        description="Parameter → its fixed value; runs with other values are refused",
-    )
-    implied: dict[ParameterName, str] = Field(
-        default_factory=dict,
-        description="Parameter → how the script arrives at the value that the study gives it",
-    )
-
-
 class Scenario(Strict):
     """One experiment: a script, its parameters, and what is swept."""
 
@@ -208,15 +184,6 @@ class Scenario(Strict):
     )
     script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\.tcl$")] = Field(
         NETWORK_SCRIPT, description="Script under tcl/ of the study's folder or of bdpbench"
-    )
-    scripts: str | None = Field(
-        None,
-        min_length=1,
-        description="Folder of the original script that replaces it, such as `bdpbench "
-        "recover` writes; relative to the folder of study.yaml",
-    )
-    original: Original | None = Field(
-        None, description="How a script of the authors replaces that of the scenario"
     )
     topology: Key
     arguments: list[ParameterName] = Field(

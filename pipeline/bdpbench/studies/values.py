@@ -118,11 +118,6 @@ class Values:
         """How long the run is simulated, s."""
         return float(self.parameters[DURATION_ARGUMENT])
 
-    @property
-    def is_original(self) -> bool:
-        """Whether a script of the study's authors runs, which declares itself what it takes."""
-        return self.scenario.scripts is not None and self.scenario.original is not None
-
     def error(self, location: Location, message: str, *, hint: str = "") -> BdpbenchError:
         """The error to raise about the value at ``location`` of study.yaml."""
         return self.study.error(location, message, hint=hint)
@@ -352,22 +347,20 @@ class Resolved:
     Attributes:
         script: the script, as plans name it.
         path: its path.
-        files: all Tcl files that it reads, if they cannot be followed from there.
         argv: arguments of the script.
         outputs: files that it writes, and the tables that they become.
         flows: flows of the run.
-        senders: the senders that decide how ns-2 behaves; None if only the script knows them.
+        senders: the senders that decide how ns-2 behaves.
         derived: parameters that follow from others, for metrics and labels.
         cpu_s: predicts the CPU time on the reference machine, s, from all parameters.
     """
 
     script: str
     path: Path
-    files: Sequence[Path]
     argv: Sequence[str]
     outputs: list[Output]
     flows: Sequence[Sender]
-    senders: Sequence[Sender] | None
+    senders: Sequence[Sender]
     derived: Parameters
     cpu_s: Callable[[Parameters], float]
 
@@ -405,12 +398,10 @@ def check_run(
             f"flows is {values.parameters['flows']}, but the scenario makes {len(flows)}",
             hint="write count: $flows at a flow, or leave out flows, which is then counted",
         )
-    if not values.is_original:
-        _check_used(values)
+    _check_used(values)
     for sender in senders:
         _check_compound(values, sender)
-        if not values.is_original:
-            _check_segment(values, parameters, sender)
+        _check_segment(values, parameters, sender)
         _check_window(values, sender)
     if all(name in parameters for name in ("bottleneck_mbps", "packet_bytes")):
         _check_rate(values, parameters)

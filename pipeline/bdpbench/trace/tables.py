@@ -120,7 +120,7 @@ def load_table(
         raise BdpbenchError(
             f"the run has no table {name!r}; it has {', '.join(manifest['tables']) or 'none'}",
             where=str(path),
-            hint="run `bdpbench parse` again" if name in manifest["tables"] else "",
+            hint="`bdpbench run` makes the tables again" if name in manifest["tables"] else "",
         )
     _check_schema(path, form)
     _check_whole(path, manifest["tables"][name]["sha256"])
@@ -303,13 +303,13 @@ def _check_schema(path: Path, form: OutputFormat) -> None:
         schema = pl.read_parquet_metadata(path).get(SCHEMA_KEY)
     except pl.exceptions.PolarsError:
         raise BdpbenchError(
-            "is not a parquet file", where=str(path), hint="remove it and run `bdpbench parse`"
+            "is not a parquet file", where=str(path), hint="remove it and call `bdpbench run`"
         ) from None
     if schema != form.schema_id:
         raise BdpbenchError(
             f"has schema {schema!r}, and this bdpbench reads {form.schema_id!r}",
             where=str(path),
-            hint="run `bdpbench parse` again to make the tables in this version's schema",
+            hint="`bdpbench run` makes the tables in this version's schema",
         )
 
 

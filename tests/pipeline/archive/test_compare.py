@@ -199,7 +199,7 @@ def test_an_archive_verifies_and_is_compared_with_a_folder(tmp_path: Path, kept:
 
 def test_results_without_what_is_kept_are_told_by_their_plan(kept: Path) -> None:
     unused: dict[str, Any] = {"script": "", "argv": [], "outputs": [], "protocols": [],
-                              "estimated_cpu_s": 0.0, "scripts": None}  # fmt: skip
+                              "estimated_cpu_s": 0.0}  # fmt: skip
     planned = [
         {**unused, "run_id": run["run_id"], "parameters": run["parameters"],
          "identity": run["identity"], **place}

@@ -201,7 +201,6 @@ def _run(scenario: str, label: str, **parameters: Scalar) -> PlannedRun:
         "outputs": [],
         "protocols": [],
         "estimated_cpu_s": 1.0,
-        "scripts": None,
     }
 
 

@@ -336,7 +336,7 @@ def test_a_protocol_that_has_several_keys_in_a_study_gets_a_row_for_each() -> No
 def test_the_gallery_says_of_each_protocol_what_a_report_says_of_one() -> None:
     kept = reduced(made.evaluation(FIGURES, CRITERIA))
     assert [part["key"] for part in kept["studies"][0]["parts"]] == ["table"]
-    page = gallery_page(kept)
+    page = gallery_page("<!-- generated -->", kept)
     assert "| Figure a (s), less is better | 12.5 (1st) | 13 (2nd) |" in page
     assert "| Is it kind? (section 5.2.1) | ✗ | ✓ |" in page
     assert "Is it honest?" not in page

@@ -58,7 +58,6 @@ def make_run(run_id: str, *outputs: Output, **parameters: Scalar) -> PlannedRun:
         "outputs": list(outputs),
         "protocols": [str(parameters["protocol"])],
         "estimated_cpu_s": 1.0,
-        "scripts": None,
     }
 
 

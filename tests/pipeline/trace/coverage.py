@@ -30,11 +30,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from tests.ns2.validation import Limits, open_suite, run_subset
 from tests.pipeline.metrics.packets.counter import Count, Ends, count, energies
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import COLUMNS, PacketSums, sum_packets
-from bdpbench.simulation.validation import Limits, open_suite, run_subset
 from bdpbench.trace import Trace, open_trace
 
 KEEPER = Path(__file__).with_name("keep_traces.py")

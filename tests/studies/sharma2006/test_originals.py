@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tcl.sharma2006.recover.__main__ import recover_scripts
 from tests.forks import Forks
 from tests.needs import leave_out
 from tests.studies.sharma2006.networks import (
@@ -27,8 +28,6 @@ from tests.studies.sharma2006.networks import (
     two_rtts,
 )
 from tests.tcl.conftest import Arguments, Facts, argv
-
-from bdpbench.app.recover import recover_scripts
 
 # Protocols of Appendices A and B; H-TCP is only in the others, SACK only in these.
 STANDARD = ("SACK", "HS", "Scalable", "BIC", "CUBIC", "FAST")
@@ -87,7 +86,8 @@ def run_both(ns: Forks, tcl_root: Path, originals: Path, tmp_path: Path) -> Pair
         end = f"set endtime {STANDARD_S.get(original)}"
         shortened = re.sub(r"^set endtime \d+", end, text, flags=re.M)
         (theirs_dir / f"{original}.tcl").write_text(shortened)
-        original_command = [str(tcl_root / "original.tcl"), f"{original}.tcl", *theirs]
+        runner = tcl_root / "sharma2006" / "recover" / "original.tcl"
+        original_command = [str(runner), f"{original}.tcl", *theirs]
         own_command = [str(tcl_root / script), *argv(ours)]
         for place, command in ((theirs_dir, original_command), (ours_dir, own_command)):
             done = ns.completed(command, place)

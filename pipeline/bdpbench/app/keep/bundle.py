@@ -379,12 +379,8 @@ class Portable:
         return f"{self._places[0][1]}/{kinds}/{key}" if outside else found
 
     def _run(self, run: PlannedRun) -> PlannedRun:
-        scripts = run["scripts"]
-        return {
-            **run,
-            "script": posixpath.relpath(self.path(f"tcl/{run['script']}"), "tcl"),
-            "scripts": self.path(scripts) if scripts else None,
-        }
+        script = posixpath.relpath(self.path(f"tcl/{run['script']}"), "tcl")
+        return {**run, "script": script}
 
 
 class Bundle:

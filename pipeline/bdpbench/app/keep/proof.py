@@ -184,6 +184,6 @@ def _renamed(pair: Pair, sample: Sequence[Pair], prepared: Prepared) -> KeptRun:
         "run_id": today["run_id"],
         "identity": today["identity"],
         "argv": today["identity"]["argv"],
-        "script": portable.script(script_record(read_spec(folder), folder)),
+        "script": portable.script(script_record(read_spec(folder))),
         "taken_over": source,
     }

@@ -16,14 +16,13 @@ from bdpbench.archive.container import Entry
 from bdpbench.contracts.paths import config_dir, is_installed, package_dir, repository_root, tcl_dir
 from bdpbench.metrics.measure import STUDY_METRICS_NAME, own_files
 from bdpbench.pages.matrices import MATRICES_NAME
-from bdpbench.recover.printed import ORIGINALS_NAME
 from bdpbench.score.expectations import CLAIMS_NAME
 from bdpbench.score.published import HISTORY_NAME, PUBLISHED_NAME
 from bdpbench.score.spreads import SPREAD_NAME
 from bdpbench.studies.atlas import ATLAS_NAME
 from bdpbench.studies.evaluate import EVALUATE_NAME
 from bdpbench.studies.folders import ComponentFolder
-from bdpbench.studies.identity import original_files, tcl_files
+from bdpbench.studies.identity import tcl_files
 from bdpbench.studies.load import STUDY_NAME, folders_of, script_path
 from bdpbench.studies.study import Study
 
@@ -62,7 +61,6 @@ _STUDY_NAMES = (
     MATRICES_NAME,
     STUDY_METRICS_NAME,
     "NOTES.md",
-    ORIGINALS_NAME,
     "page.yaml",
     PUBLISHED_NAME,
     SPREAD_NAME,
@@ -138,12 +136,6 @@ def _read_of(study: Study) -> Iterator[Path]:
         script = script_path(study, scenario.script)
         if script is not None and not script.is_relative_to(tcl_dir()):
             yield from map(_absolute, tcl_files(script))
-        if scenario.scripts is not None and scenario.original is not None:
-            files = original_files(Path(scenario.scripts), scenario.original.script)
-            yield from (_absolute(each) for each in files)
-        for source in scenario.background:
-            if source.vectors is not None:
-                yield _absolute(folder / Path(source.vectors).expanduser())
 
 
 def _absolute(path: Path) -> Path:

@@ -53,15 +53,16 @@ def reduced(evaluation: Evaluation) -> Evaluation:
     return {**evaluation, "studies": studies, "problems": []}
 
 
-def gallery_page(evaluation: Evaluation) -> str:
+def gallery_page(generated: str, evaluation: Evaluation) -> str:
     """The gallery as Markdown.
 
     Args:
+        generated: its first line.
         evaluation: an evaluation, which may be ``reduced``.
     """
     shown = [each for each in evaluation["protocols"] if _is_measured(each, evaluation)]
     lines = [
-        "<!-- Made by `./bdpbench docs`; edits are lost. -->",
+        generated,
         "",
         "# Gallery",
         "",

@@ -70,9 +70,9 @@ def senders() -> dict[tuple[str, str], AgentUse]:
 
 def scripts(tree: Path) -> list[Path]:
     """Scripts that a scenario can name."""
-    library = tree / "tcl" / "lib"
-    found = sorted(path for path in tree.glob("tcl/**/*.tcl") if library not in path.parents)
-    return [path for path in found if path.name != "original.tcl"]
+    return sorted(
+        path for path in tree.glob("tcl/**/*.tcl") if path.parent.name not in ("lib", "recover")
+    )
 
 
 @pytest.fixture

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.pipeline.studies.identity.conftest import scripts
 
 from bdpbench.contracts.plan import AgentUse
 from bdpbench.errors import BdpbenchError
@@ -304,8 +305,8 @@ def test_a_sourced_file_changes_exactly_the_runs_that_source_it(
     library = tree / "tcl" / "lib" / name
     users = {
         path.relative_to(tree / "tcl").as_posix()
-        for path in tree.glob("tcl/**/*.tcl")
-        if path.name != "original.tcl" and library in tcl_files(path)
+        for path in scripts(tree)
+        if library in tcl_files(path)
     }
     add(library, "set a_new_variable 1\n")
     after = changed(before, ids)
@@ -357,13 +358,6 @@ def test_paths_are_no_part_of_it(tree: Path, tmp_path: Path) -> None:
     moved = tmp_path / "elsewhere" / "renamed.tcl"
     moved.write_text((tree / "tcl/lib/args.tcl").read_text())
     assert tcl_digest([moved]) == tcl_digest([tree / "tcl/lib/args.tcl"])
-
-
-def test_given_files_take_the_place_of_those_that_are_found(tree: Path) -> None:
-    script = tree / "tcl" / "original.tcl"
-    files = [script, tree / "tcl" / "lib" / "utils.tcl"]
-    identity = Identities().of(script, [], None, [], files=files)
-    assert identity["tcl"] == tcl_digest(files)
 
 
 def test_a_wrong_manifest_is_told_with_its_line(tree: Path) -> None:

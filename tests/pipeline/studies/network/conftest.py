@@ -175,6 +175,16 @@ def planned(tmp_path_factory: pytest.TempPathFactory) -> Planned:
     return plan
 
 
+def _with(argv: list[str], arguments: Mapping[str, str | None]) -> list[str]:
+    """Arguments with some of them replaced, added or left out."""
+    removed = tuple(f"-{name}" for name in arguments)
+    pairs = [
+        pair for pair in zip(argv[::2], argv[1::2], strict=True) if not pair[0].startswith(removed)
+    ]
+    pairs += [(f"-{name}", value) for name, value in arguments.items() if value is not None]
+    return [word for pair in pairs for word in pair]
+
+
 @pytest.fixture(scope="session")
 def simulated(
     forks: Callable[[Path], Forks],
@@ -182,14 +192,20 @@ def simulated(
     planned: Planned,
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Callable[..., Simulated]:
-    """Plan and simulate the only run of a scenario; each run is simulated only once."""
+    """Plan and simulate the only run of a scenario; each run is simulated only once.
+
+    ``arguments`` are other arguments of the script than the planned ones, and None leaves out all
+    that begin with a name.
+    """
 
     @functools.cache
     def simulate(text: str) -> Simulated:
-        (run,) = planned(**json.loads(text))
+        scenario = json.loads(text)
+        arguments = scenario.pop("arguments", {})
+        (run,) = planned(**scenario)
         folder = tmp_path_factory.mktemp("run")
         (folder / "out").mkdir()
-        command = [str(tcl_dir() / run["script"]), *run["argv"]]
+        command = [str(tcl_dir() / run["script"]), *_with(run["argv"], arguments)]
         done = forks(ns_binary).completed(command, folder)
         assert done.returncode == 0, done.stderr
         for output in run["outputs"]:

@@ -3,27 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.studies.network.conftest import Event, Simulated, write_study
+from tests.pipeline.studies.network.conftest import Event, Simulated
 from tests.pipeline.studies.network.test_background import ALONE, objects
 
-from bdpbench.errors import BdpbenchError
-from bdpbench.studies.load import read_study
-from bdpbench.studies.runs import expand_tier
-
 Run = Callable[..., Simulated]
-# Two requests of 300 bytes, 50 ms later a response each, of 5,000 and of 2,000 bytes.
-ONE = """# a comment
-S 500000 2 0 1
-m 1000 1000
-I 0 0 300
-A 0 50000 5000
-I 0 20000 300
-A 0 50000 2000
-"""
+# A connection that tcl/lib/tmix.tcl is given: two requests of 300 bytes, 50 ms later a response
+# each, of 5,000 and of 2,000 bytes.
+ONE = "S,500000,1000,I:0:0:300,A:0:50000:5000,I:0:20000:300,A:0:50000:2000"
 ENDS: dict[str, Any] = {
     "kind": "tmix",
     "protocol": "Sack",
@@ -42,23 +31,26 @@ DRAWN: dict[str, Any] = {
 }
 
 
-def tmix(simulated: Run, source: dict[str, Any], **parameters: Any) -> Simulated:
-    """A run with only this background traffic."""
+# Arguments about vectors that are drawn.
+OF_DRAWN = ("offered_mbps", "segment_bytes", "exchanges", "request_size", "response_size",
+            "server_pause", "think")  # fmt: skip
+
+
+def tmix(
+    simulated: Run, source: dict[str, Any], vectors: str = "", scale: float = 1, **parameters: Any
+) -> Simulated:
+    """A run with only this background traffic, whose vectors may be given instead of drawn."""
+    arguments: dict[str, str | None] = {}
+    if vectors:
+        arguments = {f"background.0.{name}": None for name in OF_DRAWN}
+        arguments |= {"background.0.vectors": vectors, "background.0.scale": f"{scale:g}"}
     return simulated(
-        parameters={**ALONE, **parameters}, flows=[], background=[source], duration_s=3
+        parameters={**ALONE, **parameters},
+        flows=[],
+        background=[source],
+        duration_s=3,
+        arguments=arguments,
     )
-
-
-@pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], str]:
-    """Write a file of vectors, and return its path."""
-
-    def write(text: str) -> str:
-        path = tmp_path_factory.mktemp("vectors") / "one.cvec"
-        path.write_text(text)
-        return str(path)
-
-    return write
 
 
 def ways(run: Simulated) -> list[list[Event]]:
@@ -71,10 +63,8 @@ def ways(run: Simulated) -> list[list[Event]]:
 
 # TCP/Linux does not wait for the end of the handshake, which changes times but no bytes.
 @pytest.mark.parametrize("protocol", ["Sack", "Reno", "Cubic"])
-def test_a_vector_is_its_bytes(
-    simulated: Run, written: Callable[[str], str], protocol: str
-) -> None:
-    run = tmix(simulated, {**ENDS, "protocol": protocol, "vectors": written(ONE)})
+def test_a_vector_is_its_bytes(simulated: Run, protocol: str) -> None:
+    run = tmix(simulated, {**DRAWN, "protocol": protocol}, ONE)
     there, back = ways(run)
     # A handshake of 40 bytes in each direction, then ceil(5000/1000) + ceil(2000/1000) packets.
     assert [e.size for e in there] == [40] + 7 * [1040]
@@ -83,8 +73,8 @@ def test_a_vector_is_its_bytes(
     assert (start_s, size) == (0.5, 7600)
 
 
-def test_a_vector_is_sent_at_its_times(simulated: Run, written: Callable[[str], str]) -> None:
-    run = tmix(simulated, {**ENDS, "vectors": written(ONE)})
+def test_a_vector_is_sent_at_its_times(simulated: Run) -> None:
+    run = tmix(simulated, DRAWN, ONE)
     there, back = ways(run)
     # The handshake of the initiator: 6 ms, and an RTT of 36 ms later its request.
     assert back[0].time_s == pytest.approx(0.506, abs=1e-4)
@@ -99,17 +89,14 @@ def test_a_vector_is_sent_at_its_times(simulated: Run, written: Callable[[str], 
     assert end_s == pytest.approx(there[-1].time_s + 0.00104 + 0.014 + 0.018, abs=2e-3)
 
 
-def test_scale_moves_starts(simulated: Run, written: Callable[[str], str]) -> None:
-    two = ONE + ONE.replace("500000", "1000000")
-    run = tmix(simulated, {**ENDS, "vectors": written(two), "scale": 0.5})
+def test_scale_moves_starts(simulated: Run) -> None:
+    two = f"{ONE} {ONE.replace('500000', '1000000')}"
+    run = tmix(simulated, DRAWN, two, scale=0.5)
     assert [begin for begin, _, _ in objects(run)] == [0.25, 0.5]
 
 
-def test_ends_that_do_not_take_turns_send_both(
-    simulated: Run, written: Callable[[str], str]
-) -> None:
-    both = "C 0 1 2 0 1\nm 500 500\nI 0 0 1500\nA 0 0 1000\nA 100000 0 400\n"
-    run = tmix(simulated, {**ENDS, "vectors": written(both)})
+def test_ends_that_do_not_take_turns_send_both(simulated: Run) -> None:
+    run = tmix(simulated, DRAWN, "C,0,500,I:0:0:1500,A:0:0:1000,A:100000:0:400")
     there, _ = ways(run)
     assert [e.size for e in there] == [40, 540, 540, 540]
     assert objects(run)[0][2] == 2900
@@ -126,16 +113,13 @@ def test_drawn_vectors_offer_the_load_and_repeat(simulated: Run) -> None:
     assert objects(tmix(simulated, DRAWN, substream=2)) != objects(run)
 
 
-def test_shuffling_keeps_connections_and_moves_intervals(
-    simulated: Run, written: Callable[[str], str]
-) -> None:
-    several = "".join(
-        ONE.replace("500000", str(start)).replace("0 0 300", f"0 0 {300 + i}")
+def test_shuffling_keeps_connections_and_moves_intervals(simulated: Run) -> None:
+    several = " ".join(
+        ONE.replace("500000", str(start)).replace("0:0:300", f"0:0:{300 + i}")
         for i, start in enumerate((100_000, 400_000, 700_000, 1_000_000, 1_300_000, 1_600_000))
     )
-    source = {**ENDS, "vectors": written(several)}
     plain, shuffled = (
-        objects(tmix(simulated, {**source, **more})) for more in ({}, {"bin_s": 0.3})
+        objects(tmix(simulated, {**DRAWN, **more}, several)) for more in ({}, {"bin_s": 0.3})
     )
     assert {size for *_, size in shuffled} <= {size for *_, size in plain}
     assert [b for b, *_ in shuffled] != [b for b, *_ in plain]
@@ -145,25 +129,22 @@ def test_shuffling_keeps_connections_and_moves_intervals(
                for begin, *_ in shuffled)  # fmt: skip
 
 
-def test_prefill_starts_the_long_ones_late(simulated: Run, written: Callable[[str], str]) -> None:
+def test_prefill_starts_the_long_ones_late(simulated: Run) -> None:
     # The first would have ended by 0.5 s; the pause of the second is longer.
-    two = ONE.replace("500000", "100000") + ONE.replace("500000", "200000").replace(
-        "20000 300", "700000 300"
-    )
-    source = {**ENDS, "vectors": written(two), "prefill_s": 1, "prefill_within_s": 0.1}
-    ((start_s, _, _),) = objects(tmix(simulated, source))
+    short = ONE.replace("500000", "100000")
+    long = ONE.replace("500000", "200000").replace("20000:300", "700000:300")
+    source = {**DRAWN, "prefill_s": 1, "prefill_within_s": 0.1}
+    ((start_s, _, _),) = objects(tmix(simulated, source, f"{short} {long}"))
     # Tmix compresses 0 to 1 s to the last tenth of it: 0.9 + 0.2 * 0.1.
     assert start_s == pytest.approx(0.92, abs=1e-5)
 
 
-def test_prefill_takes_what_its_connections_take_at_the_mean_rate(
-    simulated: Run, written: Callable[[str], str]
-) -> None:
-    long = ONE.replace("500000", "200000").replace("20000 300", "700000 300")
-    big = ONE.replace("500000", "2000000").replace("50000 5000", "50000 98000")
+def test_prefill_takes_what_its_connections_take_at_the_mean_rate(simulated: Run) -> None:
+    long = ONE.replace("500000", "200000").replace("20000:300", "700000:300")
+    big = ONE.replace("500000", "2000000").replace("50000:5000", "50000:98000")
     several = {"acceptor_delays_ms": [3, 5], "initiator_delays_ms": [6, 6]}
-    source = {**ENDS, **several, "vectors": written(long + big), "prefill_s": 1}
-    start_s, big_s = (begin for begin, _, _ in objects(tmix(simulated, source)))
+    source = {**DRAWN, **several, "prefill_s": 1}
+    start_s, big_s = (begin for begin, _, _ in objects(tmix(simulated, source, f"{long} {big}")))
     # 7 and 100 packets of 8,320 bits in 3 s: the 7 take 3 * 7/107 s; 0.2 of it have passed.
     assert start_s == pytest.approx(1 - 0.8 * 3 * 7 / 107, abs=1e-5)
     assert big_s == pytest.approx(2)
@@ -180,43 +161,3 @@ def test_sources_that_share_a_draw_have_the_same_vectors(simulated: Run) -> None
         starts.setdefault(subject, []).append(start_s)
     first, second = (set(each) for each in starts.values())
     assert len(first & second) >= 0.9 * len(first)
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "says"),
-    [
-        ("", 0, "0 characters of vectors"),
-        ("S 1 2 0\n", 1, "expected 4 numbers after S, got 3"),
-        ("I 0 0 3\n", 1, "before the first connection"),
-        (ONE + "m 1000 500\n", 8, "one segment size for both ends"),
-        (ONE + "m 65535 65535\nm 65536 65536\n", 9, "for both ends, 1 to 65535"),
-        (ONE + "x 1\n", 8, "unknown line 'x'"),
-        (ONE + "w 100 100\n", 8, "windows, RTTs and losses are those of the scenario"),
-        (ONE + "I 0 -1 3\n", 8, "expected whole numbers"),
-        (ONE + "I 0 1 3000000000\n", 8, "expected 1,000,000,000 bytes at most"),
-        (ONE + "S 1 1 0 2\n", 8, "a connection sends nothing"),
-        (ONE * 2000, 0, "several sources can each have a file"),
-    ],
-)
-def test_a_file_that_is_wrong_is_refused_with_its_line(
-    tmp_path: Path, text: str, line: int, says: str
-) -> None:
-    said = refusal(tmp_path / "mine", text)
-    assert says in said
-    assert f"x.cvec:{line}" in said or not line
-
-
-def test_a_connection_after_the_end_of_the_run_is_refused(tmp_path: Path) -> None:
-    said = refusal(tmp_path / "mine", ONE.replace("500000", "1500000"), scale=2)
-    assert "a connection would start at 3 s, and the run ends at 3 s" in said
-
-
-def refusal(folder: Path, text: str, **keys: object) -> str:
-    """What is said of a source with such a file of vectors."""
-    folder.mkdir()
-    (folder / "x.cvec").write_text(text)
-    source = {**ENDS, "vectors": "x.cvec", **keys}
-    path = write_study(folder.parent, {"parameters": ALONE, "flows": [], "background": [source]})
-    with pytest.raises(BdpbenchError) as refused:
-        expand_tier(read_study(path), "quick")
-    return str(refused.value)

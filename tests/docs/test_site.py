@@ -1,13 +1,11 @@
-"""The site: its links, and the folders that it does not replace. `.ci/run` builds all of it."""
+"""The links of the site. `.ci/run` builds all of it."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 import pytest
-
-from bdpbench.app.site import dead_links, write_site
-from bdpbench.errors import BdpbenchError
+from docs.build_site import dead_links
 
 
 @pytest.mark.parametrize(
@@ -52,14 +50,3 @@ def test_a_published_report_that_a_script_links_has_the_section(
     (tmp_path / "published" / "one" / "report.html").write_text('<section id="comparison">')
     (tmp_path / "a.html").write_text(f'<a data-published="{place}">')
     assert list(dead_links(tmp_path)) == [f"a.html: {place}"] * is_dead
-
-
-def test_a_folder_with_other_files_is_not_replaced(tmp_path: Path) -> None:
-    (tmp_path / "thesis.tex").write_text("mine")
-    with pytest.raises(BdpbenchError, match="would be lost"):
-        write_site(tmp_path).__next__()
-    with pytest.raises(BdpbenchError, match="is not a folder"):
-        write_site(tmp_path / "thesis.tex").__next__()
-    with pytest.raises(BdpbenchError, match="is not a folder"):
-        write_site(Path("/dev/null/site")).__next__()
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.tex"]

@@ -1,4 +1,4 @@
-"""Repairs the scripts of a study, checks them, and writes them with the record of their repairs."""
+"""Repairs the thesis's scripts, checks them, and writes them with the record of their repairs."""
 
 from __future__ import annotations
 
@@ -15,10 +15,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
 
-from bdpbench.contracts.files import replace_folder, sha256_of
-from bdpbench.errors import BdpbenchError
-from bdpbench.processes import run
-from bdpbench.recover.listing import (
+from tcl.sharma2006.recover.listing import (
     Block,
     Listing,
     Vocabulary,
@@ -28,8 +25,20 @@ from bdpbench.recover.listing import (
     reads,
     writes,
 )
-from bdpbench.recover.printed import Document, Line, Note, Originals, Repair, Script, find_scripts
-from bdpbench.recover.rules import RULES
+from tcl.sharma2006.recover.printed import (
+    HELPER_NAME,
+    Document,
+    Line,
+    Note,
+    Repair,
+    Script,
+    find_scripts,
+)
+from tcl.sharma2006.recover.rules import RULES
+
+from bdpbench.contracts.files import sha256_of
+from bdpbench.errors import BdpbenchError
+from bdpbench.processes import run
 
 RECORD_NAME = "repairs.json"
 READABLE_NAME = "REPAIRS.md"
@@ -43,6 +52,10 @@ _CLASS_SETTING = re.compile(
     r"^[A-Z]\w*(?:/\w+)+\s+set\s+[A-Za-z]\w*_\s+(?:-?\d+(?:\.\d+)?(?:e-?\d+)?|\$\w+)\s*;?$"
 )
 _NO_VALUE = re.compile(r"^set\s+\S+$")
+_INHERITED = (
+    "{name} is set for some protocols only, so that the second flow of another protocol inherits"
+    " the value of the first; left as it is"
+)
 _LAST_COMMAND = re.compile(r"^\$ns\s+run$")
 
 
@@ -51,40 +64,37 @@ class Recovery:
     """What was recovered.
 
     Attributes:
-        document: the copy of the study.
+        document: the copy of the thesis.
         scripts: its repaired scripts.
-        helper: file name → text of the file that they source, if there is one.
+        helper: text of the file that they source.
         checked_by: name of the interpreter whose parser has accepted them.
     """
 
     document: Document
     scripts: Sequence[Script]
-    helper: Mapping[str, str]
+    helper: str
     checked_by: str
 
 
-def recover(
-    document: Document, originals: Originals, helper: Mapping[str, str], interpreter: Path
-) -> Recovery:
-    """Repair the scripts of a study, and let Tcl's own parser check them.
+def recover(document: Document, helper: str, interpreter: Path) -> Recovery:
+    """Repair the scripts of the thesis, and let Tcl's own parser check them.
 
     Args:
         document: the reader's copy.
-        originals: the scripts that it prints.
-        helper: file name → text of the file that they source, if there is one.
+        helper: text of the file that the scripts source.
         interpreter: ``tclsh`` or ``ns``.
 
     Raises:
         BdpbenchError: when the copy lacks a script or has damage that no rule repairs, and when
             Tcl's parser rejects a script; the errors of all scripts are told together.
     """
-    scripts = find_scripts(document, originals)
+    scripts = find_scripts(document)
     vocabulary = Vocabulary.of(scripts)
-    commands = frozenset(name for text in helper.values() for name in procedures(text))
+    commands = frozenset(procedures(helper))
     refusals = []
     for script in scripts:
         try:
-            repair_script(script, originals, commands, vocabulary)
+            repair_script(script, commands, vocabulary)
         except BdpbenchError as refusal:
             refusals.append(refusal)
     if len(refusals) == 1:
@@ -95,33 +105,30 @@ def recover(
     return Recovery(document, scripts, helper, interpreter.name)
 
 
-def repair_script(
-    script: Script, originals: Originals, commands: frozenset[str], vocabulary: Vocabulary
-) -> None:
+def repair_script(script: Script, commands: frozenset[str], vocabulary: Vocabulary) -> None:
     """Repair a script, given the helper's procedures and the words of all scripts.
 
     Raises:
         BdpbenchError: naming heading, line and text of damage that no rule repairs.
     """
-    listing = Listing(script, originals, commands, vocabulary)
+    listing = Listing(script, commands, vocabulary)
     for rule in RULES:
         listing.rule_id = rule.rule_id
         rule.apply(listing)
     _check_end(listing)
     _check_settings(listing)
     script.repairs.sort(key=lambda repair: repair.line)
-    script.notes = list(find_notes(script.lines, originals.inherited))
+    script.notes = list(find_notes(script.lines))
 
 
 def _check_end(listing: Listing) -> None:
     code = [i for i, text in listing.numbered() if code_of(text).strip()]
     last = code[-1] if code else 0
     if not code or not _LAST_COMMAND.match(code_of(listing.lines[last].text).strip()):
-        document = listing.originals.document
         raise listing.refuse(
             last,
-            f"the script is truncated: a script of the {document} ends with '$ns run'",
-            hint=f"take a complete copy of the {document}",
+            "the script is truncated: a script of the thesis ends with '$ns run'",
+            hint="take a complete copy of the thesis",
         )
 
 
@@ -186,18 +193,18 @@ def _check_parsed(interpreter: Path, scripts: Sequence[Script]) -> None:
         raise BdpbenchError("\n".join(lines))
 
 
-def find_notes(lines: Sequence[Line], inherited: str) -> Iterator[Note]:
+def find_notes(lines: Sequence[Line]) -> Iterator[Note]:
     """Find variables that a pass of a loop inherits from the previous one.
 
     Such a variable has a value before the loop, and only some branches of an ``if`` inside it set
     the variable, although the loop uses it. In a pass without such a branch it keeps the value of
-    an earlier pass. ``inherited`` is the text of the note.
+    an earlier pass.
     """
     around = read_structure(lines).around
     loops = {block for blocks in around for block in blocks if block.command == "for"}
     for loop in sorted(loops, key=lambda block: block.opened):
         for name, used in _inherited(lines, around, loop):
-            yield Note(lines[used].number, inherited.format(name=name))
+            yield Note(lines[used].number, _INHERITED.format(name=name))
 
 
 def _inherited(
@@ -300,25 +307,19 @@ def _quoted(text: str) -> str:
 def write_recovery(recovery: Recovery, folder: Path) -> None:
     """Write helper, scripts, record and its readable form into ``folder``, all of them or none.
 
-    A folder with an unchanged earlier recovery is replaced; nothing else is ever lost.
-
     Raises:
-        BdpbenchError: when the folder contains anything that no earlier recovery wrote, or cannot
-            be written.
+        BdpbenchError: when the folder contains anything, or cannot be written.
     """
     folder = folder.resolve()
-    check_replaceable(folder)
+    check_folder(folder)
     scripts = {each.name: each.text for each in recovery.scripts}
-    files = {**recovery.helper, **scripts, READABLE_NAME: readable_record(recovery)}
+    files = {HELPER_NAME: recovery.helper, **scripts, READABLE_NAME: readable_record(recovery)}
     scratch = None
     try:
         folder.parent.mkdir(parents=True, exist_ok=True)
         scratch = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}."))
         _fill(scratch, files, record_of(recovery))
-        if folder.exists():
-            replace_folder(scratch, folder)
-        else:
-            scratch.rename(folder)
+        scratch.rename(folder)  # which the system refuses if the folder is no longer empty
     except OSError as error:
         raise BdpbenchError(f"cannot be written: {error.strerror}", where=str(folder)) from None
     finally:
@@ -338,39 +339,19 @@ def _fill(scratch: Path, files: Mapping[str, str], record: Mapping[str, object])
     scratch.chmod(0o777 & ~umask)
 
 
-def check_replaceable(folder: Path) -> None:
-    """Refuse a folder whose replacement would lose something.
+def check_folder(folder: Path) -> None:
+    """Refuse a folder in which there is anything already.
 
     Raises:
-        BdpbenchError: naming a file of the folder that no earlier recovery wrote.
+        BdpbenchError: naming the folder.
     """
     if not folder.exists():
         return
     if not folder.is_dir():
         raise BdpbenchError("is a file, expected a folder to write into", where=str(folder))
-    written = _written_before(folder)
-    foreign = [
-        path.name
-        for path in sorted(folder.iterdir())
-        if not path.is_file() or written.get(path.name) not in (sha256_of(path), RECORD_NAME)
-    ]
-    if foreign:
-        more = f" and {len(foreign) - 1} more" if len(foreign) > 1 else ""
+    if any(folder.iterdir()):
         raise BdpbenchError(
-            f"holds {foreign[0]}{more}, which would be lost: nothing was written",
+            "is not empty: nothing was written",
             where=str(folder),
             hint="name a folder that is new or empty",
         )
-
-
-def _written_before(folder: Path) -> dict[str, str]:
-    """File → checksum of what an earlier recovery wrote here; empty if there was none.
-
-    The record cannot contain its own checksum; its name stands for it.
-    """
-    try:
-        record = json.loads((folder / RECORD_NAME).read_text(encoding="utf-8"))
-        files = {str(name): str(value) for name, value in record["files"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
-        return {}
-    return {**files, RECORD_NAME: RECORD_NAME}

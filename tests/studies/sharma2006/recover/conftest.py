@@ -7,12 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tcl.sharma2006.recover.listing import Vocabulary, procedures
+from tcl.sharma2006.recover.printed import Line, Script
+from tcl.sharma2006.recover.recovery import repair_script
 
 from bdpbench.contracts.paths import tcl_dir
-from bdpbench.recover.listing import Vocabulary, procedures
-from bdpbench.recover.printed import Line, Originals, Script, load_originals
-from bdpbench.recover.recovery import repair_script
-from bdpbench.studies.load import find_study
 
 # These make a complete script of a rule's example, which is put between them.
 BEGIN = ["# Two nodes", "set ns [new Simulator]"]
@@ -23,20 +22,14 @@ Repair = Callable[..., Script]
 
 
 @pytest.fixture(scope="session")
-def originals() -> Originals:
-    """The eight scripts of a thesis with Appendices A to H."""
-    return load_originals(find_study("sharma2006") / "originals.yaml")
-
-
-@pytest.fixture(scope="session")
-def repair(originals: Originals) -> Repair:
+def repair() -> Repair:
     """Repair a script with the given lines between BEGIN and END; the first of them is line 3."""
     commands = frozenset(procedures((tcl_dir() / "lib" / "utils.tcl").read_text()))
 
     def run(*lines: str, vocabulary: Vocabulary | None = None) -> Script:
         numbered = [Line(*each) for each in enumerate([*BEGIN, *lines, *END], start=1)]
         script = Script("Appendix C", "c.tcl", numbered)
-        repair_script(script, originals, commands, vocabulary or Vocabulary())
+        repair_script(script, commands, vocabulary or Vocabulary())
         return script
 
     return run
@@ -45,6 +38,29 @@ def repair(originals: Originals) -> Repair:
 def body(script: Script) -> list[str]:
     """The lines of a repaired script between BEGIN and END."""
     return [line.text for line in script.lines][len(BEGIN) : -len(END)]
+
+
+@pytest.fixture
+def thesis_text() -> Callable[..., str]:
+    """Make a thesis of our own: eight appendices, each with three lines or the given ones."""
+
+    def text(**listings: list[str]) -> str:
+        parts = ["A thesis of our own", "", "Contents", "Appendix A ........ 7", ""]
+        for letter in "ABCDEFGH":
+            lines = listings.get(letter, ["# Two nodes", "set ns [new Simulator]", "$ns run"])
+            parts += [
+                f"Appendix {letter}",
+                "",
+                "Tcl script of a test",
+                "",
+                "```",
+                *lines,
+                "```",
+                "",
+            ]
+        return "\n".join([*parts, "REFERENCES", "", "- nobody"]) + "\n"
+
+    return text
 
 
 @pytest.fixture

@@ -1,4 +1,11 @@
-"""The references under ``docs/reference/``, generated from what they describe."""
+"""Write what is generated from the code, in a checkout.
+
+    PYTHONPATH=pipeline:. .bdpbench/venv/bin/python docs/generate.py
+
+writes the references under ``docs/reference/``, from schemas, metrics and the command line; the
+JSON Schemas of the YAML files (``workflow/schemas/``), from the models; and what the runs of the
+studies cost (``config/estimates.json``).
+"""
 
 from __future__ import annotations
 
@@ -11,10 +18,12 @@ from typing import TypeAlias, cast
 import click
 from pydantic import BaseModel
 
+from bdpbench.app.costs import ESTIMATES_NAME, write_estimates
+from bdpbench.cli import cli
 from bdpbench.contracts.evaluation import GALLERY, read_evaluation_document
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.judged import direction, judged_of
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.runs import Definition
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
@@ -28,7 +37,7 @@ from bdpbench.units import with_unit
 
 _Node: TypeAlias = "Mapping[str, object]"
 
-_GENERATED = "<!-- Made by `./bdpbench docs`; edits are lost. -->"
+_GENERATED = "<!-- Made by docs/generate.py; edits are lost. -->"
 _SHOWN_WORDS = 12
 _LARGEST_SHOWN = 1e9
 _TYPES = {"integer": "whole number", "boolean": "true or false"}
@@ -40,28 +49,28 @@ _SECTIONS = (
 )
 
 
-def write_references(program: click.Group, folder: Path) -> list[Path]:
-    """Write the pages of ``docs/reference/`` into a folder, atomically, and return their paths."""
-    pages = references(program)
-    for name, text in pages.items():
+def main() -> None:
+    """Write all of it."""
+    root = repository_root()
+    write_estimates(config_dir() / ESTIMATES_NAME)
+    _write(root / "workflow" / "schemas", schema_texts())
+    _write(root / "docs" / "reference", references())
+
+
+def _write(folder: Path, texts: Mapping[str, str]) -> None:
+    for name, text in texts.items():
         write_text_atomically(folder / name, text)
-    return [folder / name for name in pages]
 
 
-def references(program: click.Group) -> dict[str, str]:
-    """All pages: file name → Markdown.
-
-    Args:
-        program: the command line, with all of its commands.
-    """
-    path = repository_root() / GALLERY
-    gallery = {"gallery.md": gallery_page(read_evaluation_document(path))} if path.is_file() else {}
+def references() -> dict[str, str]:
+    """All pages of ``docs/reference/``: file name → Markdown."""
+    gallery = read_evaluation_document(repository_root() / GALLERY)
     return {
-        **gallery,
+        "gallery.md": gallery_page(_GENERATED, gallery),
         "errata.md": errata_page(_GENERATED),
         "study.md": _keys_page(),
         "metrics.md": _metrics_page(),
-        "commands.md": _commands_page(program),
+        "commands.md": _commands_page(cli),
     }
 
 
@@ -285,10 +294,5 @@ def schema_texts() -> dict[str, str]:
     }
 
 
-def write_schemas(folder: Path) -> list[Path]:
-    """Write the schemas into ``folder`` and return their paths."""
-    paths = []
-    for name, text in schema_texts().items():
-        write_text_atomically(folder / name, text)
-        paths.append(folder / name)
-    return paths
+if __name__ == "__main__":
+    main()

@@ -7,15 +7,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tcl.sharma2006.recover.__main__ import tcl_interpreter
+from tcl.sharma2006.recover.listing import Vocabulary
+from tcl.sharma2006.recover.printed import SCRIPTS, find_scripts, read_document
+from tcl.sharma2006.recover.recovery import Recovery, check_scripts, repair_script, write_recovery
+from tcl.sharma2006.recover.rules import RULES
 
-from bdpbench.app.recover import tcl_interpreter
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover.listing import Vocabulary
-from bdpbench.recover.printed import Originals, find_scripts, read_document
-from bdpbench.recover.recovery import Recovery, check_scripts, repair_script, write_recovery
-from bdpbench.recover.rules import RULES
 
 Text = Callable[..., str]
 DAMAGED = ["# Two nodes", "set ns [new Simulator]", "puts [list 1", "2]", "$ns run"]
@@ -25,17 +25,17 @@ Write = Callable[..., None]
 
 
 @pytest.fixture
-def write(tmp_path: Path, thesis_text: Text, originals: Originals) -> Write:
-    """Write the recovery of a thesis with one wrapped line, and helper files, into a folder."""
+def write(tmp_path: Path, thesis_text: Text) -> Write:
+    """Write the recovery of a thesis with one wrapped line, and a helper, into a folder."""
     path = tmp_path / "thesis.txt"
     path.write_text(thesis_text(B=DAMAGED))
-    copy = read_document(path, "thesis")
-    scripts = find_scripts(copy, originals)
+    copy = read_document(path)
+    scripts = find_scripts(copy)
     for each in scripts:
-        repair_script(each, originals, frozenset(), Vocabulary())
+        repair_script(each, frozenset(), Vocabulary())
 
-    def call(folder: Path, helper: dict[str, str] | None = None) -> None:
-        write_recovery(Recovery(copy, scripts, helper or {}, "tclsh"), folder)
+    def call(folder: Path) -> None:
+        write_recovery(Recovery(copy, scripts, "puts 1\n", "tclsh"), folder)
 
     return call
 
@@ -46,10 +46,10 @@ def _state(folder: Path) -> dict[str, bytes]:
 
 def test_the_record_has_every_rule_and_repair(tmp_path: Path, write: Write) -> None:
     out = tmp_path / "out"
-    write(out, {"a.tcl": "puts 1\n"})
+    write(out)
     written = json.loads((out / "repairs.json").read_text())
     assert [rule["rule"] for rule in written["rules"]] == [rule.rule_id for rule in RULES]
-    assert written["files"]["a.tcl"] == sha256_of(out / "a.tcl")
+    assert written["files"]["utils.tcl"] == sha256_of(out / "utils.tcl")
     assert written["document"]["sha256"] == sha256_of(tmp_path / "thesis.txt")
     script = written["scripts"][1]
     assert (script["heading"], script["script"]) == ("Appendix B", "standard_tcp_high_bdp.tcl")
@@ -64,27 +64,22 @@ def test_the_record_has_every_rule_and_repair(tmp_path: Path, write: Write) -> N
     assert f"- line {repair['line']}, *wrapped-command*: `` puts [list 1 `` ⏎ `` 2] `` → " in text
 
 
-def test_an_empty_folder_is_filled_and_an_earlier_recovery_replaced(
-    tmp_path: Path, write: Write, originals: Originals
-) -> None:
+def test_an_empty_folder_is_filled(tmp_path: Path, write: Write) -> None:
     out = tmp_path / "out"
     out.mkdir()
-    write(out, {"a.tcl": "puts 1\n", "b.tcl": "puts 2\n"})
-    write(out, {"a.tcl": "puts 3\n"})
-    scripts = set(originals.scripts.values())
-    assert set(_state(out)) == {"a.tcl", "repairs.json", "REPAIRS.md"} | scripts
-    assert (out / "a.tcl").read_text() == "puts 3\n"
+    write(out)
+    scripts = set(SCRIPTS.values())
+    assert set(_state(out)) == {"utils.tcl", "repairs.json", "REPAIRS.md"} | scripts
+    assert (out / "utils.tcl").read_text() == "puts 1\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "thesis.txt"]
 
 
-@pytest.mark.parametrize("name", ["mine.tcl", "a.tcl", "repairs.json"])
-def test_what_somebody_else_wrote_is_not_lost(tmp_path: Path, write: Write, name: str) -> None:
+def test_what_is_in_a_folder_is_not_lost(tmp_path: Path, write: Write) -> None:
     folder = tmp_path / "out"
-    write(folder, {"a.tcl": "puts 1\n"})
-    (folder / name).write_text("precious\n")
+    write(folder)
     before = _state(folder)
-    with pytest.raises(BdpbenchError, match="would be lost: nothing was written"):
-        write(folder, {"a.tcl": "puts 2\n"})
+    with pytest.raises(BdpbenchError, match="is not empty: nothing was written"):
+        write(folder)
     assert _state(folder) == before
 
 
@@ -92,7 +87,7 @@ def test_what_is_no_folder_to_write_into_is_told(tmp_path: Path, write: Write) -
     (tmp_path / "file").write_text("precious")
     (tmp_path / "full" / "inner").mkdir(parents=True)
     for folder, said in {
-        tmp_path / "full": "holds inner, which would be lost",
+        tmp_path / "full": "is not empty",
         tmp_path / "file": "is a file, expected a folder",
         tmp_path / "file" / "deeper": "cannot be written",
         Path("/proc/out"): "/proc/out: cannot be written",
@@ -102,10 +97,13 @@ def test_what_is_no_folder_to_write_into_is_told(tmp_path: Path, write: Write) -
     assert (tmp_path / "file").read_text() == "precious"
 
 
-def test_a_failed_writing_leaves_nothing(tmp_path: Path, write: Write) -> None:
+def test_a_failed_writing_leaves_nothing(
+    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     # A name that no file system accepts.
+    monkeypatch.setattr("tcl.sharma2006.recover.recovery.HELPER_NAME", "x" * 300)
     with pytest.raises(BdpbenchError, match="cannot be written: File name too long"):
-        write(tmp_path / "out", {"x" * 300: ""})
+        write(tmp_path / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
 
 

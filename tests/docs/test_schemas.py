@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 
-from bdpbench.app.references import schema_texts
+from docs.generate import schema_texts
+
 from bdpbench.contracts.paths import repository_root
 
 
@@ -16,4 +17,4 @@ def test_the_committed_schemas_are_current() -> None:
                 committed.splitlines(True), text.splitlines(True), f"committed {name}", "models"
             )
         )
-        assert not diff, f"run `./bdpbench schema`:\n{diff}"
+        assert not diff, f"run docs/generate.py:\n{diff}"

@@ -6,11 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-
-from bdpbench.app.validate import counts_of, finding_lines, header, line_of, totals
-from bdpbench.errors import BdpbenchError
-from bdpbench.simulation import validation, validation_recorder
-from bdpbench.simulation.validation import (
+from tests.ns2 import validation, validation_recorder
+from tests.ns2.validate import counts_of, finding_lines, header, line_of, totals
+from tests.ns2.validation import (
     Finding,
     SubsetResult,
     Suite,
@@ -23,6 +21,8 @@ from bdpbench.simulation.validation import (
     outcomes,
     read_known_differences,
 )
+
+from bdpbench.errors import BdpbenchError
 
 # As ns-2.35's test-all-template1 prints it; the third test leaves an unfinished line.
 LOG = """\

@@ -1,5 +1,5 @@
-# Run a script that was written for ns-2.27, such as those that `bdpbench recover` recovers from
-# the appendices of P. Sharma's thesis (2006), with the defaults that ns-2 had then.
+# Run a script that was written for ns-2.27, such as those recovered from the appendices of
+# P. Sharma's thesis (2006), with the defaults that ns-2 had then.
 #
 # Arguments: the script, then the script's own. It runs in the working directory, where it finds
 # utils.tcl and writes its files.

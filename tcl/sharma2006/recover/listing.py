@@ -13,8 +13,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from tcl.sharma2006.recover.printed import (
+    HELPER_NAME,
+    HELPER_VARIABLES,
+    Line,
+    Repair,
+    Script,
+)
+
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover.printed import Line, Originals, Repair, Script
 
 # Commands of Tcl that scripts of this kind use.
 _TCL_COMMANDS = frozenset(
@@ -191,32 +198,27 @@ class Listing:
 
     Args:
         script: the script; its lines and repairs are changed.
-        originals: what the study declares about its scripts.
         helper_commands: procedures of the helper that a script may source.
         vocabulary: words of all scripts.
 
     Attributes:
         rule_id: the rule at work.
         page_breaks: lines of the copy at which a page starts or ends.
-        helper_file: name of the study's helper, "" if it has none.
         needed: variables that the helper takes from this script, if the script sources it.
     """
 
     def __init__(
         self,
         script: Script,
-        originals: Originals,
         helper_commands: frozenset[str],
         vocabulary: Vocabulary,
     ) -> None:
-        self.script, self.originals, self.vocabulary = script, originals, vocabulary
+        self.script, self.vocabulary = script, vocabulary
         self.rule_id = ""
         self.page_breaks: list[int] = []
-        helper = originals.helper
-        self.helper_file = helper.file if helper else ""
-        sourcing = ["source", self.helper_file]
+        sourcing = ["source", HELPER_NAME]
         has_helper = any(line.text.split()[:2] == sourcing for line in script.lines)
-        self.needed = frozenset(helper.variables if helper and has_helper else ())
+        self.needed = frozenset(HELPER_VARIABLES if has_helper else ())
         own = procedures(script.text) | (helper_commands if has_helper else set())
         self._commands = _TCL_COMMANDS | _NS2_COMMANDS | own
 
@@ -258,11 +260,11 @@ class Listing:
 
     def refuse(self, index: int, message: str, hint: str = "") -> BdpbenchError:
         """The error for damage that no rule repairs: heading, line and text."""
-        line, noun = self.lines[index], self.originals.document
+        line = self.lines[index]
         return BdpbenchError(
             f"{message}\n    {line.text.strip()}",
             where=f"{self.script.title}, line {line.number}",
-            hint=hint or f"correct this line in your copy of the {noun}, or take another copy",
+            hint=hint or "correct this line in your copy of the thesis, or take another copy",
         )
 
     def written(self, before: int | None = None) -> set[str]:

@@ -1,6 +1,11 @@
-"""`bdpbench site`: documentation, atlas and published reports as one folder for any web server.
+"""Build the site: documentation, atlas and published reports as one folder for any web server.
 
-MkDocs builds it from the pages of ``docs/`` and, linked beside them, the reports, which it copies.
+    PYTHONPATH=pipeline:. .bdpbench/venv/bin/python docs/build_site.py FOLDER
+
+MkDocs, which the first call installs into a folder of its own, builds it from the pages of
+``docs/`` and, linked beside them, the reports, which it copies. Any static web server can serve it,
+from any of its folders, and it opens without one; only the search needs a server. All links are
+relative, and every one is checked.
 """
 
 from __future__ import annotations
@@ -15,17 +20,16 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ruamel.yaml import YAML
+import yaml  # type: ignore[import-untyped]
 
 from bdpbench.app.atlas import make_atlas
-from bdpbench.app.keep.export import check_folder
 from bdpbench.app.programs import pinned_packages
 from bdpbench.app.totals import totals_sentence
-from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import checkout_root
 from bdpbench.contracts.reports import REPORT_NAME, SUMMARY_NAME, read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
+from bdpbench.pages.atlas import atlas_page
 from bdpbench.processes import run
 
 CONFIG_NAME = "mkdocs.yml"
@@ -33,60 +37,37 @@ PUBLISHED_PAGE = "published.md"
 PUBLISHED_FOLDER, EVALUATIONS_FOLDER = "published", "evaluations"
 ATLAS_NAME = "all-studies.html"
 
-# A file that only such a folder has.
-_MARK = ".bdpbench-site"
 _SHOWN = 5
 _MOST_BUILDING_S = 600
 
 
-def write_site(folder: Path | None) -> Iterator[str]:
-    """Write the site, and return lines for the terminal.
-
-    An earlier site is replaced when the new one is complete.
-
-    Args:
-        folder: new, empty, or with an earlier site; None selects ``site`` in the checkout.
+def main(folder: Path) -> None:
+    """Write the site into a new or empty folder.
 
     Raises:
-        BdpbenchError: when there is no checkout, when ``folder`` has something else in it or cannot
-            be written, when MkDocs cannot be installed or finds something wrong, and when a link
-            of the site leads nowhere.
+        BdpbenchError: when ``folder`` has something in it or cannot be written, when MkDocs cannot
+            be installed or finds something wrong, and when a link of the site leads nowhere.
     """
-    root = checkout_root()
-    folder = (folder or root / "site").absolute()
-    _check(folder)
+    root, folder = checkout_root(), folder.absolute()
     packages = pinned_packages(
         "docs", "MkDocs", lambda text: print(text, file=sys.stderr, flush=True)
     )
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
         pages, made = Path(scratch) / "docs", Path(scratch) / "site"
-        shutil.copytree(root / "docs", pages)
+        shutil.copytree(root / "docs", pages, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
         studies = _add_published(root / "reports", pages)
-        _add_atlas(pages)
+        (pages / ATLAS_NAME).write_text(atlas_page(make_atlas()), encoding="utf-8")
         _build(_configured(root, pages, made), packages)
         # It names files by paths from the root of a server.
         (made / "404.html").unlink(missing_ok=True)
-        (made / _MARK).touch()
         dead = list(dead_links(made))
         if dead:
             more = f"; and {len(dead) - _SHOWN} more" if len(dead) > _SHOWN else ""
             raise BdpbenchError(f"links lead nowhere: {'; '.join(dead[:_SHOWN])}{more}")
-        if folder.exists():
-            folder.replace(Path(scratch) / "earlier")
-        made.replace(folder)
+        made.rename(folder)  # which the system refuses if there is anything in it
     files = [path for path in folder.rglob("*") if path.is_file()]
     size_mb = sum(path.stat().st_size for path in files) / 1e6
-    yield f"published reports: {studies}; files: {len(files)}, {size_mb:.1f} MB; no dead link"
-    yield f"site: {folder / 'index.html'}"
-
-
-def _check(folder: Path) -> None:
-    if folder.is_dir() and any(folder.iterdir()) and not (folder / _MARK).is_file():
-        said = "contains files that are not a site of bdpbench; they would be lost"
-        raise BdpbenchError(said, where=str(folder), hint="name a new or an empty folder")
-    check_folder(folder.parent)
-    if folder.exists() and not folder.is_dir():
-        raise BdpbenchError("is not a folder", where=str(folder), hint="name a new or an empty one")
+    print(f"published reports: {studies}; files: {len(files)}, {size_mb:.1f} MB; no dead link")
 
 
 def _add_published(reports: Path, pages: Path) -> int:
@@ -112,22 +93,14 @@ def _add_published(reports: Path, pages: Path) -> int:
     return len(found)
 
 
-def _add_atlas(pages: Path) -> None:
-    from bdpbench.pages.atlas import atlas_page  # slow to import
-
-    write_text_atomically(pages / ATLAS_NAME, atlas_page(make_atlas()))
-
-
 def _configured(root: Path, pages: Path, made: Path) -> Path:
     """A configuration for MkDocs with these folders, and the added page in the contents."""
-    yaml = YAML()
-    config = yaml.load((root / CONFIG_NAME).read_text(encoding="utf-8"))
+    config = yaml.safe_load((root / CONFIG_NAME).read_text(encoding="utf-8"))
     config["docs_dir"], config["site_dir"] = str(pages), str(made)
     config["hooks"] = [str(root / each) for each in config["hooks"]]
     config["nav"].insert(1, {"Published reports": PUBLISHED_PAGE})
     path = pages.parent / CONFIG_NAME
-    with path.open("w", encoding="utf-8") as stream:
-        yaml.dump(config, stream)
+    path.write_text(yaml.safe_dump(config, sort_keys=False), encoding="utf-8")
     return path
 
 
@@ -188,3 +161,10 @@ def dead_links(folder: Path) -> Iterator[str]:
                 target.read_text(encoding="utf-8") if target.is_file() else ""
             ):
                 yield f"{page.relative_to(folder)}: {link}"
+
+
+if __name__ == "__main__":
+    try:
+        main(Path(sys.argv[1]))
+    except BdpbenchError as error:
+        sys.exit(f"error: {error}")

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from bdpbench.recover.listing import (
+from tcl.sharma2006.recover.listing import (
     GIVEN_VARIABLES,
     Listing,
     code_of,
@@ -24,6 +24,7 @@ from bdpbench.recover.listing import (
     renamed,
     words_of,
 )
+from tcl.sharma2006.recover.printed import HELPER_NAME, OUTPUT_FILES
 
 _FENCE = re.compile(r"^\s*(```|~~~)\s*\w*\s*$")
 _PAGE_NUMBER = re.compile(r"^\s*\d{1,3}\s*$")
@@ -215,7 +216,6 @@ def _restore_lost_blanks(listing: Listing) -> None:
 )
 def _restore_misread_words(listing: Listing) -> None:
     """Variables of the script are left to other rules, which know more about them."""
-    several = listing.originals.headings.lower()
     variables = listing.written().union(*(reads(line.text) for line in listing.lines))
     for index, text in listing.numbered():
         for word in words_of(text):
@@ -226,7 +226,7 @@ def _restore_misread_words(listing: Listing) -> None:
                 listing.change(
                     index,
                     renamed(listing.lines[index].text, word, meant[0]),
-                    f"{word} occurs only here, {meant[0]} in at least half of the {several}",
+                    f"{word} occurs only here, {meant[0]} in at least half of the appendices",
                 )
 
 
@@ -241,9 +241,8 @@ def _restore_lost_dollars(listing: Listing) -> None:
             if listing.is_command(word):
                 continue
             if word not in listing.written(before=index):
-                helper = listing.helper_file
-                known = f"Tcl, ns-2, {helper} or" if helper else "Tcl, ns-2 or"
-                raise listing.refuse(index, f"{word!r} is not a command of {known} this script")
+                known = f"Tcl, ns-2, {HELPER_NAME} or this script"
+                raise listing.refuse(index, f"{word!r} is not a command of {known}")
             listing.change(
                 index,
                 re.sub(rf"(^\s*|\[\s*){re.escape(word)}(?=\s)", rf"\1${word}", text, count=1),
@@ -295,7 +294,7 @@ def _unify(listing: Listing, name: str) -> None:
     )
     if name in needed or other in needed:
         right = name if name in needed else other
-        reason = f"{listing.helper_file} needs this name"
+        reason = f"{HELPER_NAME} needs this name"
     elif counts[name] == counts[other]:
         said = f"either {name} or {other} is misread, and none prevails"
         raise listing.refuse(_first_use(listing, name), said)
@@ -395,15 +394,15 @@ def _classes(listing: Listing) -> dict[str, str]:
     "Exactly one output file of the scripts differs from it by one letter.",
 )
 def _restore_misread_files(listing: Listing) -> None:
-    files, several = listing.originals.output_files, listing.originals.headings.lower()
     for index, text in listing.numbered():
         for name in re.findall(r"[\w.]+\.(?:out|trq)\b", code_of(text)):
-            meant = [each for each in files if _one_letter_apart(name, each)]
-            if name not in files and len(meant) == 1:
+            meant = [each for each in OUTPUT_FILES if _one_letter_apart(name, each)]
+            if name not in OUTPUT_FILES and len(meant) == 1:
                 listing.change(
                     index,
                     text.replace(name, meant[0]),
-                    f"the {several} write {meant[0]}; the contents stay the same under either name",
+                    f"the appendices write {meant[0]};"
+                    " the contents stay the same under either name",
                 )
 
 

@@ -10,15 +10,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tcl.sharma2006.recover.listing import Vocabulary
+from tcl.sharma2006.recover.printed import HELPER_VARIABLES, Line, Script
+from tcl.sharma2006.recover.recovery import count_repairs
+from tcl.sharma2006.recover.rules import RULES
 from tests.data_of import yaml_of
-from tests.pipeline.recover.conftest import Repair, body
+from tests.studies.sharma2006.recover.conftest import Repair, body
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
-from bdpbench.recover.listing import Vocabulary
-from bdpbench.recover.printed import Line, Originals, Script
-from bdpbench.recover.recovery import count_repairs
-from bdpbench.recover.rules import RULES
 
 LISTINGS: dict[str, Any] = yaml_of(Path(__file__).with_name("listings.yaml").read_text())
 
@@ -93,17 +93,13 @@ def test_words_of_the_script_s_own_variables_are_left_to_the_script(repair: Repa
 # ---------------------------------------------------------------- the helper that scripts source
 
 
-@pytest.fixture
-def needed(originals: Originals) -> set[str]:
-    """The variables that utils.tcl uses of the script that sources it."""
-    assert originals.helper is not None
-    return set(originals.helper.variables)
+NEEDED = set(HELPER_VARIABLES)
 
 
 @pytest.fixture
-def utils(needed: set[str]) -> list[str]:
+def utils() -> list[str]:
     """A script that sources utils.tcl and gives it all that it needs but frep."""
-    return ["source utils.tcl", *(f"set {name} 0" for name in sorted(needed - {"ns", "frep"}))]
+    return ["source utils.tcl", *(f"set {name} 0" for name in sorted(NEEDED - {"ns", "frep"}))]
 
 
 def test_the_name_that_utils_needs_is_right_however_rare_it_is(
@@ -123,12 +119,12 @@ def test_names_that_utils_needs_are_never_taken_for_one_another(
         repair(*utils)
 
 
-def test_utils_needs_what_the_rule_says(needed: set[str]) -> None:
+def test_utils_needs_what_the_rule_says() -> None:
     text = (tcl_dir() / "lib" / "utils.tcl").read_text()
     declared = set(re.findall(r"\w+", " ".join(re.findall(r"^\s*global (.*)$", text, re.M))))
     by_flow = set(re.findall(r"of_flow (\w+) \$fid", text))
     closed = set(re.findall(r"foreach name \{([\w ]+)\} \{\n\s+if \{\[array", text)[0].split())
-    assert declared | by_flow | closed == needed
+    assert declared | by_flow | closed == NEEDED
 
 
 # ---------------------------------------------------------------- pages that end inside blocks

@@ -25,13 +25,13 @@ from pathlib import Path
 from typing import NamedTuple, TypedDict
 
 from pydantic import Field
+from tests.ns2 import validation_recorder
 
 from bdpbench.contracts.documents import read_json, write_json_atomically
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.contracts.yaml_files import Strict, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import started
-from bdpbench.simulation import validation_recorder
 from bdpbench.simulation.build import build_environment, build_script
 
 # Wired links, queues, schedulers, TCP and traces: what bdpbench's own runs use.
@@ -111,7 +111,7 @@ def kept_result(folder: Path, subset: str) -> SubsetResult | None:
     Raises:
         BdpbenchError: when the file is damaged or of another version.
     """
-    path, what = folder / f"{subset}.json", "a result of `bdpbench ns2 validate`"
+    path, what = folder / f"{subset}.json", "a result of tests/ns2/validate.py"
     if not path.is_file():
         return None
     kept = read_json(path, what=what, schema_version=RESULT_VERSION)
@@ -121,14 +121,13 @@ def kept_result(folder: Path, subset: str) -> SubsetResult | None:
 
 def keep_result(folder: Path, result: SubsetResult) -> None:
     """Keep a result for ``kept_result``."""
-    data = {"schema_version": RESULT_VERSION, **as_document(result)}
+    data = {
+        "schema_version": RESULT_VERSION,
+        "subset": result.subset,
+        "tests": [test._asdict() for test in result.tests],
+        "whole": result.whole,
+    }
     write_json_atomically(folder / f"{result.subset}.json", data)
-
-
-def as_document(result: SubsetResult) -> dict[str, object]:
-    """A result for JSON."""
-    tests = [test._asdict() for test in result.tests]
-    return {"subset": result.subset, "tests": tests, "whole": result.whole}
 
 
 # ---------------------------------------------------------------- the suite
@@ -206,7 +205,7 @@ class Suite:
         return {*values, *(f"test-output-{value}" for value in values)}
 
 
-def open_suite(source: Path | None = None) -> Suite:
+def open_suite() -> Suite:
     """The suite of the archive that ``ns2/SOURCE.lock`` pins, unpacked once.
 
     Raises:
@@ -214,9 +213,8 @@ def open_suite(source: Path | None = None) -> Suite:
     """
     _require_programs()
     final = home_dir() / "validation" / "suite"
-    # A given source is always checked; finding one takes a second.
-    archive = None if _is_whole(final) and source is None else _archive(source)
-    if archive is not None and not _is_whole(final):
+    if not _is_whole(final):
+        archive = _archive()
         final.parent.mkdir(parents=True, exist_ok=True)
         with (final.parent / ".lock").open("w", encoding="utf-8") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
@@ -236,10 +234,9 @@ def _unpack_to(final: Path, archive: Path) -> None:
         os.replace(Path(scratch) / "ns-2.35", final)
 
 
-def _archive(source: Path | None) -> Path:
-    given = ["--source", str(source)] if source is not None else []
+def _archive() -> Path:
     done = subprocess.run(
-        ["bash", str(build_script()), "--print-source", *given],
+        ["bash", str(build_script()), "--print-source"],
         stdout=subprocess.PIPE,
         text=True,
         env=build_environment(),

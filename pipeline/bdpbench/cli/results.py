@@ -212,10 +212,12 @@ def publish_command(**asked: Any) -> None:
     "--tolerance",
     "percent",
     type=click.FloatRange(0),
-    help="How far a metric without a published number may move, %. Default: 5.",
+    default=5.0,
+    show_default=True,
+    help="How far a metric without a published number may move, %.",
 )
 def compare_command(
-    first: Path, second: Path, html: Path | None, json_file: Path | None, percent: float | None
+    first: Path, second: Path, html: Path | None, json_file: Path | None, percent: float
 ) -> None:
     """Show which metrics moved between FIRST and SECOND beyond their bounds.
 
@@ -227,8 +229,7 @@ def compare_command(
     """
     from bdpbench.app.keep.export import compare_results
 
-    share = None if percent is None else percent / 100
-    if compare_results(first, second, html, json_file, share):
+    if compare_results(first, second, html, json_file, percent / 100):
         sys.exit(1)
 
 

@@ -13,10 +13,10 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.pipeline.archive.conftest import CONTENTS, CRATE
+from tests.pipeline.archive.conftest import CONTENTS, described
 
 from bdpbench.archive.compare import KEY, Side, compare, read_sides
-from bdpbench.archive.container import sealed, verify_archive, write_archive
+from bdpbench.archive.container import verify_archive, write_archive
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PLAN_VERSION
@@ -202,7 +202,7 @@ def test_what_is_published_is_compared() -> None:
 def test_an_archive_verifies_and_is_compared_with_a_folder(tmp_path: Path, kept: Path) -> None:
     files = {path.name: path.read_bytes() for path in KEPT.iterdir()}
     archive = tmp_path / "kept.zip"
-    write_archive(archive, sealed({**CONTENTS, **files, "plan.json": _plan()}, CRATE))
+    write_archive(archive, described({**CONTENTS, **files, "plan.json": _plan()}))
     assert verify_archive(archive).problems == ()
     found = _compare_files(archive, KEPT)
     assert found["compared"] == VALUES

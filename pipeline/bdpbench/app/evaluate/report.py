@@ -39,7 +39,7 @@ from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import (
     checkout_root,
     config_dir,
-    repository_root,
+    published_folder,
     resolved,
     run_folder,
     run_place,
@@ -236,11 +236,6 @@ def published_prints(evaluation: Evaluation) -> Prints:
                     place = (study["key"], run_id, row["metric"], row["subject"])
                     found.setdefault(place, row["published"])
     return found
-
-
-def published_folder(study: str) -> Path:
-    """Folder of the published reproduction of a study."""
-    return repository_root() / "reports" / "published" / study
 
 
 class StoredSeries:

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 from tests.app.conftest import call_bdpbench, check_refused, said_by
 
-from bdpbench.app.keep.archive import software_of
 from bdpbench.app.keep.sources import RESULT_SOURCES, common_sources
 from bdpbench.contracts.kept import LIST_NAME
 from bdpbench.contracts.paths import repository_root
@@ -30,10 +29,10 @@ TIER = Path("dumbbell", "quick")
 
 @pytest.fixture(scope="session")
 def archived_once(made_once: Callable[..., Path], finished_once: Path) -> Path:
-    """Archive of the finished study, with its runs; the checkout makes it, as what is published."""
+    """Archive of the finished study; the checkout makes it, as what is published."""
 
     def archive(folder: Path) -> None:
-        archived = ("archive", "--with-runs", "-o", str(folder / "a.zip"))
+        archived = ("archive", "-o", str(folder / "a.zip"))
         (folder / "said.txt").write_text(said_by(call_bdpbench(finished_once, *archived)))
 
     return made_once("archived", archive) / "a.zip"
@@ -53,7 +52,7 @@ def test_the_same_results_archive_to_the_same_bytes_anywhere(
         **dict(TZ="Asia/Kathmandu", LC_ALL="C", POLARS_MAX_THREADS="3"),
     }
     script = "import os; os.umask(0o077); from bdpbench.cli import main; main()"
-    command = [sys.executable, "-c", script, "archive", "--with-runs", "-o", "b.zip"]
+    command = [sys.executable, "-c", script, "archive", "-o", "b.zip"]
     environment = {**os.environ, **environment}
     subprocess.run(command, cwd=workspace, env=environment, capture_output=True, check=True)
     content = archived_once.read_bytes()
@@ -87,12 +86,7 @@ def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
         *("source/ns2/build.sh", "source/ns2/patches/series", "source/ns2/laws/cubic_tcp.cc"),
         *("source/ns2/agents/tcp_window_law.cc", "source/ns2/speed/lane_scheduler.cc"),
     } <= names
-    for form in (
-        r"exports/figures/.*\.svg",
-        r"environment/ns-bdpbench-[0-9a-f]{12}\.json",
-        r"runs/([0-9a-f]{2})/\1[0-9a-f]{14}/tables/cwnd\.parquet",
-    ):
-        assert any(re.fullmatch(form, name) for name in names), form
+    assert any(re.fullmatch(r"exports/figures/.*\.svg", name) for name in names)
     assert not any(
         part in name for name in names for part in ("__pycache__", ".out", "sharma2006/study")
     )
@@ -225,8 +219,3 @@ def test_all_files_that_results_depend_on_are_sources() -> None:
     listed = ["git", "ls-files", "-z", *RESULT_SOURCES, *results]
     tracked = subprocess.check_output(listed, cwd=repository_root(), text=True).split("\0")
     assert {*filter(None, tracked)} - kept == set()
-
-
-def test_a_simulator_is_named_with_its_whole_version() -> None:
-    (ns2,) = software_of("b1")[1:]
-    assert (ns2.name, ns2.version) == ("ns-2", "2.35, build b1")

@@ -18,7 +18,6 @@ from bdpbench.app.evaluate.report import (
     StoredSeries,
     WantedFiles,
     make_files,
-    published_folder,
     published_prints,
     read_earlier,
     report_of,
@@ -31,7 +30,7 @@ from bdpbench.contracts.evaluation import (
     read_evaluation,
     write_evaluation,
 )
-from bdpbench.contracts.paths import config_dir, relative
+from bdpbench.contracts.paths import config_dir, published_folder, relative
 from bdpbench.contracts.reports import read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError

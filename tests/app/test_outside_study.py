@@ -169,7 +169,7 @@ def test_an_archive_has_the_folder_of_a_protocol_and_runs_again(
         return done.stdout + done.stderr
 
     assert f"{mine}: is executed by ns-2" in call("run", "own", "--backend", "native")
-    said = call("archive", "own", "-o", str(zipped), "--with-runs")
+    said = call("archive", "own", "-o", str(zipped))
     others = ".env, .git/, .netrc, core, notes/, secret.yaml is not in the archive"
     assert f"{study}: {others}" in said
     assert f"{mine}: {others}" in said

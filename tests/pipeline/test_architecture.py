@@ -65,12 +65,10 @@ def test_imports_run_down() -> None:
     assert upwards == []
 
 
-# Foreign documents, whose structure our types cannot describe: JSON and YAML as read, and the
-# JSON-LD of RO-Crate.
+# Foreign documents, whose structure our types cannot describe: JSON and YAML as read.
 _FREE = {
     "contracts/documents.py",
     "contracts/yaml_files.py",
-    "archive/crate.py",
 }
 
 

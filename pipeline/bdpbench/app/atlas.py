@@ -9,7 +9,7 @@ from pathlib import Path
 from bdpbench.app.planning import Paths
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.paths import repository_root, results_dir
+from bdpbench.contracts.paths import published_folder, results_dir
 from bdpbench.contracts.reports import read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Atlas
 from bdpbench.errors import BdpbenchError
@@ -84,13 +84,11 @@ def _sources(member: Member) -> Iterator[Source]:
     """Scorecards of a study: those of this machine's results, and the published ones."""
     results, key = results_dir(load_config().results), member.study.key
     for name in _ORDER:
-        if name == _PUBLISHED:
-            folder = repository_root() / "reports" / "published" / key
-        else:
-            folder = Paths(results, key, name).folder
+        is_published = name == _PUBLISHED
+        folder = published_folder(key) if is_published else Paths(results, key, name).folder
         if (folder / SCORECARD_NAME).is_file():
             scorecard = read_scorecard(folder / SCORECARD_NAME)
-            where = "published" if name == _PUBLISHED else "run on this machine"
+            where = "published" if is_published else "run on this machine"
             yield Source(f"{scorecard['tier']} tier, {where}", scorecard)
 
 

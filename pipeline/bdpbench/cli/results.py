@@ -100,19 +100,15 @@ def report_command(
     help="File to write. Default: results/STUDY/TIER/STUDY-TIER.zip.",
 )
 @click.option(
-    "--with-runs", is_flag=True, help="Add the tables (parquet) and the record of every run."
-)
-@click.option(
     "--allow-partial", is_flag=True, help="Archive even if runs are missing; the report says so."
 )
 def archive_command(**asked: Any) -> None:
-    """Write STUDY into one zip: report, figures, tables, metrics, verdicts, sources, environment.
+    """Write STUDY into one zip: report, figures, tables, metrics, verdicts, sources.
 
     Equal results and sources give equal bytes. Every file has its SHA-256 in manifest-sha256.txt,
     and its place in ro-crate-metadata.json. `bdpbench verify` checks all of it.
 
-    The output files of ns-2 are left out; their checksums are in runs.parquet. --with-runs adds
-    the same series as parquet tables, about 2 MB for each run.
+    The output files of ns-2 are left out; their checksums are in runs.parquet.
     """
     from bdpbench.app.keep.archive import archive_study
 
@@ -121,24 +117,16 @@ def archive_command(**asked: Any) -> None:
 
 @click.command("verify")
 @click.argument("file", type=PATH)
-@click.option(
-    "--max-size",
-    "most_gb",
-    type=click.FloatRange(0, min_open=True),
-    default=8.0,
-    show_default=True,
-    help="Refuse archives that unpack to more, GB.",
-)
-def verify_command(file: Path, most_gb: float) -> None:
-    """Check the structure and every checksum of the archive FILE without unpacking it.
+def verify_command(file: Path) -> None:
+    """Check every checksum of the archive FILE without unpacking it.
 
-    Names files that are missing, altered, damaged or additional, and refuses paths that lead
+    Names files that are missing, altered, damaged or additional, links, and paths that lead
     outside. The exit code is 1 if anything is wrong.
     """
     from bdpbench.archive.container import verify_archive
     from bdpbench.errors import BdpbenchError
 
-    found = verify_archive(file, int(most_gb * 1e9))
+    found = verify_archive(file)
     if found.problems:
         raise BdpbenchError("\n  ".join(["is not whole", *found.problems]), where=str(file))
     click.echo(f"{file}: {found.files} files, {found.unpacked_bytes / 1e6:.1f} MB unpacked")
@@ -191,10 +179,12 @@ def publish_command(**asked: Any) -> None:
     "--tolerance",
     "percent",
     type=click.FloatRange(0),
-    help="How far a metric without a published number may move, %. Default: 5.",
+    default=5.0,
+    show_default=True,
+    help="How far a metric without a published number may move, %.",
 )
 def compare_command(
-    first: Path, second: Path, html: Path | None, json_file: Path | None, percent: float | None
+    first: Path, second: Path, html: Path | None, json_file: Path | None, percent: float
 ) -> None:
     """Show which metrics moved between FIRST and SECOND beyond their bounds.
 
@@ -206,8 +196,7 @@ def compare_command(
     """
     from bdpbench.app.keep.export import compare_results
 
-    share = None if percent is None else percent / 100
-    if compare_results(first, second, html, json_file, share):
+    if compare_results(first, second, html, json_file, percent / 100):
         sys.exit(1)
 
 

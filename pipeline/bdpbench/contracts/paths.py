@@ -63,6 +63,11 @@ def checkout_root() -> Path:
     return repository_root()
 
 
+def published_folder(study: str) -> Path:
+    """Folder of the published reproduction of a study, by its key; it may be missing."""
+    return repository_root() / "reports" / "published" / study
+
+
 def expanded(path: Path) -> Path:
     """A path with ``~`` replaced by the home folder; unchanged if there is no such user."""
     try:

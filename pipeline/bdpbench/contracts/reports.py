@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NotRequired, TypedDict
+from typing import NotRequired, TypeAlias, TypedDict
 
 from bdpbench.contracts.documents import reader, shaped, write_json_atomically
 from bdpbench.contracts.kept import LIST_NAME, damaged, difference, seal, sealed
@@ -251,6 +251,9 @@ def _field(name: str, text: str) -> object:
 
 COMPARISON_VERSION = 1
 
+Row: TypeAlias = dict[str, str | int]
+"""A row of a table of a comparison."""
+
 
 class MovedMetric(TypedDict):
     """A metric whose value differs.
@@ -277,41 +280,15 @@ class MovedMetric(TypedDict):
     why: str
 
 
-class Redefined(TypedDict):
-    """A metric whose unit or definition differs, with both definitions."""
-
-    metric: str
-    first: str
-    second: str
-
-
-class Unshared(TypedDict):
-    """How many values of a metric only one side has."""
-
-    scenario: str
-    metric: str
-    values: int
-
-
-class OtherFact(TypedDict):
-    """A version, build or checksum that differs."""
-
-    name: str
-    first: str
-    second: str
-
-
-class OtherParameter(TypedDict):
-    """A parameter of a run that differs; values as JSON."""
-
-    run: str
-    parameter: str
-    first: str
-    second: str
-
-
 class Comparison(TypedDict):
-    """Two results side by side; ``compared`` and ``beyond`` are numbers of metrics of runs."""
+    """Two results side by side; ``compared`` and ``beyond`` are numbers of metrics of runs.
+
+    The rows of ``redefined`` are metrics whose unit or definition differs (``metric``, ``first``,
+    ``second``); those of ``only_first`` and ``only_second`` say how many values of a metric only
+    one result has (``scenario``, ``metric``, ``values``); ``facts`` are versions, builds and
+    checksums that differ (``name``, ``first``, ``second``), and ``parameters`` those of runs
+    (``run``, ``parameter``, ``first``, ``second``, values as JSON).
+    """
 
     schema_version: int
     first: str
@@ -319,8 +296,8 @@ class Comparison(TypedDict):
     compared: int
     beyond: int
     moved: list[MovedMetric]
-    redefined: list[Redefined]
-    only_first: list[Unshared]
-    only_second: list[Unshared]
-    facts: list[OtherFact]
-    parameters: list[OtherParameter]
+    redefined: list[Row]
+    only_first: list[Row]
+    only_second: list[Row]
+    facts: list[Row]
+    parameters: list[Row]

@@ -21,7 +21,7 @@ from bdpbench.app.keep.publish import collect_published
 from bdpbench.app.planning import Paths, Wanted, is_finished, prepare
 from bdpbench.app.run import RunRequest, run_study
 from bdpbench.app.totals import totals_sentence
-from bdpbench.contracts.paths import expanded, repository_root, results_dir, run_folder
+from bdpbench.contracts.paths import expanded, published_folder, results_dir, run_folder
 from bdpbench.contracts.plan import Output, PlannedRun, Scalar
 from bdpbench.contracts.reports import REPORT_NAME
 from bdpbench.contracts.scorecard import Scorecard, ScoredClaim, rows_of
@@ -280,7 +280,7 @@ def published(name: str, *, folder: str | Path | None = None) -> Tier:
 
 
 def _published_folder(key: str) -> Path:
-    folder = repository_root() / "reports" / "published" / key
+    folder = published_folder(key)
     if not folder.is_dir():
         hint = "folder= names one that `bdpbench publish` has written; a clone has some"
         raise BdpbenchError(f"nothing of {key} is published here", where=str(folder), hint=hint)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 from bdpbench.contracts.reports import Comparison, MovedMetric
 from bdpbench.pages.html import embedded, page_environment
@@ -28,42 +27,27 @@ def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
         .get_template("compare.html")
         .render(
             comparison=comparison,
-            rows=[moved_row(each) for each in comparison["moved"]],
+            rows=[(each, moved_words(each)) for each in comparison["moved"]],
             metric_name=metric_name,
             **embedded(vega=False),
         )
     )
 
 
-@dataclass(frozen=True)
-class MovedRow:
-    """A metric that moved, in words; ``moved`` has its numbers with all digits."""
-
-    moved: MovedMetric
-    subject: str
-    first: str
-    second: str
-    change: str
-    change_pct: str
-    bounds: str
-
-
-def moved_row(moved: MovedMetric) -> MovedRow:
-    """A metric that moved, in words."""
-    unit = moved["unit"]
-    bounds = ""
+def moved_words(moved: MovedMetric) -> dict[str, str]:
+    """A metric that moved, in words: subject, first, second, change, change_pct and bounds."""
+    unit, bounds = moved["unit"], ""
     if moved["number"]:
         ends = (format_number(each, like=each) for each in (moved["lower"], moved["upper"]))
         bounds = with_unit(" to ".join(ends), unit)
-    return MovedRow(
-        moved=moved,
-        subject=subject_name(moved["subject"]),
-        first=_value(moved["first"], unit),
-        second=_value(moved["second"], unit),
-        change=_change(moved["change"], unit),
-        change_pct=format_percent(moved["change_pct"]),
-        bounds=bounds,
-    )
+    return {
+        "subject": subject_name(moved["subject"]),
+        "first": _value(moved["first"], unit),
+        "second": _value(moved["second"], unit),
+        "change": _change(moved["change"], unit),
+        "change_pct": format_percent(moved["change_pct"]),
+        "bounds": bounds,
+    }
 
 
 def _change(change: float | None, unit: str) -> str:

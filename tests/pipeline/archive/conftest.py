@@ -7,32 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.archive.container import CHECKSUMS_NAME, REQUIRED, Entry, sealed, write_archive
-from bdpbench.archive.crate import METADATA_NAME, Author, Crate, Software
+from bdpbench.archive.container import write_archive
+from bdpbench.archive.crate import METADATA_NAME, crate_json
 from bdpbench.studies.study import Citation
 
 Make = Callable[..., Path]
 
-CRATE = Crate(
-    name="A small archive",
-    description="Made by a test.",
-    started="2006-08-01T12:00:00+00:00",
-    ended="2006-08-01T12:00:07+00:00",
-    authors=[Author("The authors", is_person=False)],
-    licence="MIT",
-    title="Sawtooth curves again",
-    citation=Citation(authors="N. N.", title="Sawtooth curves", venue="-", year=2006),
-    workflow="source/Snakefile",
-    software=[Software("ns-2", "2.35", "https://www.isi.edu/nsnam/ns/")],
-    inputs=["plan.json"],
-    outputs=["report.html"],
-    descriptions={"report.html": "The report"},
-)
+PAPER = Citation(authors="N. N.", title="Sawtooth curves", venue="-", year=2006, doi="10.1000/182")
 CONTENTS: Mapping[str, bytes] = {
     **{
         name: f"content of {name}\n".encode() * 3
-        for name in REQUIRED
-        if name not in (CHECKSUMS_NAME, METADATA_NAME)
+        for name in ("CITATION.cff", "README.md", "metrics.parquet", "report.html")
     },
     "source/Snakefile": b"rule all:\n",
     "source/bdpbench": b"#!/bin/sh\n",
@@ -40,15 +25,18 @@ CONTENTS: Mapping[str, bytes] = {
 }
 
 
+def described(contents: Mapping[str, bytes], paper: Citation | None = PAPER) -> dict[str, bytes]:
+    """Contents with their metadata."""
+    metadata = crate_json(
+        contents, name="A small archive", description="Made by a test.", date="2006-08-01",
+        paper=paper,
+    )  # fmt: skip
+    return {**contents, METADATA_NAME: metadata}
+
+
 @pytest.fixture
-def make_archive(tmp_path: Path) -> Make:
-    """Write an archive of CONTENTS; ``change`` may alter them after sealing."""
-
-    def make(change: Callable[[dict[str, Entry]], object] = lambda entries: None) -> Path:
-        entries = sealed(CONTENTS, CRATE)
-        change(entries)
-        path = tmp_path / "small.zip"
-        write_archive(path, entries)
-        return path
-
-    return make
+def small(tmp_path: Path) -> Path:
+    """An archive of CONTENTS."""
+    path = tmp_path / "small.zip"
+    write_archive(path, described(CONTENTS))
+    return path

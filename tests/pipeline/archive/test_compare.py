@@ -13,33 +13,42 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.pipeline.archive.conftest import CONTENTS, CRATE
+from tests.pipeline.archive.conftest import CONTENTS, described
 
-from bdpbench.archive.compare import Bounds, Key, Side, Tolerance, Value, compare, read_sides
-from bdpbench.archive.container import sealed, verify_archive, write_archive
+from bdpbench.archive.compare import KEY, Side, compare, read_sides
+from bdpbench.archive.container import verify_archive, write_archive
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PLAN_VERSION
 from bdpbench.contracts.reports import KEPT_VERSION, Comparison, kept_runs_bytes
 from bdpbench.errors import BdpbenchError
 
-TOLERANCE = Tolerance(share=0.05, asymmetry=0.05)
-KEY = Key("single_flow", "HS-TCP", "time_to_90pct_cwnd", "flow:0")
+METRIC = "time_to_90pct_cwnd"
+SCHEMA: dict[str, Any] = {
+    **dict.fromkeys((*KEY, "unit", "definition", "number"), pl.String),
+    **dict.fromkeys(("value", "lower", "upper"), pl.Float64),
+    "by_chance": pl.Boolean,
+}
 
 
-def _side(value: float | None, name: str = "a", **given: object) -> Side:
-    facts: dict[str, object] = {
-        "values": {KEY: Value(value, "s", "time_to_90pct_cwnd/1")},
-        "bounds": {},
-        "parameters": {},
-        "facts": {},
-    }
-    return Side(name=name, **{**facts, **given})  # type: ignore[arg-type]
+def _value(value: float | None, **given: object) -> dict[str, object]:
+    """A row of the values of a side."""
+    bounds = dict.fromkeys(("number", "lower", "upper", "by_chance"))
+    of = {"scenario": "single_flow", "run": "HS-TCP", "metric": METRIC, "subject": "flow:0"}
+    return {**of, "value": value, "unit": "s", "definition": f"{METRIC}/1", **bounds, **given}
 
 
-def _compare(a: float | None, b: float | None, *bounds: float) -> Comparison:
-    held = {KEY: Bounds("t1-hs", *bounds)} if bounds else {}
-    return compare(_side(a, bounds=held), _side(b, "b"), TOLERANCE)
+def _side(*rows: dict[str, object], **given: object) -> Side:
+    values = pl.DataFrame(rows, schema=SCHEMA)
+    return Side(**{"name": "a", "values": values, "parameters": {}, "facts": {}, **given})  # type: ignore[arg-type]
+
+
+def _compare(
+    a: float | None, b: float | None, *bounds: float, by_chance: bool = False
+) -> Comparison:
+    given = dict(zip(("lower", "upper"), bounds, strict=False))
+    held = {"number": "t1-hs", "by_chance": by_chance, **given} if bounds else {}
+    return compare(_side(_value(a, **held)), _side(_value(b)))
 
 
 @pytest.mark.parametrize(
@@ -73,11 +82,22 @@ def test_what_is_beyond(
     assert [each["beyond"] for each in found["moved"]] == [beyond]
 
 
+def test_what_is_undecided_by_chance_may_cross_its_bounds() -> None:
+    (moved,) = _compare(14.5, 14.7, 14.48, 14.68, by_chance=True)["moved"]
+    assert not moved["beyond"]
+    assert moved["why"] == "within to above its bounds, which is undecided by chance"
+
+
+def test_a_tolerance_may_be_chosen() -> None:
+    sides = _side(_value(10.0)), _side(_value(10.4))
+    found = [compare(*sides, share)["beyond"] for share in (0.03, 0.05)]
+    assert found == [1, 0]
+
+
 def test_asymmetries_are_held_to_a_distance() -> None:
-    key = Key("two_flows", "HS-TCP", "asymmetry", "run")
     for b, beyond in ((0.04, False), (0.06, True)):
-        sides = [_side(None, values={key: Value(value, "1", "asymmetry/1")}) for value in (0.0, b)]
-        assert [each["beyond"] for each in compare(*sides, TOLERANCE)["moved"]] == [beyond]
+        sides = [_side(_value(value, metric="asymmetry", subject="run")) for value in (0.0, b)]
+        assert [each["beyond"] for each in compare(*sides)["moved"]] == [beyond]
 
 
 @given(
@@ -92,17 +112,16 @@ def test_equal_values_never_move(value: float | None, bounds: tuple[float, float
 def test_what_is_transferred_and_how_it_is_shared_comes_first_then_the_largest_change() -> None:
     moved = {"total_throughput_drift": 9.0, "goodput": 1.2, "mean_queue": 3.0, "utilization": 1.1,
              "jain_index": 1.3, "throughput": 1.01}  # fmt: skip
-    keys = {name: KEY._replace(metric=name) for name in moved}
-    before = _side(None, values={key: Value(1.0, "1", "m/1") for key in keys.values()})
-    after = _side(None, values={keys[name]: Value(moved[name], "1", "m/1") for name in moved})
-    found = [each["metric"] for each in compare(before, after, TOLERANCE)["moved"]]
+    before = _side(*(_value(1.0, metric=name) for name in moved))
+    after = _side(*(_value(moved[name], metric=name) for name in moved))
+    found = [each["metric"] for each in compare(before, after)["moved"]]
     others = ["total_throughput_drift", "mean_queue"]
     assert found == ["jain_index", "goodput", "utilization", *others, "throughput"]
 
 
 def test_units_and_definitions_that_differ_are_told_and_not_compared() -> None:
-    other = {KEY: Value(9000.0, "ms", "time_to_90pct_cwnd/2")}
-    found = compare(_side(9.0), _side(None, values=other), TOLERANCE)
+    other = _value(9000.0, unit="ms", definition=f"{METRIC}/2")
+    found = compare(_side(_value(9.0)), _side(other))
     assert found["compared"] == 0
     assert found["redefined"] == [
         {
@@ -114,19 +133,16 @@ def test_units_and_definitions_that_differ_are_told_and_not_compared() -> None:
 
 
 def test_what_one_side_has_alone_is_counted() -> None:
-    more = {
-        KEY: Value(1.0, "s", "time_to_90pct_cwnd/1"),
-        KEY._replace(run="H-TCP"): Value(1.0, "s", "time_to_90pct_cwnd/1"),
-    }
-    found = compare(_side(1.0), _side(None, values=more), TOLERANCE)
-    alone = {"scenario": "single_flow", "metric": "time_to_90pct_cwnd", "values": 1}
+    more = _side(_value(1.0), _value(1.0, run="H-TCP"))
+    found = compare(_side(_value(1.0)), more)
+    alone = {"scenario": "single_flow", "metric": METRIC, "values": 1}
     assert (found["only_first"], found["only_second"]) == ([], [alone])
 
 
 def test_builds_and_parameters_that_differ_are_told() -> None:
-    a = _side(1.0, facts={"ns-2 build": "1"}, parameters={("s", "HS"): {"buffer_pkts": 40}})
-    b = _side(1.0, facts={"ns-2 build": "2"}, parameters={("s", "HS"): {"buffer_pkts": 50}})
-    found = compare(a, b, TOLERANCE)
+    a = _side(_value(1.0), facts={"ns-2 build": "1"}, parameters={("s", "HS"): {"buffer_pkts": 40}})
+    b = _side(_value(1.0), facts={"ns-2 build": "2"}, parameters={("s", "HS"): {"buffer_pkts": 50}})
+    found = compare(a, b)
     assert found["facts"] == [{"name": "ns-2 build", "first": "1", "second": "2"}]
     assert found["parameters"] == [
         {"run": "s: HS", "parameter": "buffer_pkts", "first": "40", "second": "50"}
@@ -135,7 +151,9 @@ def test_builds_and_parameters_that_differ_are_told() -> None:
 
 def test_what_an_older_result_does_not_tell_is_no_difference() -> None:
     facts = {"ns-2 build": "1", "commit": "abc"}
-    found = compare(_side(1.0, facts=facts), _side(1.0, has_all_facts=False, facts={}), TOLERANCE)
+    found = compare(
+        _side(_value(1.0), facts=facts), _side(_value(1.0), has_all_facts=False, facts={})
+    )
     assert found["facts"] == [
         {"name": "versions and checksums", "first": "recorded", "second": "not recorded"}
     ]
@@ -149,7 +167,7 @@ PUBLISHED = (repository_root() / "reports" / "published").glob("*/scorecard.json
 
 
 def _compare_files(first: Path, second: Path) -> Comparison:
-    return compare(*read_sides(first, second), TOLERANCE)
+    return compare(*read_sides(first, second))
 
 
 def _plan(**given: Any) -> bytes:
@@ -184,7 +202,7 @@ def test_what_is_published_is_compared() -> None:
 def test_an_archive_verifies_and_is_compared_with_a_folder(tmp_path: Path, kept: Path) -> None:
     files = {path.name: path.read_bytes() for path in KEPT.iterdir()}
     archive = tmp_path / "kept.zip"
-    write_archive(archive, sealed({**CONTENTS, **files, "plan.json": _plan()}, CRATE))
+    write_archive(archive, described({**CONTENTS, **files, "plan.json": _plan()}))
     assert verify_archive(archive).problems == ()
     found = _compare_files(archive, KEPT)
     assert found["compared"] == VALUES

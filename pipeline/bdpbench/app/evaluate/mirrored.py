@@ -14,7 +14,7 @@ from bdpbench.app.planning import Paths, Prepared, evaluation_checksum, is_finis
 from bdpbench.app.stages import measure_single, parse_runs, read_metrics, with_groups
 from bdpbench.contracts.evaluation import Choice
 from bdpbench.contracts.files import read_text
-from bdpbench.contracts.paths import config_dir, expanded, relative, repository_root
+from bdpbench.contracts.paths import config_dir, expanded, published_folder, relative
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import ERROR_NAME, METRICS_NAME
 from bdpbench.contracts.yaml_files import meant, suggest
@@ -239,7 +239,7 @@ class Mirrored:
     @cached_property
     def published(self) -> pl.DataFrame:
         """The published values that have today's definitions; empty if nothing is published."""
-        path = repository_root() / "reports" / "published" / self.mirror.key / METRICS_NAME
+        path = published_folder(self.mirror.key) / METRICS_NAME
         if not path.is_file():
             return pl.DataFrame(schema=METRICS_SCHEMA)
         today = pl.DataFrame(

@@ -12,12 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bdpbench.app.evaluate.mirrored import find_newcomers
-from bdpbench.app.keep.archive import (
-    WORKFLOW,
-    authors_and_licence,
-    check_output,
-    software_of,
-)
+from bdpbench.app.keep.archive import about_archive, check_output
 from bdpbench.app.keep.bundle import Portable, json_bytes, origin
 from bdpbench.app.keep.export import check_folder, check_paper, parse_formats, write_exported
 from bdpbench.app.keep.sources import (
@@ -28,8 +23,8 @@ from bdpbench.app.keep.sources import (
 )
 from bdpbench.app.programs import found_browser, print_page
 from bdpbench.app.stages import PlanData, elsewhere_of
-from bdpbench.archive.container import CHECKSUMS_NAME, Entry, sealed, write_archive
-from bdpbench.archive.crate import Crate
+from bdpbench.archive.container import write_archive
+from bdpbench.archive.crate import METADATA_NAME, crate_json
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.evaluation import (
     CELLS_NAME,
@@ -44,7 +39,7 @@ from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import (
     checkout_root,
     config_dir,
-    repository_root,
+    published_folder,
     resolved,
     run_folder,
     run_place,
@@ -243,11 +238,6 @@ def published_prints(evaluation: Evaluation) -> Prints:
     return found
 
 
-def published_folder(study: str) -> Path:
-    """Folder of the published reproduction of a study."""
-    return repository_root() / "reports" / "published" / study
-
-
 class StoredSeries:
     """Series of runs over time: of those that were simulated, and of published ones.
 
@@ -305,13 +295,6 @@ class StoredSeries:
 # ------------------------------------------------------------------------------------- the archive
 
 
-_DESCRIPTIONS = {
-    PAGE_NAME: "The report, which opens offline",
-    EVALUATION_NAME: "Figures with ranks and intervals, and the answers to RFC 9743",
-    CELLS_NAME: "Every value of every table and figure",
-}
-
-
 def archive_evaluation(folder: Path, path: Path) -> None:
     """Write the archive of an evaluation, whose bytes depend on nothing but its contents.
 
@@ -330,7 +313,7 @@ def archive_evaluation(folder: Path, path: Path) -> None:
         "protocols": [_portable(each) for each in evaluation["protocols"]],
     }
     report = report_of(folder, portable, cells)
-    entries: dict[str, Entry] = {
+    entries = {
         EVALUATION_NAME: json_bytes(portable),
         PAGE_NAME: evaluation_page(report).encode(),
     }
@@ -341,9 +324,15 @@ def archive_evaluation(folder: Path, path: Path) -> None:
     records = dict(_records(folder, evaluation))
     entries |= dict(_runs(records)) | dict(_plans(folder, evaluation))
     entries |= dict(_sources(evaluation))
-    entries |= {name: entries[f"{SOURCE_FOLDER}/{name}"] for name in ("LICENSE", "CITATION.cff")}
     entries[SUMMARY_NAME] = _readme(portable).encode()
-    write_archive(path, sealed(entries, _crate(portable, records, entries)))
+    labels = " and ".join(each["label"] for each in portable["protocols"] if each["evaluated"])
+    entries[METADATA_NAME] = crate_json(
+        entries,
+        name=f"Evaluation of {labels} with ns-2.35",
+        description=f"{labels} beside the protocols of the literature, by bdpbench.",
+        date=max((each["started"] for each in records.values()), default="1980-01-01")[:10],
+    )
+    write_archive(path, entries)
 
 
 def _portable(protocol: EvaluatedProtocol) -> EvaluatedProtocol:
@@ -364,7 +353,7 @@ def _kept(protocol: EvaluatedProtocol) -> str:
     return f"protocols/{protocol['key']}"
 
 
-def _plans(folder: Path, evaluation: Evaluation) -> Iterator[tuple[str, Entry]]:
+def _plans(folder: Path, evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
     """The plan of each study, with paths that lead nowhere else on this machine."""
     for study in evaluation["studies"]:
         path = folder / study["key"] / PLAN_NAME
@@ -385,12 +374,12 @@ def _records(folder: Path, evaluation: Evaluation) -> Iterator[tuple[str, RunRec
                         yield run["run_id"], places.record(record)
 
 
-def _runs(records: Mapping[str, RunRecord]) -> Iterator[tuple[str, Entry]]:
+def _runs(records: Mapping[str, RunRecord]) -> Iterator[tuple[str, bytes]]:
     for run_id, record in records.items():
         yield f"runs/{run_place(run_id)}/{RUN_NAME}", json_bytes(record)
 
 
-def _sources(evaluation: Evaluation) -> Iterator[tuple[str, Entry]]:
+def _sources(evaluation: Evaluation) -> Iterator[tuple[str, bytes]]:
     """bdpbench, the studies with their published values, and the evaluated protocols."""
     yield from common_sources()
     sources = (each["source"].partition(":")[0] for each in evaluation["protocols"])
@@ -409,7 +398,7 @@ def _sources(evaluation: Evaluation) -> Iterator[tuple[str, Entry]]:
         for name in (METRICS_NAME, SCORECARD_NAME):
             path = published_folder(part["key"]) / name
             if path.is_file():
-                yield f"{SOURCE_FOLDER}/reports/published/{part['key']}/{name}", path
+                yield f"{SOURCE_FOLDER}/reports/published/{part['key']}/{name}", path.read_bytes()
     for protocol in evaluation["protocols"]:
         if protocol["evaluated"] and _is_outside(protocol):
             yield from folder_sources(ProtocolFolder(resolved(protocol["folder"])), _kept(protocol))
@@ -437,40 +426,4 @@ def _readme(evaluation: Evaluation) -> str:
 - `exports/`: tables (LaTeX, Markdown, CSV) and figures (SVG)
 - `plans/`, `runs/`: the runs, and the record of each that was simulated
 - `source/`: bdpbench, the studies with their published values, and the protocols
-- `ro-crate-metadata.json`: all of it for programs (RO-Crate)
-- `datacite.json`: what a repository asks for that gives it a DOI
-- `{CHECKSUMS_NAME}`: SHA-256 of every file
-
-The output files of ns-2 are not in it; the records have their checksums. To check and to repeat:
-
-```sh
-sha256sum -c {CHECKSUMS_NAME}              # or: ./bdpbench verify FILE.zip
-source/bdpbench evaluate {words}{quick}
-```
-"""
-
-
-def _crate(
-    evaluation: Evaluation, records: Mapping[str, RunRecord], entries: Mapping[str, Entry]
-) -> Crate:
-    authors, licence = authors_and_licence()
-    labels = [each["label"] for each in evaluation["protocols"] if each["evaluated"]]
-    started = sorted(each["started"] for each in records.values()) or ["1980-01-01T00:00:00Z"]
-    inputs = [name for name in entries if name.startswith(f"{SOURCE_FOLDER}/protocols/")]
-    inputs += [name for name in entries if name.startswith(f"{SOURCE_FOLDER}/config/evaluation/")]
-    title = f"{' and '.join(labels)} beside the protocols of the literature"
-    return Crate(
-        name=f"Evaluation of {' and '.join(labels)} with ns-2.35",
-        description=f"{title}, by bdpbench.",
-        started=started[0],
-        ended=started[-1],
-        authors=authors,
-        licence=licence,
-        title=title,
-        citation=None,
-        workflow=WORKFLOW,
-        software=software_of(evaluation["ns2_build_id"]),
-        inputs=sorted(inputs),
-        outputs=sorted(_DESCRIPTIONS),
-        descriptions=_DESCRIPTIONS,
-    )
+{about_archive("the records have", f"evaluate {words}{quick}")}"""

@@ -3,65 +3,33 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TypedDict
 
-from bdpbench import __version__
 from bdpbench.app.keep.bundle import (
     Bundle,
     collect,
-    commit_of,
     json_bytes,
     origin,
     run_words,
     study_place,
 )
-from bdpbench.app.keep.sources import (
-    SOURCE_FOLDER,
-    common_sources,
-    folder_sources,
-    study_sources,
-)
-from bdpbench.app.mending import damaged_tables
+from bdpbench.app.keep.sources import common_sources, folder_sources, study_sources
 from bdpbench.app.planning import prepare, wanted_as_run
 from bdpbench.app.totals import totals_sentence
-from bdpbench.archive.container import CHECKSUMS_NAME, Entry, sealed, write_archive
-from bdpbench.archive.crate import Author, Crate, Software
-from bdpbench.contracts.paths import (
-    repository_root,
-    resolved,
-    run_folder,
-    run_place,
-)
-from bdpbench.contracts.plan import PLAN_NAME, Plan, PlannedRun
-from bdpbench.contracts.reports import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME, SUMMARY_NAME
-from bdpbench.contracts.runs import METRICS_NAME, RUN_NAME, TABLES_FOLDER
-from bdpbench.contracts.scorecard import SCORECARD_NAME
-from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.archive.container import CHECKSUMS_NAME, write_archive
+from bdpbench.archive.crate import METADATA_NAME, crate_json
+from bdpbench.contracts.paths import resolved
+from bdpbench.contracts.plan import PLAN_NAME, Plan
+from bdpbench.contracts.reports import KEPT_RUNS_NAME, SUMMARY_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.exports import ExportRequest, export_files
 from bdpbench.processes import signals_interrupt
 from bdpbench.studies.folders import ComponentFolder, ProtocolFolder, QueueFolder
 from bdpbench.studies.load import STUDY_NAME, read_study
-from bdpbench.studies.ns3_program import builds_of, simulators
+from bdpbench.studies.ns3_program import simulators
 
 _ARCHIVE = ".zip"
-_HOMES = {"ns-2": "https://www.isi.edu/nsnam/ns/", "ns-3": "https://www.nsnam.org/"}
-WORKFLOW = f"{SOURCE_FOLDER}/Snakefile"
-"""Its rules simulate and measure."""
-
-_DESCRIPTIONS = {
-    REPORT_NAME: "The report, which opens offline",
-    METRICS_NAME: "Every metric of every run",
-    SCORECARD_NAME: "Every published number and statement with its verdict",
-    PLAN_NAME: "The runs of the tier and their parameters",
-    KEPT_RUNS_NAME: "Parameters, checksums of outputs, times and memory of every run",
-    PROVENANCE_NAME: "Versions of bdpbench, ns-2 and the configuration",
-    "exports/captions.md": "Captions of figures and tables: runs, definitions, build, commit",
-    "source/ns2/SOURCE.lock": "Name, checksum and origins of the source archive of ns-2.35",
-    "source/pipeline/requirements.lock": "Every Python package with version and checksums",
-}
 
 
 def archive_study(
@@ -71,7 +39,6 @@ def archive_study(
     *,
     engine: str | None = None,
     allow_partial: bool,
-    with_runs: bool,
 ) -> None:
     """Write the archive of a tier, and print its size and SHA-256.
 
@@ -85,7 +52,6 @@ def archive_study(
         output: the zip; by default ``<study>-<tier>.zip`` in the folder of the tier.
         engine: that of `run`, if it was given one.
         allow_partial: archive even if runs are missing.
-        with_runs: add the tables and the record of every run.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, or ``output`` cannot be written.
@@ -95,13 +61,20 @@ def archive_study(
     path = output or paths.folder / f"{paths.study}-{paths.folder.name}{_ARCHIVE}"
     check_output(path)
     bundle = Bundle(collect(prepare(wanted), allow_partial=allow_partial))
-    entries = dict(_entries(bundle, with_runs=with_runs))
-    entries |= {name: entries[f"{SOURCE_FOLDER}/{name}"] for name in ("LICENSE", "CITATION.cff")}
-    entries = sealed(entries, _crate(bundle, entries))
+    entries = dict(_entries(bundle))
+    totals = totals_sentence(bundle.results.scorecard)
+    entries[METADATA_NAME] = crate_json(
+        entries,
+        name=f"Reproduction of {bundle.plan['study']} with "
+        f"{' and '.join(simulators(bundle.plan['runs']))}, {bundle.plan['tier']} tier",
+        description=f"{bundle.plan['title']}. {totals.replace('**', '')}",
+        date=bundle.times()[1][:10],
+        paper=bundle.inputs.study.citation,
+    )
     with signals_interrupt():
         sha256 = write_archive(path, entries)
-    print(totals_sentence(bundle.results.scorecard))
-    print(f"{path}: {len(entries)} files, {path.stat().st_size / 1e6:.1f} MB")
+    print(totals)
+    print(f"{path}: {len(entries) + 1} files, {path.stat().st_size / 1e6:.1f} MB")
     print(f"SHA-256 {sha256}")
 
 
@@ -121,11 +94,11 @@ def check_output(path: Path) -> None:
         raise BdpbenchError(f"cannot be written ({error.strerror})", where=str(path)) from None
 
 
-def _entries(bundle: Bundle, *, with_runs: bool) -> Iterator[tuple[str, Entry]]:
+def _entries(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
     """All files of the archive but those that describe the others."""
     kept = bundle.kept_files()
     yield from kept.items()
-    yield SUMMARY_NAME, kept[SUMMARY_NAME] + _readme(bundle, with_runs=with_runs).encode()
+    yield SUMMARY_NAME, kept[SUMMARY_NAME] + _readme(bundle).encode()
     yield PLAN_NAME, json_bytes(bundle.plan)
     # The report draws the figures of single runs.
     said = origin(bundle.plan["ns2_build_id"], bundle.plan["runs"])
@@ -133,14 +106,9 @@ def _entries(bundle: Bundle, *, with_runs: bool) -> Iterator[tuple[str, Entry]]:
     for name, content in export_files(bundle.inputs, request):
         yield f"exports/{name}", content
     yield from _sources(bundle)
-    for facts in bundle.builds():
-        short = facts.get("binary_sha256", "unknown")[:12]
-        yield f"environment/ns-bdpbench-{short}.json", json_bytes(facts)
-    if with_runs:
-        yield from _runs(bundle)
 
 
-def _sources(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
+def _sources(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
     """The parts of the checkout that determine results, with only this study's configuration."""
     yield from common_sources()
     study, place = read_study(bundle.folder / STUDY_NAME), study_place(bundle.plan["study"])
@@ -159,103 +127,31 @@ def _folders_of(plan: Plan) -> Iterator[tuple[str, ComponentFolder]]:
         yield f"{QueueFolder.kind}s/{key}", QueueFolder(resolved(folder))
 
 
-def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
-    for run_id, record in bundle.records.items():
-        place = f"runs/{run_place(run_id)}"
-        yield f"{place}/{RUN_NAME}", json_bytes(record)
-        run_dir = run_folder(bundle.results.runs_dir, run_id)
-        damage = damaged_tables(run_dir, deep=True)
-        if damage is not None:
-            hint = f"remove {run_dir / TABLES_FOLDER}: the tables are then made again"
-            raise BdpbenchError(damage.reason, where=str(damage.path), hint=hint)
-        for path in sorted((run_dir / TABLES_FOLDER).iterdir()):
-            yield f"{place}/{TABLES_FOLDER}/{path.name}", path
-
-
-def _readme(bundle: Bundle, *, with_runs: bool) -> str:
+def _readme(bundle: Bundle) -> str:
     """What an archive's README says beyond that of a published folder."""
-    again = run_words(bundle.plan)
-    runs = "- `runs/`: tables and record of every run\n" if with_runs else ""
     return f"""
 ## This archive
 
 - `exports/`: figures (SVG) and tables (LaTeX, Markdown, CSV) with their captions
-- `plan.json`: the runs of the tier; `environment/`: how the simulator was built
+- `plan.json`: the runs of the tier
 - `source/`: bdpbench, the study with its published values and claims, Tcl scripts, ns-2 patches
-{runs}- `ro-crate-metadata.json`: all of it for programs (RO-Crate)
-- `datacite.json`: what a repository asks for that gives it a DOI
+{about_archive(f"`{KEPT_RUNS_NAME}` has", run_words(bundle.plan))}"""
+
+
+def about_archive(has: str, words: str) -> str:
+    """The end of the README of every archive.
+
+    Args:
+        has: what has the checksums of the output files of ns-2, with its verb.
+        words: the call that simulates its runs.
+    """
+    return f"""- `{METADATA_NAME}`: all of it for programs (RO-Crate)
 - `{CHECKSUMS_NAME}`: SHA-256 of every file
 
-The output files of ns-2 are not in it; `runs.parquet` has their checksums. To check and to repeat:
+The output files of ns-2 are not in it; {has} their checksums. To check and to repeat:
 
 ```sh
 sha256sum -c {CHECKSUMS_NAME}              # or: ./bdpbench verify FILE.zip
-source/bdpbench {again}     # simulates everything anew
+source/bdpbench {words}     # simulates everything anew
 ```
 """
-
-
-# The part of ``CITATION.cff`` that an archive repeats.
-_Citation = TypedDict(
-    "_Citation",
-    {"authors": list[dict[str, str]], "license": str, "url": str, "repository-code": str},
-    total=False,
-)
-
-
-def _crate(bundle: Bundle, entries: Mapping[str, Entry]) -> Crate:
-    plan = bundle.plan
-    started, ended = bundle.times()
-    authors, licence = authors_and_licence()
-    study_files = f"{SOURCE_FOLDER}/{study_place(plan['study'])}/"
-    scripts = {
-        f"{SOURCE_FOLDER}/{place}{run['script']}" for run in plan["runs"] for place in ("tcl/", "")
-    }
-    totals = totals_sentence(bundle.results.scorecard).replace("**", "")
-    used = " and ".join(simulators(plan["runs"]))
-    return Crate(
-        name=f"Reproduction of {plan['study']} with {used}, {plan['tier']} tier",
-        description=f"{plan['title']}. {totals}",
-        started=started,
-        ended=ended,
-        authors=authors,
-        licence=licence,
-        title=plan["title"],
-        citation=bundle.inputs.study.citation,
-        workflow=WORKFLOW,
-        software=software_of(plan["ns2_build_id"], plan["runs"]),
-        inputs=sorted(name for name in entries if name.startswith(study_files) or name in scripts),
-        outputs=sorted(name for name in entries if "/" not in name and name in _DESCRIPTIONS),
-        descriptions={name: text for name, text in _DESCRIPTIONS.items() if name in entries},
-    )
-
-
-def authors_and_licence() -> tuple[list[Author], str]:
-    """Authors and licence of bdpbench, from ``CITATION.cff``."""
-    citation: _Citation = YamlFile(repository_root() / "CITATION.cff").data
-    return [_author(each) for each in citation["authors"]], citation["license"]
-
-
-def software_of(ns2_build_id: str, runs: Sequence[PlannedRun] = ()) -> list[Software]:
-    """The programs that the results of runs come from, with their versions."""
-    citation: _Citation = YamlFile(repository_root() / "CITATION.cff").data
-    home = citation.get("repository-code") or citation.get("url") or ""
-    commit = commit_of(repository_root())
-    version = f"{__version__}+{commit}" if commit else __version__
-    return [
-        Software("bdpbench", version, home),
-        *(_simulator(*each) for each in builds_of(runs, ns2_build_id).items()),
-    ]
-
-
-def _simulator(name: str, build: str) -> Software:
-    """A build of a simulator, such as ``ns-2.35``, whose version is 2.35."""
-    family, version = name.partition(".")[0], name.removeprefix("ns-")
-    return Software(family, f"{version}, build {build}", _HOMES[family])
-
-
-def _author(author: Mapping[str, str]) -> Author:
-    """An author of ``CITATION.cff``."""
-    if "name" in author:
-        return Author(author["name"], is_person=False)
-    return Author(f"{author['given-names']} {author['family-names']}", is_person=True)

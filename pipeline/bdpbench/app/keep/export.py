@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from bdpbench.app.keep.bundle import Results, collect, origin
@@ -16,7 +15,7 @@ from bdpbench.app.listing import table_lines
 from bdpbench.app.planning import prepare, wanted_as_run
 from bdpbench.app.programs import found_browser, print_page
 from bdpbench.app.stages import report_plan, write_results
-from bdpbench.archive.compare import Tolerance, compare, read_sides
+from bdpbench.archive.compare import compare, read_sides
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import write_bytes_atomically, write_text_atomically
 from bdpbench.contracts.paths import config_dir
@@ -26,12 +25,12 @@ from bdpbench.contracts.reports import (
     REPORT_NAME,
     Comparison,
     MovedMetric,
-    Unshared,
+    Row,
     is_reported,
 )
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics import DEFINITIONS
-from bdpbench.pages.comparison import comparison_page, moved_row
+from bdpbench.pages.comparison import comparison_page, moved_words
 from bdpbench.studies.load import STUDY_NAME, studies_dir
 from bdpbench.studies.named import named_folder
 
@@ -224,7 +223,7 @@ def _tell(done: int, of: int) -> None:
 
 
 def compare_results(
-    first: Path, second: Path, html: Path | None, json_file: Path | None, share: float | None
+    first: Path, second: Path, html: Path | None, json_file: Path | None, share: float
 ) -> bool:
     """Print what differs between two results, and write it to the requested files.
 
@@ -233,7 +232,7 @@ def compare_results(
         second: another one.
         html: page to write.
         json_file: JSON file to write.
-        share: how far a metric without bounds may move; None selects that of ``Tolerance``.
+        share: how far a metric without bounds may move, relative to its first value.
 
     Returns:
         Whether any metric moved beyond its bounds.
@@ -241,8 +240,7 @@ def compare_results(
     Raises:
         BdpbenchError: when one is not a result or damaged, or when they have no metrics in common.
     """
-    tolerance = Tolerance() if share is None else Tolerance(share)
-    found = compare(*read_sides(first, second), tolerance)
+    found = compare(*read_sides(first, second), share)
     if not found["compared"] and not found["redefined"]:
         raise BdpbenchError("have no metrics in common", where=f"{first} and {second}")
     if html is not None:
@@ -266,43 +264,40 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     yield f"first:  {found['first']}"
     yield f"second: {found['second']}"
     beyond = [_row(each) for each in found["moved"] if each["beyond"]]
-    yield from _titled("moved beyond their bounds", beyond, _SHOWN)
+    yield from _titled("moved beyond their bounds", beyond)
     yield from _titled("versions and configuration that differ", found["facts"], _SHOWN_FACTS)
-    yield from _titled("runs that are configured differently", found["parameters"], _SHOWN)
+    yield from _titled("runs that are configured differently", found["parameters"])
     yield from _titled("units or definitions that differ: not compared", found["redefined"])
-    yield from _titled("only in the first", _by_scenario(found["only_first"]), _SHOWN)
-    yield from _titled("only in the second", _by_scenario(found["only_second"]), _SHOWN)
+    yield from _titled("only in the first", _by_scenario(found["only_first"]))
+    yield from _titled("only in the second", _by_scenario(found["only_second"]))
 
 
-def _by_scenario(unshared: Sequence[Unshared]) -> list[dict[str, str]]:
+def _by_scenario(unshared: Sequence[Row]) -> list[Row]:
     """Metrics and values of each scenario that only one side has."""
-    metrics = Counter(each["scenario"] for each in unshared)
-    values: Counter[str] = Counter()
+    values: dict[str, list[int]] = {}
     for each in unshared:
-        values[each["scenario"]] += each["values"]
+        values.setdefault(str(each["scenario"]), []).append(int(each["values"]))
     return [
-        {"scenario": key, "metrics": str(metrics[key]), "values": str(values[key])}
-        for key in metrics
+        {"scenario": scenario, "metrics": len(found), "values": sum(found)}
+        for scenario, found in values.items()
     ]
 
 
-def _row(moved: MovedMetric) -> dict[str, str]:
-    row = moved_row(moved)
+def _row(moved: MovedMetric) -> Row:
+    words = moved_words(moved)
     return {
-        "metric": f"{moved['metric']} ({row.subject})",
+        "metric": f"{moved['metric']} ({words['subject']})",
         "run": f"{moved['scenario']}: {moved['run']}",
-        "first": row.first,
-        "second": row.second,
-        "change": row.change,
-        "percent": row.change_pct,
-        "bounds": row.bounds,
+        "first": words["first"],
+        "second": words["second"],
+        "change": words["change"],
+        "percent": words["change_pct"],
+        "bounds": words["bounds"],
         "why": moved["why"],
     }
 
 
-def _titled(
-    title: str, rows: Sequence[Mapping[str, object]], shown: int | None = None
-) -> Iterator[str]:
+def _titled(title: str, rows: Sequence[Row], shown: int = _SHOWN) -> Iterator[str]:
     """A table under its title; empty without rows."""
     if not rows:
         return
@@ -310,11 +305,11 @@ def _titled(
     yield f"{title}:"
     cells = [tuple(rows[0]), *(tuple(map(_short, row.values())) for row in rows[:shown])]
     yield from (f"  {line}" for line in table_lines(cells))
-    if shown is not None and len(rows) > shown:
+    if len(rows) > shown:
         yield f"  … and {len(rows) - shown} more; --html and --json have all of them"
 
 
-def _short(value: object) -> str:
+def _short(value: str | int) -> str:
     """A cell; a checksum or commit is shortened to its first characters."""
     text = str(value)
     is_hex = len(text) > _DIGITS_OF_A_CHECKSUM and set(text) <= set("0123456789abcdef+")

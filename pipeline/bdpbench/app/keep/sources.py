@@ -12,7 +12,6 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 
-from bdpbench.archive.container import Entry
 from bdpbench.contracts.paths import config_dir, is_installed, package_dir, repository_root, tcl_dir
 from bdpbench.metrics.measure import STUDY_METRICS_NAME, own_files
 from bdpbench.pages.matrices import MATRICES_NAME
@@ -68,7 +67,7 @@ _STUDY_NAMES = (
 _SHOWN = 12
 
 
-def common_sources() -> Iterator[tuple[str, Entry]]:
+def common_sources() -> Iterator[tuple[str, bytes]]:
     """The parts of the checkout that determine results, without the studies' configuration."""
     others = []
     for name, path in _source_files():
@@ -78,6 +77,8 @@ def common_sources() -> Iterator[tuple[str, Entry]]:
             others.append(name)
     _tell(repository_root(), others)
     yield f"{SOURCE_FOLDER}/config/config.yaml", (config_dir() / "config.yaml").read_bytes()
+    for name in ("CITATION.cff", "LICENSE"):  # where repositories look for them
+        yield name, (repository_root() / name).read_bytes()
 
 
 def _source_files() -> Iterator[tuple[str, Path]]:
@@ -101,7 +102,7 @@ def documents_of(folder: Path) -> list[Path]:
     return sorted(named.union(code))
 
 
-def study_sources(study: Study, place: str) -> Iterator[tuple[str, Entry]]:
+def study_sources(study: Study, place: str) -> Iterator[tuple[str, bytes]]:
     """The files of a study's folder that were read, and those of its protocols and queues.
 
     What else is in these folders is named on standard error, and so is what was read elsewhere.
@@ -123,7 +124,7 @@ def study_sources(study: Study, place: str) -> Iterator[tuple[str, Entry]]:
         )
 
 
-def folder_sources(folder: ComponentFolder, place: str) -> Iterator[tuple[str, Entry]]:
+def folder_sources(folder: ComponentFolder, place: str) -> Iterator[tuple[str, bytes]]:
     """The files of a protocol's or queue's folder that were read; what else is there is named."""
     yield from _kept(folder.path, set(folder.files), place)
 
@@ -142,7 +143,7 @@ def _absolute(path: Path) -> Path:
     return Path(os.path.normpath(path.absolute()))
 
 
-def _kept(folder: Path, read: Collection[Path], place: str) -> Iterator[tuple[str, Entry]]:
+def _kept(folder: Path, read: Collection[Path], place: str) -> Iterator[tuple[str, bytes]]:
     for path in sorted(read):
         if path.is_relative_to(folder):
             yield (

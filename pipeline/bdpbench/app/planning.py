@@ -435,7 +435,7 @@ def is_finished(paths: Paths, run: PlannedRun) -> bool:
     return (paths.run(run["run_id"]) / RUN_NAME).is_file()
 
 
-def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -> Jobs:
+def write_batches(prepared: Prepared, cores: int) -> Jobs:
     """Make batches of the missing work, and write them in place of those of the last call.
 
     Finished runs without values are included if they are many, in order to be measured in parallel;
@@ -452,7 +452,7 @@ def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -
         if run["run_id"] in costs_s:
             places.setdefault(run["run_id"], []).append(run)
     jobs = {}
-    for number, run_ids in enumerate(make_batches(costs_s, cores, least_s=least_s)):
+    for number, run_ids in enumerate(make_batches(costs_s, cores)):
         path = batch_path(paths.batches, number)
         batch: Plan = {**prepared.plan, "runs": [run for each in run_ids for run in places[each]]}
         write_plan_document(path, batch)

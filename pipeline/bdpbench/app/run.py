@@ -10,14 +10,15 @@ from pathlib import Path
 
 from bdpbench.app.costs import Machine, learn
 from bdpbench.app.listing import announce_plan, announce_runs, announce_scripts
-from bdpbench.app.mending import mend_after_failure, mend_at_a_glance
 from bdpbench.app.planning import Prepared, Wanted, exclusive, prepare, write_batches
 from bdpbench.app.progress import View, Watch, make_view
 from bdpbench.app.scheduling import Execution, failed_runs, find_profile, run_batches
-from bdpbench.app.stages import RunVerdicts, downstream
+from bdpbench.app.stages import SERIES_FOLDER, VALUES_FOLDER, RunVerdicts, downstream
 from bdpbench.app.totals import totals_lines
+from bdpbench.contracts.files import remove_temporaries
 from bdpbench.contracts.plan import PlannedRun, write_plan_document
 from bdpbench.contracts.reports import is_reported, read_scorecard
+from bdpbench.contracts.runs import TABLES_FOLDER
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import signals_interrupt
@@ -69,19 +70,11 @@ def run_study(request: RunRequest) -> None:
             # Plan again, because the process that held the lock may have finished some runs.
             if had_to_wait:
                 planned = prepare(request)
-            if mend_at_a_glance(view, planned):
-                planned = prepare(request)
+            remove_left(planned)
             execution = ready(execution, planned.missing)
             for remark in engine_remarks(planned.missing):
                 view.tell("remark", f"  {remark}", remark=remark)
-            try:
-                _work(planned, execution, view)
-            except BdpbenchError:
-                # A stage may have failed because of damaged files, which are set aside now.
-                if failed_runs(planned) or not mend_after_failure(view, planned):
-                    raise
-                planned = prepare(request)
-                _work(planned, execution, view)
+            _work(planned, execution, view)
         _conclude(planned, view)
 
 
@@ -170,6 +163,18 @@ def simulate_missing(
     failed = run_batches(planned, execution, look)
     learn(paths.results, planned.missing, paths.batches)
     return failed
+
+
+def remove_left(prepared: Prepared) -> None:
+    """Remove what killed writers left; call it only when nobody can be writing.
+
+    A run's own folder is cleared before it is simulated.
+    """
+    remove_temporaries(prepared.paths.folder)
+    for run in prepared.runs:
+        folder = prepared.paths.run(run["run_id"])
+        for part in (TABLES_FOLDER, VALUES_FOLDER, SERIES_FOLDER):
+            remove_temporaries(folder / part)
 
 
 def _tell_waiting(view: View, results: Path, text: str) -> None:

@@ -15,11 +15,11 @@ from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Plan, Scalar, plan_sha256
 from bdpbench.contracts.runs import (
     MANIFEST_NAME,
+    OUTPUT_FOLDER,
     RUN_NAME,
     TABLES_FOLDER,
     BuildFacts,
     RunFacts,
-    is_light,
 )
 from bdpbench.contracts.scorecard import SCORECARD_VERSION, Scorecard
 from bdpbench.errors import BdpbenchError
@@ -64,7 +64,8 @@ def _runs_sha256(plan: Plan, runs_dir: Path) -> str:
         run_dir = run_folder(runs_dir, run_id)
         manifest = run_dir / TABLES_FOLDER / MANIFEST_NAME
         known = [_bytes(path) for path in (run_dir / RUN_NAME, manifest)]
-        facts = [run_id, is_light(run_dir), *(hashlib.sha256(each).hexdigest() for each in known)]
+        is_linked = (run_dir / OUTPUT_FOLDER).is_dir()
+        facts = [run_id, is_linked, *(hashlib.sha256(each).hexdigest() for each in known)]
         digest.update(f"{facts}\n".encode())
     return digest.hexdigest()
 

@@ -23,7 +23,6 @@ from bdpbench.app.keep.sources import (
     folder_sources,
     study_sources,
 )
-from bdpbench.app.mending import damaged_tables
 from bdpbench.app.planning import prepare, wanted_as_run
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.container import CHECKSUMS_NAME, Entry, sealed, write_archive
@@ -36,7 +35,7 @@ from bdpbench.contracts.paths import (
 )
 from bdpbench.contracts.plan import PLAN_NAME, Plan, PlannedRun
 from bdpbench.contracts.reports import KEPT_RUNS_NAME, PROVENANCE_NAME, REPORT_NAME, SUMMARY_NAME
-from bdpbench.contracts.runs import METRICS_NAME, RUN_NAME, TABLES_FOLDER
+from bdpbench.contracts.runs import METRICS_NAME, RUN_NAME, TABLES_FOLDER, read_manifest
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
@@ -45,6 +44,7 @@ from bdpbench.processes import signals_interrupt
 from bdpbench.studies.folders import ComponentFolder, ProtocolFolder, QueueFolder
 from bdpbench.studies.load import STUDY_NAME, read_study
 from bdpbench.studies.ns3_program import builds_of, simulators
+from bdpbench.trace import load_table
 
 _ARCHIVE = ".zip"
 _HOMES = {"ns-2": "https://www.isi.edu/nsnam/ns/", "ns-3": "https://www.nsnam.org/"}
@@ -164,10 +164,8 @@ def _runs(bundle: Bundle) -> Iterator[tuple[str, Entry]]:
         place = f"runs/{run_place(run_id)}"
         yield f"{place}/{RUN_NAME}", json_bytes(record)
         run_dir = run_folder(bundle.results.runs_dir, run_id)
-        damage = damaged_tables(run_dir, deep=True)
-        if damage is not None:
-            hint = f"remove {run_dir / TABLES_FOLDER}: the tables are then made again"
-            raise BdpbenchError(damage.reason, where=str(damage.path), hint=hint)
+        for name in read_manifest(run_dir)["tables"]:
+            load_table(run_dir, name)  # made again if it is damaged
         for path in sorted((run_dir / TABLES_FOLDER).iterdir()):
             yield f"{place}/{TABLES_FOLDER}/{path.name}", path
 

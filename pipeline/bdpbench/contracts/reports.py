@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NotRequired, TypedDict
 
 from bdpbench.contracts.documents import reader, shaped, write_json_atomically
-from bdpbench.contracts.kept import LIST_NAME, damaged, difference, seal, sealed
+from bdpbench.contracts.kept import LIST_NAME, difference, seal, sealed
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Plan, Scalar, plan_sha256
 from bdpbench.contracts.runs import (
@@ -38,7 +38,8 @@ def forget_report(folder: Path) -> None:
 def is_reported(folder: Path, plan: Plan, runs_dir: Path) -> bool:
     """Whether the report in a folder shows the runs of this plan as they are, undamaged."""
     listing = folder / LIST_NAME
-    return bool(sealed(listing, _made_of(plan, runs_dir))) and not any(damaged(listing))
+    names = sealed(listing, _made_of(plan, runs_dir))
+    return bool(names) and not any(difference(listing, name) for name in names)
 
 
 def check_reported(path: Path) -> None:

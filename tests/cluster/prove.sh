@@ -46,7 +46,7 @@ wait_for() { # WHAT COMMAND...
 mkdir -p "$work"/{munge,state,spool,bin}
 head -c 128 /dev/urandom >"$work/munge/key"
 chmod 400 "$work/munge/key"
-chmod 711 "$work/munge"
+chmod 711 "$work" "$work/munge"
 read -r controller node < <(python3 -c '
 import socket
 both = [socket.socket() for _ in range(2)]
@@ -116,7 +116,7 @@ run() { # RESULTS OPTION...
 
 run here --backend native
 run there --backend native --profile slurm
-[ -n "$(find "$work/there/.snakemake/slurm_logs" -name '*.log' -o -name 'rule_*')" ] || fail "no job was run"
+[ -n "$(squeue --noheader --states=completed)" ] || fail "no job was run"
 for results in here there; do
   (cd "$work/$results" && sha256sum dumbbell/quick/metrics.csv runs/*/*/out/*) >"$work/$results.sums"
 done

@@ -18,10 +18,10 @@ Run = Callable[..., "subprocess.CompletedProcess[str]"]
 ONE_RUN = ("--scenario", "other_rtt")
 
 
-def _start(workspace: Path, *options: str) -> subprocess.Popen[str]:
+def _start(workspace: Path) -> subprocess.Popen[str]:
     """Start the study in a session of its own."""
     return subprocess.Popen(
-        [sys.executable, "-m", "bdpbench", "run", "--backend", "native", *ONE_RUN, *options],
+        [sys.executable, "-m", "bdpbench", "run", "--backend", "native", *ONE_RUN],
         env={
             **os.environ,
             "PYTHONPATH": str(repository_root() / "pipeline"),
@@ -36,8 +36,7 @@ def _start(workspace: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def test_a_signal_to_snakemake_alone_is_named(workspace: Path, ns_binary: Path) -> None:
-    profile = repository_root() / "workflow" / "profiles" / "default"
-    with _start(workspace, "--profile", str(profile)) as call:
+    with _start(workspace) as call:
         wait_for(lambda: _snakemake_under(call.pid), "Snakemake")
         os.kill(_snakemake_under(call.pid)[0], signal.SIGKILL)
         said, _ = call.communicate(timeout=HANGS_S)

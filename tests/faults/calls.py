@@ -23,8 +23,6 @@ TIMES = ("started", "wall_s", "cpu_s", "max_rss_kib")
 """What `run.json` says of a run that another simulation of it need not repeat."""
 
 WRAPPER = str(repository_root() / "bdpbench")
-# With a profile, even a single batch is run by Snakemake.
-BY_SNAKEMAKE = ("--profile", str(repository_root() / "workflow" / "profiles" / "default"))
 # A streamed run beside the plain ones of tests/data/dumbbell.
 STREAMED = """
   streamed:

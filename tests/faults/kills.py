@@ -1,9 +1,9 @@
 """Kills a call at random instants, resumes it, and checks that nothing is lost, left or changed.
 
     BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/kills.py --instants 200
-    ... kills.py --of merge --instants 40
+    ... kills.py --of build --instants 40
 
-The call is `run`, `merge`, `ns2 build`, or the set-up of an environment with a few packages.
+The call is `run`, `ns2 build`, or the set-up of an environment with a few packages.
 Prints a line for each instant, and the table of README.md.
 """
 
@@ -26,7 +26,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.calls import BY_SNAKEMAKE, WRAPPER, Workspace, is_locked, make_workspace
+from tests.faults.calls import WRAPPER, Workspace, is_locked, make_workspace
 
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import home_dir, repository_root
@@ -35,7 +35,6 @@ from bdpbench.simulation.build import PREFIX_VARIABLE, build_prefix
 SIGNALS = (signal.SIGKILL, signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 TARGETS = {
     "run": ("call", "group", "Snakemake", "batch", "ns-2"),
-    "merge": ("call", "group"),
     "build": ("call", "group", "build.sh", "make", "compiler"),
     "set-up": ("call", "group", "pip"),
 }
@@ -67,23 +66,6 @@ class Run(Workspace):
         if self.report() != expected.report:
             faults.append("another report")
         return faults
-
-
-class Merge(Workspace):
-    """A call of `merge` that takes the runs of the reference."""
-
-    @property
-    def command(self) -> list[str]:
-        """The call."""
-        return [WRAPPER, "merge", str(self.results), str(self.config.parent / "reference")]
-
-    def checksums(self) -> dict[str, str]:
-        """Checksums of all files of the runs."""
-        return _checksums(self.results / "runs")
-
-    def leftovers(self) -> list[str]:
-        """Scratch folders and temporary files."""
-        return [*super().leftovers(), *map(str, self.results.glob(".merging"))]
 
 
 class Build(Workspace):
@@ -176,7 +158,7 @@ class SetUp(Workspace):
         return list(map(str, found))
 
 
-SCENES: dict[str, type[Workspace]] = {"run": Run, "merge": Merge, "build": Build, "set-up": SetUp}
+SCENES: dict[str, type[Workspace]] = {"run": Run, "build": Build, "set-up": SetUp}
 
 
 def _checksums(folder: Path, pattern: str = "**/*") -> dict[str, str]:
@@ -208,10 +190,9 @@ class Kill:
 def reference(folder: Path, of: str = "run") -> Reference:
     """Run the call to its end, undisturbed."""
     workspace = make_workspace(folder, folder / "reference", **RUNS_S)
-    if of in ("run", "merge"):
+    if of == "run":
         took_s = _took_s(workspace)
         report = (workspace.tier / "report.html").read_bytes()
-    if of == "run":
         return Reference(workspace.checksums(), workspace.times(), report, took_s)
     other = SCENES[of](workspace.config, folder / "undisturbed")
     if of == "build" and "CCACHE_DIR" not in os.environ:
@@ -229,13 +210,12 @@ def _took_s(workspace: Workspace) -> float:
 
 
 def kill_once(folder: Path, seed: int, expected: Reference, of: str = "run") -> Kill:
-    """Test one instant, target and signal, chosen by ``seed``; odd seeds involve Snakemake."""
+    """Test one instant, target and signal, chosen by ``seed``."""
     chance = random.Random(seed)
     number, target = chance.choice(SIGNALS), chance.choice(TARGETS[of])
     after_s = chance.uniform(0, expected.took_s)
     workspace = SCENES[of](folder / "config", folder / f"results-{seed}")  # as in the reference
-    by_snakemake = of == "run" and (seed % 2 or target == "Snakemake")
-    with workspace.start(*(BY_SNAKEMAKE if by_snakemake else ())) as call:
+    with workspace.start() as call:
         time.sleep(after_s)
         hit = _hit(workspace, call, target, number)
         faults = list(_after_kill(workspace, call))

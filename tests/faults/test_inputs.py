@@ -25,7 +25,7 @@ from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.contracts.plan import read_plan
 from bdpbench.contracts.reports import read_scorecard
-from bdpbench.contracts.runs import RUN_VERSION, read_light, read_manifest, read_run, read_spec
+from bdpbench.contracts.runs import RUN_VERSION, read_manifest, read_run, read_spec
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import tcl_files
 
@@ -164,12 +164,10 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     write_json_atomically(run_dir / "run.json", {**own, **INPUTS["record"]})
     manifest = {**INPUTS["manifest"], "outputs": run["outputs"]}
     write_json_atomically(run_dir / "tables" / "manifest.json", manifest)
-    write_json_atomically(run_dir / "light.json", INPUTS["light"])
     return {
         "plan.json": (tier / "plan.json", lambda: read_plan(tier / "plan.json")),
         "spec.json": (run_dir / "spec.json", lambda: read_spec(run_dir)),
         "run.json": (run_dir / "run.json", lambda: read_run(run_dir)),
-        "light.json": (run_dir / "light.json", lambda: read_light(run_dir)),
         "manifest.json": (run_dir / "tables" / "manifest.json", lambda: read_manifest(run_dir)),
         "scorecard.json": (
             tier / "scorecard.json",
@@ -178,7 +176,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     }
 
 
-NAMES = ("plan.json", "spec.json", "run.json", "light.json", "manifest.json", "scorecard.json")
+NAMES = ("plan.json", "spec.json", "run.json", "manifest.json", "scorecard.json")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -25,9 +25,6 @@ BACKEND = (
 )
 NS2_IS_BUILT = config.get("ns2") == "built"
 KEEP_GOING = ["--keep-going"] if config.get("keep_going") else []
-# On a cluster, nodes may differ from the machine that has built ns-2.
-ON_NODES = ["--on-node"] if config.get("on_nodes") and BACKEND == "native" else []
-TIME_LIMIT_MIN = config.get("time_limit_min", 10**6)
 
 with open(Path(PLAN_FILE).parent / "batches" / "jobs.json", encoding="utf-8") as stream:
     TIER = json.load(stream)

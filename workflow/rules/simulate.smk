@@ -15,14 +15,13 @@ rule simulate:
     priority: lambda wildcards: round(JOBS[wildcards.batch]["cpu_s"])
     resources:
         # A job that was killed because it had requested too little requests more.
-        runtime=lambda wildcards, attempt: min(
-            TIME_LIMIT_MIN, attempt * JOBS[wildcards.batch]["runtime_min"]
-        ),
+        runtime=lambda wildcards, attempt: attempt
+        * JOBS[wildcards.batch]["runtime_min"],
         mem_mb=lambda wildcards, attempt: attempt * JOBS[wildcards.batch]["mem_mb"],
     params:
         cli=CLI,
         backend=BACKEND,
-        options=[*KEEP_GOING, *ON_NODES],
+        options=KEEP_GOING,
     shell:
         "{params.cli:q} simulate --backend {params.backend:q} {params.options}"
         " --batch {input.batch:q} > {log:q} 2>&1"

@@ -12,7 +12,7 @@ from pathlib import Path
 from bdpbench.app.stages import measure_runs, parse_runs
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import read_text
-from bdpbench.contracts.paths import resolved, run_folder, runs_folder
+from bdpbench.contracts.paths import run_folder, runs_folder
 from bdpbench.contracts.plan import (
     BATCHES_FOLDER,
     DONE_VERSION,
@@ -148,27 +148,6 @@ def _failed(events_file: Path) -> Iterator[str]:
     with suppress(OSError):
         events = events_in(events_file.read_text(encoding="ascii"))
         yield from (run_id for event, run_id in events if event == "failed")
-
-
-def make_libraries_here(path: Path) -> None:
-    """Compile the folders of a batch's study, unless this machine has their libraries.
-
-    Raises:
-        BdpbenchError: when one does not compile.
-    """
-    plan = read_plan(path)
-    protocols = [each["folder"] for each in plan["protocols"].values() if "folder" in each]
-    queues = plan.get("queue_folders", {}).values()
-    if not protocols and not queues:
-        return
-    # What describes a folder takes a sixth of a second to import.
-    from bdpbench.simulation.libraries import compile_folder
-    from bdpbench.studies.folders import ProtocolFolder, QueueFolder
-
-    for each in protocols:
-        compile_folder(ProtocolFolder(resolved(each)))
-    for each in queues:
-        compile_folder(QueueFolder(resolved(each)))
 
 
 def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:

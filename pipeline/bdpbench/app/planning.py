@@ -43,7 +43,7 @@ from bdpbench.contracts.plan import (
     with_engine,
     write_plan_document,
 )
-from bdpbench.contracts.runs import RUN_NAME
+from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import Location, YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id, find_build, unknown_to_ns2
@@ -243,7 +243,8 @@ def prepare(wanted: Wanted, *, runs_code: bool = True) -> Prepared:
             where="selection",
             hint=f"`./bdpbench list {name} --tier {tier} --runs` lists the runs",
         )
-    begun = {group_of(run) for run in tier_runs if is_finished(paths, run)}
+    finished = {run["run_id"] for run in distinct(tier_runs) if is_finished(paths, run)}
+    begun = {group_of(run) for run in tier_runs if run["run_id"] in finished}
     begun |= {group_of(run) for run in selected}
     runs = [run for run in tier_runs if group_of(run) in begun]
     plan = make_plan(study, tier, build_id, runs, evaluation_checksum(study.folder))
@@ -251,7 +252,7 @@ def prepare(wanted: Wanted, *, runs_code: bool = True) -> Prepared:
         plan["engine"] = wanted.engine
         for scenario in plan["scenarios"].values():
             scenario["title"] += f" ({' and '.join(simulators(runs))})"  # all captions have it
-    missing = distinct(run for run in selected if not is_finished(paths, run))
+    missing = distinct(run for run in selected if run["run_id"] not in finished)
     return Prepared(paths, plan, missing)
 
 
@@ -415,11 +416,15 @@ def evaluation_checksum(folder: Path) -> str:
 
 
 def is_finished(paths: Paths, run: PlannedRun) -> bool:
-    """Whether the run has its ``run.json``; without it the run counts as not run."""
-    return (paths.run(run["run_id"]) / RUN_NAME).is_file()
+    """Whether the run has a ``run.json`` that can be read; without it the run counts as not run.
+
+    Raises:
+        BdpbenchError: as ``read_run``.
+    """
+    return read_run(paths.run(run["run_id"])) is not None
 
 
-def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -> Jobs:
+def write_batches(prepared: Prepared, cores: int) -> Jobs:
     """Make batches of the missing work, and write them in place of those of the last call.
 
     Finished runs without values are included if they are many, in order to be measured in parallel;
@@ -436,7 +441,7 @@ def write_batches(prepared: Prepared, cores: int, *, least_s: float = LEAST_S) -
         if run["run_id"] in costs_s:
             places.setdefault(run["run_id"], []).append(run)
     jobs = {}
-    for number, run_ids in enumerate(make_batches(costs_s, cores, least_s=least_s)):
+    for number, run_ids in enumerate(make_batches(costs_s, cores)):
         path = batch_path(paths.batches, number)
         batch: Plan = {**prepared.plan, "runs": [run for each in run_ids for run in places[each]]}
         write_plan_document(path, batch)

@@ -8,16 +8,17 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from bdpbench.app.costs import learn
+from bdpbench.app.costs import Machine, learn
 from bdpbench.app.listing import announce_plan, announce_runs
-from bdpbench.app.mending import mend_after_failure, mend_at_a_glance
 from bdpbench.app.planning import Prepared, Wanted, exclusive, prepare, write_batches
-from bdpbench.app.progress import View, make_view
-from bdpbench.app.scheduling import Execution, Workflow, failed_runs, failure, find_profile
-from bdpbench.app.stages import downstream
+from bdpbench.app.progress import View, Watch, make_view
+from bdpbench.app.scheduling import Execution, failed_runs, find_profile, run_batches
+from bdpbench.app.stages import SERIES_FOLDER, VALUES_FOLDER, RunVerdicts, downstream
 from bdpbench.app.totals import totals_lines
+from bdpbench.contracts.files import remove_temporaries
 from bdpbench.contracts.plan import PlannedRun, write_plan_document
 from bdpbench.contracts.reports import is_reported, read_scorecard
+from bdpbench.contracts.runs import TABLES_FOLDER
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import signals_interrupt
@@ -67,34 +68,24 @@ def run_study(request: RunRequest) -> None:
             # Plan again, because the process that held the lock may have finished some runs.
             if had_to_wait:
                 planned = prepare(request)
-            if mend_at_a_glance(view, planned):
-                planned = prepare(request)
+            remove_left(planned)
             execution = ready(execution, planned.missing)
             for remark in engine_remarks(planned.missing):
                 view.tell("remark", f"  {remark}", remark=remark)
-            try:
-                _work(planned, execution, view)
-            except BdpbenchError:
-                # A stage may have failed because of damaged files, which are set aside now.
-                if failed_runs(planned) or not mend_after_failure(view, planned):
-                    raise
-                planned = prepare(request)
-                _work(planned, execution, view)
+            _work(planned, execution, view)
         _conclude(planned, view)
 
 
 def execution_of(call: Call, config: Config) -> Execution:
-    """How the batches are run; nodes of a cluster need not have this machine's Docker engine."""
+    """How the batches are run: as the command line says, else the profile, else ``config.yaml``."""
     profile = None if call.profile is None else find_profile(call.profile)
-    slurm = config.slurm if profile is not None and profile.is_slurm else None
+    of_profile = profile.jobs if profile is not None and isinstance(profile.jobs, int) else None
     cores = len(os.sched_getaffinity(0)) if config.jobs == "auto" else config.jobs
-    backend = "native" if slurm is not None and config.backend == "auto" else config.backend
     return Execution(
-        backend=call.backend or backend,
-        cores=call.jobs or (cores if slurm is None else slurm.jobs),
+        backend=call.backend or config.backend,
+        cores=call.jobs or of_profile or cores,
         keep_going=call.keep_going,
         profile=profile,
-        slurm=slurm,
     )
 
 
@@ -153,13 +144,35 @@ def simulate_missing(
     """
     paths = planned.paths
     write_plan_document(paths.plan, planned.plan)
-    jobs = write_batches(planned, execution.cores, least_s=execution.least_s)
-    if not jobs["jobs"]:
+    if not write_batches(planned, execution.cores)["jobs"]:
         return None
-    workflow = Workflow(planned, jobs, execution, view, judged=judged)
-    status = workflow.run()
+    cost_s = Machine(paths.results).run_cpu_s
+    watch = Watch(paths.runs, paths.batches, planned.missing, execution.cores, cost_s)
+    known = RunVerdicts(planned.plan, paths.runs) if judged else None
+
+    def look() -> None:
+        """Show which runs have ended, and the progress of all, whichever process runs them."""
+        snapshot = watch.look()
+        for each in snapshot.ended:
+            judging = known if each.status == "finished" else None
+            view.ended(each, [] if judging is None else judging.of(each.run["run_id"]))
+        view.show(snapshot)
+
+    failed = run_batches(planned, execution, look)
     learn(paths.results, planned.missing, paths.batches)
-    return failure(planned, workflow.log, status) if status != 0 else None
+    return failed
+
+
+def remove_left(prepared: Prepared) -> None:
+    """Remove what killed writers left; call it only when nobody can be writing.
+
+    A run's own folder is cleared before it is simulated.
+    """
+    remove_temporaries(prepared.paths.folder)
+    for run in prepared.runs:
+        folder = prepared.paths.run(run["run_id"])
+        for part in (TABLES_FOLDER, VALUES_FOLDER, SERIES_FOLDER):
+            remove_temporaries(folder / part)
 
 
 def _tell_waiting(view: View, results: Path, text: str) -> None:

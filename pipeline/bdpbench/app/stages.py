@@ -33,11 +33,12 @@ from bdpbench.contracts.runs import (
     MANIFEST_NAME,
     METRICS_CSV_NAME,
     METRICS_NAME,
-    RUN_NAME,
+    OUTPUT_FOLDER,
     TABLES_FOLDER,
+    RunRecord,
     TableManifest,
-    is_light,
     read_manifest,
+    read_run,
     read_runs,
     read_spec,
 )
@@ -117,6 +118,12 @@ class PlanData:
         run_dir = run_folder(self._runs_dir, run["run_id"])
         return RunData(self._plan["study"], run, run_dir, self.outputs(run["outputs"]))
 
+    @functools.cached_property
+    def records(self) -> Mapping[str, RunRecord]:
+        """Run id → record of the finished runs of the plan."""
+        run_ids = sorted({run["run_id"] for run in self._plan["runs"]})
+        return read_runs(run_folder(self._runs_dir, each) for each in run_ids)
+
     def finished(self) -> list[PlannedRun]:
         """The runs of the plan that have been simulated and parsed."""
         from bdpbench.trace import holds_outputs
@@ -124,7 +131,8 @@ class PlanData:
         return [
             run
             for run in self._plan["runs"]
-            if holds_outputs(
+            if run["run_id"] in self.records
+            and holds_outputs(
                 run_folder(self._runs_dir, run["run_id"]), self.outputs(run["outputs"])
             )
         ]
@@ -265,7 +273,7 @@ def parse_runs(run_dirs: Iterable[Path], plan: Plan | None = None) -> dict[str, 
         Run id → manifest of its tables.
 
     Raises:
-        BdpbenchError: for a run that is not finished, or naming file and line of bad output.
+        BdpbenchError: as ``write_tables``, about all runs that have no tables.
     """
     from bdpbench.trace import write_tables
 
@@ -273,14 +281,19 @@ def parse_runs(run_dirs: Iterable[Path], plan: Plan | None = None) -> dict[str, 
     places: dict[str, list[Sequence[Output]]] = {}
     for run in plan["runs"] if plan else ():
         places.setdefault(run["run_id"], []).append(run["outputs"])
-    manifests = {}
+    manifests, errors = dict[str, TableManifest](), list[BdpbenchError]()
     for run_dir in run_dirs:
         of_run = places.get(run_dir.name) or [read_spec(run_dir)["outputs"]]
-        if not (run_dir / RUN_NAME).is_file():
-            raise BdpbenchError("is not a finished run: it has no run.json", where=str(run_dir))
-        for outputs in of_run:
-            read = [each for each in outputs if each["table"] not in unread]
-            manifests[run_dir.name] = write_tables(run_dir, read)
+        try:
+            for outputs in of_run:
+                read = [each for each in outputs if each["table"] not in unread]
+                manifests[run_dir.name] = write_tables(run_dir, read)
+        except BdpbenchError as error:
+            errors.append(error)
+    if len(errors) > 1:
+        raise BdpbenchError("\n".join(map(str, errors)))
+    if errors:
+        raise errors[0]
     return manifests
 
 
@@ -553,9 +566,9 @@ def report_inputs(
         places={
             run_id: folder.relative_to(runs_dir).as_posix()
             for run_id, folder in folders.items()
-            if not is_light(folder)
+            if (folder / OUTPUT_FOLDER).is_dir()
         },
-        run_info=read_runs(folders.values()),
+        run_info={run_id: data.records[run_id] for run_id in folders},
         study=shown_texts(load_study(study_folder(plan))),
         repetitions=over_repetitions(metrics, plan["runs"]),
     )
@@ -601,6 +614,6 @@ def downstream(plan: Plan, runs_dir: Path, report: Path) -> None:
     """Read, measure, judge and report the runs of a plan, whether or not some are missing."""
     run_ids = sorted({run["run_id"] for run in plan["runs"]})
     run_dirs = [run_folder(runs_dir, each) for each in run_ids]
-    parse_runs([each for each in run_dirs if (each / RUN_NAME).is_file()], plan)
+    parse_runs([each for each in run_dirs if read_run(each) is not None], plan)
     metrics = measure_plan(plan, runs_dir)
     write_results(plan, metrics, score_plan(plan, metrics), runs_dir, report)

@@ -33,7 +33,6 @@ _COMMANDS = {
     "atlas": ("results", "Show what all studies say about a protocol, side by side."),
     "compare": ("results", "Show which metrics moved between two results."),
     "metrics": ("results", "Print every metric of a result as CSV."),
-    "merge": ("running", "Copy the runs of other results folders into one."),
     "publish": ("results", "Keep a finished tier's report in reports/published/."),
     "test": ("tools", "Run bdpbench's own tests."),
     "ns2": ("ns2", "Build ns-2.35, and ask about the build."),

@@ -50,11 +50,6 @@ def plan_command(
 )
 @click.option("-k", "--keep-going", is_flag=True, help="Continue with other runs if one fails.")
 @click.option(
-    "--on-node",
-    is_flag=True,
-    help="Build ns-2 for this machine if the build in the checkout does not run here.",
-)
-@click.option(
     "--backend",
     type=click.Choice(["docker", "native"]),
     default="native",
@@ -66,7 +61,6 @@ def simulate_command(
     batch: Path | None,
     index: int | None,
     keep_going: bool,
-    on_node: bool,
     backend: str,
 ) -> None:
     """Run ns-2 for the planned run in RUN_DIR, unless it is finished.
@@ -76,24 +70,16 @@ def simulate_command(
     """
     if (run_dir is None) == (batch is None):
         raise click.UsageError("Give either RUN_DIR or --batch.")
-    given_options = {"--keep-going": keep_going, "--on-node": on_node, "--index": index is not None}
+    given_options = {"--keep-going": keep_going, "--index": index is not None}
     for option, given in given_options.items():
         if run_dir is not None and given:
             raise click.UsageError(f"{option} needs --batch.")
-    if on_node and backend != "native":
-        raise click.UsageError("--on-node needs --backend native.")
     if batch is not None:
-        from bdpbench.app.batch import make_libraries_here, one_thread_for_tables, run_batch
+        from bdpbench.app.batch import one_thread_for_tables, run_batch
         from bdpbench.contracts.plan import batch_path
 
         one_thread_for_tables()
         path = (batch if index is None else batch_path(batch, index)).resolve()
-        if on_node:
-            from bdpbench.simulation.backend import use_build_that_runs_here
-            from bdpbench.simulation.build import current_build_id
-
-            use_build_that_runs_here(current_build_id())
-            make_libraries_here(path)
         run_batch(path, backend, keep_going=keep_going)
     elif run_dir is not None:
         from bdpbench.app.batch import reduce_stream

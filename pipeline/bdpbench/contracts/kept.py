@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bdpbench.contracts.files import sha256_of, write_text_atomically
@@ -74,10 +74,3 @@ def difference(listing: Path, name: str, made_of: str | None = None) -> str:
     if sha256 is None:
         return f"is not what was written: {listing.name} does not vouch for it"
     return "" if sha256_of(path) == sha256 else "is not what was written: its SHA-256 differs"
-
-
-def damaged(listing: Path) -> Iterator[tuple[Path, str]]:
-    """The files that differ from those that a list vouches for, and in what way."""
-    for name in sealed(listing):
-        if said := difference(listing, name):
-            yield listing.parent / name, said

@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import NotRequired, TypeAlias, TypedDict
 
 from bdpbench.contracts.documents import reader, shaped, write_json_atomically
-from bdpbench.contracts.kept import LIST_NAME, damaged, difference, seal, sealed
+from bdpbench.contracts.kept import LIST_NAME, difference, seal, sealed
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Plan, Scalar, plan_sha256
 from bdpbench.contracts.runs import (
     MANIFEST_NAME,
+    OUTPUT_FOLDER,
     RUN_NAME,
     TABLES_FOLDER,
     BuildFacts,
     RunFacts,
-    is_light,
 )
 from bdpbench.contracts.scorecard import SCORECARD_VERSION, Scorecard
 from bdpbench.errors import BdpbenchError
@@ -38,7 +38,8 @@ def forget_report(folder: Path) -> None:
 def is_reported(folder: Path, plan: Plan, runs_dir: Path) -> bool:
     """Whether the report in a folder shows the runs of this plan as they are, undamaged."""
     listing = folder / LIST_NAME
-    return bool(sealed(listing, _made_of(plan, runs_dir))) and not any(damaged(listing))
+    names = sealed(listing, _made_of(plan, runs_dir))
+    return bool(names) and not any(difference(listing, name) for name in names)
 
 
 def check_reported(path: Path) -> None:
@@ -64,7 +65,8 @@ def _runs_sha256(plan: Plan, runs_dir: Path) -> str:
         run_dir = run_folder(runs_dir, run_id)
         manifest = run_dir / TABLES_FOLDER / MANIFEST_NAME
         known = [_bytes(path) for path in (run_dir / RUN_NAME, manifest)]
-        facts = [run_id, is_light(run_dir), *(hashlib.sha256(each).hexdigest() for each in known)]
+        is_linked = (run_dir / OUTPUT_FOLDER).is_dir()
+        facts = [run_id, is_linked, *(hashlib.sha256(each).hexdigest() for each in known)]
         digest.update(f"{facts}\n".encode())
     return digest.hexdigest()
 

@@ -5,16 +5,18 @@
 
 from __future__ import annotations
 
+import json
 import types
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
-from sys import intern
-from typing import Literal, NotRequired, TypedDict, TypeVar
+from typing import Literal, NotRequired, TypedDict
 
-from bdpbench.contracts.documents import reader
+from bdpbench.contracts.documents import json_of, reader
 from bdpbench.contracts.judged import JudgedDocument
 from bdpbench.contracts.plan import Identity as Identity
 from bdpbench.contracts.plan import Output, Parameters
+from bdpbench.errors import BdpbenchError
 
 SPEC_NAME = "spec.json"
 SPEC_VERSION = 2
@@ -23,8 +25,6 @@ RUN_VERSION = 2
 OUTPUT_FOLDER = "out"
 ERROR_NAME = "error.txt"
 LOG_NAME = "ns.log"
-LIGHT_NAME = "light.json"
-LIGHT_VERSION = 1
 
 
 class Spec(TypedDict):
@@ -156,24 +156,6 @@ def differences(
     return lines
 
 
-class LightRecord(TypedDict):
-    """Content of ``light.json``: a run that was merged without its outputs.
-
-    ``files``: name under the run's folder → checksum and size of each merged file.
-    """
-
-    schema_version: int
-    files: dict[str, OutputFile]
-
-
-def is_light(run_dir: Path) -> bool:
-    """Whether a run was merged without its outputs and has not been simulated here since."""
-    return (run_dir / LIGHT_NAME).is_file() and not (run_dir / OUTPUT_FOLDER).is_dir()
-
-
-read_light = reader(LightRecord, "the record of a merged run", LIGHT_VERSION, LIGHT_NAME)
-"""The record of a run that was merged without its outputs, by its folder."""
-
 read_spec = reader(Spec, "a run of `bdpbench plan`", SPEC_VERSION, SPEC_NAME)
 """What is to be run in a folder, as `bdpbench plan` wrote it."""
 
@@ -181,51 +163,47 @@ _read_run = reader(RunRecord, "a finished run", RUN_VERSION, RUN_NAME)
 
 
 def read_run(run_dir: Path) -> RunRecord | None:
-    """``run.json`` of a finished run, or None if the run counts as not run.
+    """``run.json`` of a finished run; None if it is missing or damaged: the run counts as not run.
 
     Raises:
-        BdpbenchError: when the file is damaged or of another version.
+        BdpbenchError: when the file is of another version of bdpbench, which may know more of it.
     """
-    return _read_run(run_dir) if (run_dir / RUN_NAME).is_file() else None
+    if not (run_dir / RUN_NAME).is_file():
+        return None
+    try:
+        return _read_run(run_dir)
+    except BdpbenchError:
+        if _is_of_another_version(run_dir / RUN_NAME):
+            raise
+        return None
 
 
-_Part = TypeVar("_Part")
+def _is_of_another_version(path: Path) -> bool:
+    with suppress(BdpbenchError):
+        data = json_of(path, "")
+        version = data.get("schema_version") if isinstance(data, dict) else None
+        return isinstance(version, int) and version != RUN_VERSION
+    return False
 
 
 def read_runs(run_dirs: Iterable[Path]) -> dict[str, RunRecord]:
     """Run id → record of those runs that are finished, in the given order.
 
-    The facts of a build are most of a record, and they and the words of commands are the same in
-    many runs: they are in memory only once.
+    The facts of a build, which are most of a record and the same in many, are in memory only once.
 
     Raises:
         BdpbenchError: as ``read_run``.
     """
-    records = dict[str, RunRecord]()
-    builds, scripts, units = list[BuildFacts](), list[ScriptRecord](), list[dict[str, str]]()
+    records, builds = dict[str, RunRecord](), dict[str, BuildFacts]()
     for run_dir in run_dirs:
         record = read_run(run_dir)
         if record is None:
             continue
-        record["script"] = _first_equal(record["script"], scripts)
-        record["units"] = _first_equal(record["units"], units)
         if "info" in record["ns2"]:
-            record["ns2"]["info"] = _first_equal(record["ns2"]["info"], builds)
-        record["identity"]["argv"] = [intern(each) for each in record["identity"]["argv"]]
-        if record["argv"] == record["identity"]["argv"]:
-            record["argv"] = record["identity"]["argv"]
-        record["parameters"] = {intern(key): each for key, each in record["parameters"].items()}
+            info = record["ns2"]["info"]
+            record["ns2"]["info"] = builds.setdefault(json.dumps(info), info)
         records[run_dir.name] = record
     return records
-
-
-def _first_equal(part: _Part, known: list[_Part]) -> _Part:
-    """The equal object that is known already; a new one becomes known."""
-    for each in known:
-        if each == part:
-            return each
-    known.append(part)
-    return part
 
 
 # ---------------------------------------------------------------- tables

@@ -28,7 +28,6 @@ from bdpbench.contracts.paths import relative, resolved, run_folder, tcl_dir
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.runs import (
     ERROR_NAME,
-    LIGHT_NAME,
     LOG_NAME,
     MANIFEST_NAME,
     OUTPUT_FOLDER,
@@ -257,9 +256,9 @@ def _empty_scratch(run_dir: Path) -> Path:
     shutil.rmtree(scratch, ignore_errors=True)
     remove_temporaries(run_dir)
     (scratch / OUTPUT_FOLDER).mkdir(parents=True)
-    # The progress of a killed attempt and the record of a merge say nothing about this attempt, and
-    # tables that were made from other outputs do not count.
-    for name in (ERROR_NAME, LIGHT_NAME, PROGRESS_NAME, f"{TABLES_FOLDER}/{MANIFEST_NAME}"):
+    # The progress of a killed attempt says nothing about this one, and tables that were made from
+    # other outputs do not count.
+    for name in (ERROR_NAME, PROGRESS_NAME, f"{TABLES_FOLDER}/{MANIFEST_NAME}"):
         (run_dir / name).unlink(missing_ok=True)
     return scratch
 

@@ -22,33 +22,6 @@ class DockerConfig(Strict):
     )
 
 
-class SlurmConfig(Strict):
-    """What ``--profile slurm`` asks Slurm for, and how long it waits."""
-
-    partition: str | None = Field(None, description="Partition of the jobs; null: Slurm's default")
-    account: str | None = Field(
-        None, description="Account that the jobs are charged to; null: Slurm's default"
-    )
-    time_limit_min: int | None = Field(
-        None,
-        ge=1,
-        description="The longest time that a job may request, min, as the partition allows",
-    )
-    options: str = Field("", description="Further options of sbatch, e.g. --nice=100")
-    jobs: int = Field(100, ge=1, description="Jobs in the queue at once, unless --jobs is given")
-    batch_min: float = Field(10.0, gt=0, description="Expected time of a job, min")
-    poll_s: int = Field(20, ge=1, description="Interval between queries to Slurm, s")
-    unreachable_min: float = Field(
-        10.0, gt=0, description="Time without an answer from Slurm after which the call ends, min"
-    )
-    not_started_h: float = Field(
-        24.0, gt=0, description="Time for which all jobs may wait before the call ends, h"
-    )
-    silent_min: float = Field(
-        5.0, gt=0, description="Time with an empty queue after which jobs are submitted again, min"
-    )
-
-
 class Config(Strict):
     """The content of ``config/config.yaml``."""
 
@@ -72,7 +45,6 @@ class Config(Strict):
         "folder if bdpbench was installed with pip"
     )
     docker: DockerConfig = Field(default_factory=DockerConfig)
-    slurm: SlurmConfig = Field(default_factory=SlurmConfig)
 
 
 def load_config() -> Config:
@@ -81,4 +53,8 @@ def load_config() -> Config:
     Raises:
         BdpbenchError: naming file, line and key of what is wrong.
     """
-    return YamlFile(config_dir() / "config.yaml").validate(Config)
+    file = YamlFile(config_dir() / "config.yaml")
+    if isinstance(file.data, dict) and "slurm" in file.data:
+        hint = "options of Slurm are keys of a Snakemake profile now, as docs/clusters.md says"
+        raise file.error(("slurm",), "this key is gone", hint=hint)
+    return file.validate(Config)

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
 import polars as pl
 
-from bdpbench.contracts.documents import read_json, write_record_atomically
+from bdpbench.contracts.documents import write_record_atomically
 from bdpbench.contracts.files import sha256_of, write_atomically, write_text_atomically
 from bdpbench.contracts.plan import Output
 from bdpbench.contracts.runs import (
@@ -25,12 +25,11 @@ from bdpbench.contracts.runs import (
     MANIFEST_VERSION,
     OUTPUT_FOLDER,
     RUN_NAME,
-    RUN_VERSION,
     TABLES_FOLDER,
     TableFacts,
     TableManifest,
-    is_light,
     read_manifest,
+    read_run,
 )
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace.reader import OUTPUT_FORMATS, OutputFormat, output_format_of, read_output
@@ -43,9 +42,9 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
 
     Rows are sorted by flow (or link), then time; packets stay in the order of the trace. A table
     that already has these outputs of this run.json in this schema is kept. So are tables and files
-    that others asked for: studies may share a run and read different parts of it. An output file
-    that differs from run.json's record is refused. If one that does not cannot be read, the run has
-    failed: its record is replaced by the reason, so that it is simulated again.
+    that others asked for: studies may share a run and read different parts of it. If an output file
+    that is needed is not what the run wrote, or cannot be read, the record of the run is replaced
+    by the reason: it counts as not run, and is simulated again.
 
     Args:
         run_dir: folder of the run, with ``run.json`` and ``out/``.
@@ -58,9 +57,10 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
         BdpbenchError: when the run did not finish, when an output is missing, changed or damaged,
             or when the outputs cannot form tables.
     """
-    run = read_json(
-        run_dir / RUN_NAME, what="the record of a finished run", schema_version=RUN_VERSION
-    )
+    record = read_run(run_dir)
+    if record is None:
+        said = f"is not a finished run: it has no {RUN_NAME} that can be read"
+        raise BdpbenchError(said, where=str(run_dir))
     wanted = _by_table(run_dir, outputs)
     with _only_writer(run_dir):
         manifest = _kept_manifest(run_dir)
@@ -68,18 +68,23 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
         if not missing and _manifest_path(run_dir).is_file():
             return manifest
         files = {table: _joined(manifest, wanted[table], table) for table in missing}
-        for output in [each for table in missing for each in files[table]]:
-            _check_unchanged(run_dir, output["file"], run.get("outputs", {}))
-        _drop_tables(run_dir, manifest, missing)
-        for table in missing:
-            form = OUTPUT_FORMATS[table]
-            try:
+        needed = [f"{OUTPUT_FOLDER}/{each['file']}" for table in missing for each in files[table]]
+        for name in needed:
+            if name not in record["outputs"]:
+                said, hint = f"run.json records no output {name}", f"remove {run_dir} and run again"
+                raise BdpbenchError(said, where=str(run_dir), hint=hint)
+        try:
+            for name in needed:
+                _check_unchanged(run_dir / name, record["outputs"][name]["sha256"])
+            _drop_tables(run_dir, manifest, missing)
+            for table in missing:
+                form = OUTPUT_FORMATS[table]
                 manifest["tables"][table] = _write_table(run_dir, form, files[table])
-            except BdpbenchError as error:
-                write_text_atomically(run_dir / ERROR_NAME, f"{error}\n")
-                (run_dir / RUN_NAME).unlink()
-                raise
-            manifest["outputs"] += files[table]
+                manifest["outputs"] += files[table]
+        except BdpbenchError as error:
+            write_text_atomically(run_dir / ERROR_NAME, f"{error}\n")
+            (run_dir / RUN_NAME).unlink()
+            raise
         manifest["outputs"] = _in_order_of(outputs, manifest["outputs"])
         write_record_atomically(_manifest_path(run_dir), manifest)
     return manifest
@@ -87,9 +92,10 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
 
 def holds_outputs(run_dir: Path, outputs: Sequence[Output]) -> bool:
     """Whether a run was parsed, and its tables contain these outputs."""
-    if not _manifest_path(run_dir).is_file():
+    try:
+        manifest = read_manifest(run_dir)
+    except BdpbenchError:  # there is none, or it is damaged
         return False
-    manifest = read_manifest(run_dir)
     return all(
         _holds(manifest, table, files) for table, files in _by_table(run_dir, outputs).items()
     )
@@ -103,6 +109,8 @@ def load_table(
 ) -> pl.LazyFrame:
     """A table of a run, with the columns that ``read_output`` describes.
 
+    A table that is gone, damaged or of another schema is made again.
+
     Args:
         run_dir: folder of the run.
         name: name of the table.
@@ -110,23 +118,36 @@ def load_table(
         manifest: manifest of the run, to pass if several of its tables are loaded.
 
     Raises:
-        BdpbenchError: when the run has no such table, or its schema is not the one that this
-            version of bdpbench reads.
+        BdpbenchError: when the run has no such table, or as ``write_tables`` if it is made again.
     """
     path = _table_path(run_dir, name)
     form = output_format_of(name, where=str(path))
     manifest = manifest or read_manifest(run_dir)
-    if name not in manifest["tables"] or not path.is_file():
+    if name not in manifest["tables"]:
         raise BdpbenchError(
             f"the run has no table {name!r}; it has {', '.join(manifest['tables']) or 'none'}",
             where=str(path),
-            hint="`bdpbench run` makes the tables again" if name in manifest["tables"] else "",
         )
-    _check_schema(path, form)
-    _check_whole(path, manifest["tables"][name]["sha256"])
+    if not _is_current(path, manifest["tables"][name], form):
+        manifest = _with_made_again(run_dir, name)
     frame = pl.scan_parquet(path, glob=False)
     others = _keys(manifest["outputs"], form) - _keys(outputs or manifest["outputs"], form)
     return frame.filter(~pl.col(form.key).is_in(sorted(others))) if form.key and others else frame
+
+
+def _is_current(path: Path, facts: TableFacts, form: OutputFormat) -> bool:
+    """Whether a table is what the manifest vouches for, in the schema that is read here."""
+    is_ours = facts["schema"] == form.schema_id
+    return is_ours and path.is_file() and sha256_of(path) == facts["sha256"]
+
+
+def _with_made_again(run_dir: Path, name: str) -> TableManifest:
+    """The manifest after a table that is not current was made again."""
+    with _only_writer(run_dir):
+        manifest = read_manifest(run_dir)
+        outputs = manifest["outputs"]
+        _drop_tables(run_dir, manifest, [name])
+    return write_tables(run_dir, outputs)
 
 
 def _keys(outputs: Sequence[Output], form: OutputFormat) -> set[Any]:
@@ -185,12 +206,8 @@ def _kept_manifest(run_dir: Path) -> TableManifest:
         manifest = read_manifest(run_dir)
     except BdpbenchError:  # of another version or truncated: the tables are made again
         return empty
-    if manifest["run_json_sha256"] != empty["run_json_sha256"]:
-        raise BdpbenchError(
-            "has been changed since the run was parsed: its SHA-256 differs",
-            where=str(run_dir / RUN_NAME),
-            hint="`./bdpbench run` simulates the run again",
-        )
+    if manifest["run_json_sha256"] != empty["run_json_sha256"]:  # they are of another run.json
+        return empty
     current = {
         table: facts
         for table, facts in manifest["tables"].items()
@@ -241,26 +258,14 @@ def _in_order_of(outputs: Sequence[Output], held: Sequence[Output]) -> list[Outp
     return cast("list[Output]", [*named, *(each for each in held if each not in named)])
 
 
-def _check_unchanged(run_dir: Path, file: str, recorded: Mapping[str, Any]) -> None:
+def _check_unchanged(path: Path, sha256: str) -> None:
     """Refuse an output that is not, byte for byte, what the run wrote."""
-    name = f"{OUTPUT_FOLDER}/{file}"
-    path = run_dir / name
-    hint = f"remove {run_dir} and run again"
-    if name not in recorded:
-        raise BdpbenchError(f"run.json records no output {name}", where=str(run_dir), hint=hint)
-    if is_light(run_dir):
-        raise BdpbenchError(
-            "the outputs of this run are not here, because it was merged without them, and a "
-            f"missing table has to be made from {name}",
-            where=str(run_dir),
-            hint="`./bdpbench merge` copies them from a results folder that has them; if "
-            f"{run_dir / RUN_NAME} is removed, the run is simulated again",
-        )
+    hint = "the run counts as not run; the same command simulates it again"
     if not path.is_file():
         raise BdpbenchError("the run wrote this file, and it is gone", where=str(path), hint=hint)
-    if sha256_of(path) != recorded[name]["sha256"]:
+    if sha256_of(path) != sha256:
         raise BdpbenchError(
-            f"the file has changed since the run: its SHA-256 is not {recorded[name]['sha256']}",
+            f"the file has changed since the run: its SHA-256 is not {sha256}",
             where=str(path),
             hint=hint,
         )
@@ -296,31 +301,6 @@ def _read_file(path: Path, form: OutputFormat, output: Output) -> pl.LazyFrame:
         link=output.get("link"),
         names=output.get("names", ()),
     )
-
-
-def _check_schema(path: Path, form: OutputFormat) -> None:
-    try:
-        schema = pl.read_parquet_metadata(path).get(SCHEMA_KEY)
-    except pl.exceptions.PolarsError:
-        raise BdpbenchError(
-            "is not a parquet file", where=str(path), hint="remove it and call `bdpbench run`"
-        ) from None
-    if schema != form.schema_id:
-        raise BdpbenchError(
-            f"has schema {schema!r}, and this bdpbench reads {form.schema_id!r}",
-            where=str(path),
-            hint="`bdpbench run` makes the tables in this version's schema",
-        )
-
-
-def _check_whole(path: Path, sha256: str) -> None:
-    """Refuse a table that differs from what was parsed, since its numbers would be wrong."""
-    if sha256_of(path) != sha256:
-        raise BdpbenchError(
-            f"the table has changed since it was parsed: its SHA-256 is not {sha256}",
-            where=str(path),
-            hint=f"remove {_manifest_path(path.parent.parent)} and run again",
-        )
 
 
 def _manifest_path(run_dir: Path) -> Path:

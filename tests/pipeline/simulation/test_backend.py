@@ -13,11 +13,9 @@ from tests.needs import leave_out
 from bdpbench.app.planning import Wanted, prepare
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation import backend
 from bdpbench.simulation.backend import DockerBackend, NativeBackend, choose_backend
 from bdpbench.simulation.build import (
     PREFIX_VARIABLE,
-    BuildFacts,
     Ns2Build,
     current_build_id,
     find_build,
@@ -164,28 +162,6 @@ def test_a_variant_that_no_image_contains_runs_on_this_machine() -> None:
         assert found == NativeBackend("b", "stock")
     with pytest.raises(BdpbenchError, match="contains the variant fast, not stock"):
         choose_backend("docker", "b", variant="stock")
-
-
-@pytest.mark.parametrize(
-    ("script", "why"),
-    [
-        ("exit 0", None),
-        ("echo a >&2; echo lost it >&2; exit 1", "lost it"),
-        ("echo a; exit 1", "a"),
-        ("exit 3", "it ended with 3"),
-    ],
-)
-def test_a_build_that_does_not_run_says_why(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, why: str | None
-) -> None:
-    binary = tmp_path / "ns"
-    binary.write_text(f"#!/bin/sh\n{script}\n")
-    binary.chmod(0o755)
-    build = Ns2Build("b", binary, BuildFacts())
-    monkeypatch.setattr(backend, "find_build", lambda build_id: build)
-    assert backend.why_it_does_not_run("b") == why
-    monkeypatch.setattr(backend, "find_build", lambda build_id: None)
-    assert backend.why_it_does_not_run("b") == "it is not there"
 
 
 # ---------------------------------------------------------------- what a study names of ns-2

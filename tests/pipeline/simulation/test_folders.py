@@ -12,12 +12,10 @@ import pytest
 import yaml
 from tests.pipeline.studies.network.conftest import write_study
 
-from bdpbench.app.batch import make_libraries_here
 from bdpbench.app.beginning import begin_queue
 from bdpbench.app.keep.bundle import Portable
 from bdpbench.cli import main
 from bdpbench.contracts.paths import config_dir, repository_root
-from bdpbench.contracts.plan import write_plan_document
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation import libraries as compiling
 from bdpbench.simulation.build import (
@@ -518,15 +516,9 @@ def test_times_of_a_test_and_woken_are_those_of_the_script(mine: Path) -> None:
     use(mine)
 
 
-def test_a_batch_takes_its_queue_to_a_node_and_an_archive_keeps_it(
-    mine: Path, made: Path, tmp_path: Path
-) -> None:
-    study, library = load_study(study_of(mine)), made / f"{QueueFolder(mine).name}.so"
-    library.unlink(missing_ok=True)
+def test_an_archive_keeps_a_queue(mine: Path) -> None:
+    study = load_study(study_of(mine))
     plan = make_plan(study, "quick", "", expand_tier(study, "quick"), "")
-    write_plan_document(tmp_path / "batch.json", plan)
-    make_libraries_here(tmp_path / "batch.json")
-    assert library.is_file()
     assert Portable("mine", study.folder).plan(plan)["queue_folders"] == {
         "Mine": "config/studies/mine/queues/Mine"
     }

@@ -17,10 +17,9 @@ from bdpbench.app.evaluate.judging import criterion_of, figure_of
 from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_newcomers
 from bdpbench.app.evaluate.report import WantedFiles, make_files
 from bdpbench.app.keep.bundle import this_version
-from bdpbench.app.mending import mend_at_a_glance
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
 from bdpbench.app.progress import LINE_INTERVAL_S, PartsView, View, duration_text, make_view
-from bdpbench.app.run import Call, built, execution_of, simulate_missing
+from bdpbench.app.run import Call, built, execution_of, remove_left, simulate_missing
 from bdpbench.app.scheduling import Execution, failed_runs
 from bdpbench.contracts.evaluation import (
     EVALUATION_NAME,
@@ -285,7 +284,7 @@ class Evaluating:
             BdpbenchError: when it is interrupted, or ns-2 cannot be built.
         """
         for each in self._mirrored:
-            mend_at_a_glance(self._view, each.prepared())
+            remove_left(each.prepared())
         parts = {each.mirror.key: each.prepared().missing for each in self._mirrored}
         if any(parts.values()):
             execution = replace(execution, backend=built(execution.backend).name)

@@ -36,20 +36,6 @@ def test_studies_with_their_tiers(bdpbench: Call, example: Path) -> None:
     assert line.split()[:3] == ["ecn", "quick", "2"]
 
 
-def test_what_it_keeps_is_made_anew_where_it_is_damaged_or_a_study_changes(
-    bdpbench: Call, example: Path, tmp_path: Path
-) -> None:
-    told = bdpbench("list").out
-    kept = tmp_path / "home" / "cache" / "estimates-ecn.json"
-    assert bdpbench("list").out == told
-    kept.write_text("[]")
-    assert bdpbench("list").out == told
-    text = example.read_text()
-    assert text.count("duration_s: 30") == 1
-    example.write_text(text.replace("duration_s: 30", "duration_s: 300"))
-    assert bdpbench("list").out != told
-
-
 @pytest.mark.ci
 @pytest.mark.parametrize("key", study_keys())
 def test_the_costs_that_come_with_bdpbench_are_those_of_the_planned_runs(key: str) -> None:

@@ -7,8 +7,7 @@ A factor is 1, that of the reference machine, until enough is known, and again a
 the start of ns-2, have their own factor, because the start says nothing about the cost of packets.
 
 Planning every run of every tier takes ten seconds for sixteen thousand runs, so the estimates of
-the configured studies are in ``config/estimates.json``, which `bdpbench docs` writes; those of
-changed and other studies are cached as long as everything that planning reads is unchanged.
+the configured studies are in ``config/estimates.json``, which `bdpbench docs` writes.
 """
 
 from __future__ import annotations
@@ -16,21 +15,17 @@ from __future__ import annotations
 import json
 import statistics
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import TypedDict
 
-from bdpbench.contracts.documents import cached
 from bdpbench.contracts.files import sha256_of, write_text_atomically
 from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import (
     config_dir,
-    package_dir,
-    repository_root,
     run_folder,
     runs_folder,
-    tcl_dir,
 )
 from bdpbench.contracts.plan import PlannedRun, distinct, read_done
 from bdpbench.contracts.runs import read_run
@@ -176,8 +171,6 @@ def _known(results: Path) -> dict[str, list[float]]:
 
 ESTIMATES_NAME = "estimates.json"
 
-_READ = {".py", ".yaml", ".csv", ".tcl"}
-
 
 class _Estimates(TypedDict):
     """Estimates of a study: SHA-256 of its ``study.yaml``; tier → CPU time, s → number of runs."""
@@ -192,9 +185,7 @@ def tier_estimates_s(study: Study) -> dict[str, list[float]]:
     Raises:
         BdpbenchError: when a tier cannot be planned.
     """
-    found = _listed(study) or cached(
-        f"estimates-{study.key}", _inputs(study), lambda: _planned(study)
-    )
+    found = _listed(study) or _planned(study)
     return {
         tier: sorted(float(each_s) for each_s, runs in counts.items() for _ in range(runs))
         for tier, counts in found["tiers"].items()
@@ -229,16 +220,3 @@ def _planned(study: Study) -> _Estimates:
             for tier, runs in planned.items()
         },
     }
-
-
-def _inputs(study: Study) -> Iterator[bytes]:
-    """Everything that determines the number of runs and their cost.
-
-    That is the code that plans, the study, the scripts, and the components of ns-2.
-    """
-    code = [package_dir() / room for room in ("studies", "contracts")]
-    for folder in (*code, study.folder, tcl_dir(), repository_root() / "ns2"):
-        for path in sorted(folder.rglob("*")):
-            if path.suffix in _READ and path.is_file():
-                yield str(path).encode()
-                yield path.read_bytes()

@@ -15,7 +15,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-from ruamel.yaml import YAML
+import yaml
 
 from bdpbench.app.atlas import make_atlas
 from bdpbench.app.keep.export import check_folder
@@ -120,14 +120,13 @@ def _add_atlas(pages: Path) -> None:
 
 def _configured(root: Path, pages: Path, made: Path) -> Path:
     """A configuration for MkDocs with these folders, and the added page in the contents."""
-    yaml = YAML()
-    config = yaml.load((root / CONFIG_NAME).read_text(encoding="utf-8"))
+    config = yaml.safe_load((root / CONFIG_NAME).read_text(encoding="utf-8"))
     config["docs_dir"], config["site_dir"] = str(pages), str(made)
     config["hooks"] = [str(root / each) for each in config["hooks"]]
     config["nav"].insert(1, {"Published reports": PUBLISHED_PAGE})
     path = pages.parent / CONFIG_NAME
     with path.open("w", encoding="utf-8") as stream:
-        yaml.dump(config, stream)
+        yaml.safe_dump(config, stream)
     return path
 
 

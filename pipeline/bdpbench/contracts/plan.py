@@ -13,7 +13,9 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NotRequired, TypedDict, cast, get_args
+from typing import Literal, NotRequired, cast, get_args
+
+from typing_extensions import TypedDict
 
 from bdpbench.contracts.documents import reader
 from bdpbench.contracts.files import sha256_of, write_atomically

@@ -9,7 +9,9 @@ import types
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from sys import intern
-from typing import Literal, NotRequired, TypedDict, TypeVar
+from typing import Literal, NotRequired, TypeVar
+
+from typing_extensions import TypedDict
 
 from bdpbench.contracts.documents import reader
 from bdpbench.contracts.judged import JudgedDocument

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from bdpbench.app.costs import learn
+from bdpbench.app.costs import run_cpu_s
 from bdpbench.app.listing import announce_plan, announce_runs, announce_scripts
 from bdpbench.app.mending import mend_after_failure, mend_at_a_glance
 from bdpbench.app.planning import Prepared, Wanted, exclusive, prepare, write_batches
-from bdpbench.app.progress import View, make_view
+from bdpbench.app.progress import View, Watch, make_view
 from bdpbench.app.scheduling import Execution, Workflow, failed_runs, failure, find_profile
 from bdpbench.app.stages import downstream
 from bdpbench.app.totals import totals_lines
@@ -143,7 +143,12 @@ def _work(planned: Prepared, execution: Execution, view: View) -> None:
 
 
 def simulate_missing(
-    planned: Prepared, execution: Execution, view: View, *, judged: bool = True
+    planned: Prepared,
+    execution: Execution,
+    view: View,
+    watch: Watch | None = None,
+    *,
+    judged: bool = True,
 ) -> BdpbenchError | None:
     """Simulate, read and measure the missing runs in batches; returns what has failed.
 
@@ -151,6 +156,7 @@ def simulate_missing(
         planned: the plan and what is missing.
         execution: how to run the batches.
         view: shows the progress.
+        watch: follows these runs among others; None for these alone.
         judged: whether the study's published numbers are about these runs.
     """
     paths = planned.paths
@@ -158,9 +164,9 @@ def simulate_missing(
     jobs = write_batches(planned, execution.cores, least_s=execution.least_s)
     if not jobs["jobs"]:
         return None
-    workflow = Workflow(planned, jobs, execution, view, judged=judged)
+    watch = watch or Watch(paths.runs, planned.missing, execution.cores, run_cpu_s)
+    workflow = Workflow(planned, jobs, execution, view, watch, judged=judged)
     status = workflow.run()
-    learn(paths.results, planned.missing, paths.batches)
     return failure(planned, workflow.log, status) if status != 0 else None
 
 

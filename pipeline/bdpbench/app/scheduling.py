@@ -19,7 +19,6 @@ from pathlib import Path
 
 from pydantic import BaseModel, ConfigDict
 
-from bdpbench.app.costs import Machine
 from bdpbench.app.planning import Prepared, is_finished
 from bdpbench.app.progress import View, Watch
 from bdpbench.app.slurm import JOB_LOGS_FOLDER, Overseer, SlurmCall, slurm_call, wait_for_runs
@@ -128,6 +127,7 @@ class Workflow:
         jobs: the batches.
         execution: how to run them; its backend has been chosen.
         view: shows the progress of the simulations.
+        watch: follows them.
         judged: whether the study's published numbers are about these runs.
     """
 
@@ -137,6 +137,7 @@ class Workflow:
         jobs: Jobs,
         execution: Execution,
         view: View,
+        watch: Watch,
         *,
         judged: bool = True,
     ) -> None:
@@ -144,13 +145,7 @@ class Workflow:
         self._names = list(jobs["jobs"])
         self._execution, self._view = execution, view
         self._slurm: SlurmCall | None = None
-        self._watch = Watch(
-            self._paths.runs,
-            self._paths.batches,
-            prepared.missing,
-            execution.cores,
-            Machine(self._paths.results).run_cpu_s,
-        )
+        self._watch = watch
         self._verdicts = RunVerdicts(prepared.plan, self._paths.runs) if judged else None
         self._shown_queue = ""
 
@@ -277,7 +272,7 @@ class Workflow:
 
     def _show(self) -> None:
         """Show which runs have ended, and the progress of all, whichever process runs them."""
-        snapshot = self._watch.look()
+        snapshot = self._watch.look(self._paths.batches)
         for each in snapshot.ended:
             finished = each.status == "finished"
             known = self._verdicts if finished else None

@@ -116,7 +116,7 @@ class PlannedRun(TypedDict):
     and ``parameters`` are for readers and metrics. ``script`` is a path from ``tcl/``, also of a
     script in the study's folder; ``scripts`` is the folder of the script that replaces it, if any,
     from the checkout. ``protocols`` lists the key of each protocol of the flows once;
-    ``estimated_cpu_s`` is the CPU time of ns-2 on the reference machine, s. ``alike`` has further
+    ``estimated_cpu_s`` is the estimated CPU time of the simulator, s. ``alike`` has further
     values of a parameter that give the same run, such as shares of the BDP that round to the same
     number of packets.
     """
@@ -327,9 +327,6 @@ def batch_path(folder: Path, number: int) -> Path:
 
 read_jobs = reader(Jobs, "the jobs of `bdpbench plan`", JOBS_VERSION, JOBS_NAME)
 """Reads ``jobs.json`` of a folder of batches."""
-
-read_done = reader(Done, "the end record of a batch", DONE_VERSION)
-"""Reads the ``.done`` file of a batch, all of whose runs have ended."""
 
 
 def tell(told: Path, event: RunEvent, run_id: str) -> None:

@@ -14,7 +14,7 @@ from bdpbench.contracts.yaml_files import Location
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.behaviour import Identities
-from bdpbench.studies.cost import expected_work, network_cpu_s
+from bdpbench.studies.cost import estimated_cpu_s
 from bdpbench.studies.engines import UnsupportedError, for_ns3
 from bdpbench.studies.flows import (
     NUMBERED_KEYS,
@@ -193,6 +193,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         else identities.of(run.path, run.argv, uses, streams, files=run.files)
     )
     named = [str(parameters[each]) for each in PROTOCOL_PARAMETERS if each in parameters]
+    cost_s = estimated_cpu_s(parameters, len(run.flows), ns3=is_ns3(run.script))
     scripts = values.scenario.scripts
     return {
         "run_id": run_id(identity),
@@ -204,7 +205,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         "parameters": parameters,
         "outputs": outputs,
         "protocols": list(dict.fromkeys([flow.key for flow in run.flows] or named)),
-        "estimated_cpu_s": round(run.cpu_s(parameters), 2),
+        "estimated_cpu_s": round(cost_s, 2),
         "scripts": scripts and relative(Path(scripts)),
     }
 
@@ -245,7 +246,6 @@ def _resolved(values: Values) -> Resolved:
         flows,
         senders,
         {},
-        lambda parameters: expected_work(parameters, flows, outputs).cpu_s(),
     )
 
 
@@ -406,7 +406,6 @@ def _network(values: Values) -> Resolved:
         flows,
         senders,
         derived,
-        lambda parameters: network_cpu_s(links, flows, sources, outputs, parameters),
     )
     if values.get("engine") != NS3:
         return resolved

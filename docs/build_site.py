@@ -20,7 +20,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 
 from bdpbench.app.atlas import make_atlas
 from bdpbench.app.programs import pinned_packages

@@ -2,9 +2,8 @@
 
     PYTHONPATH=pipeline:. .bdpbench/venv/bin/python docs/generate.py
 
-writes the references under ``docs/reference/``, from schemas, metrics and the command line; the
-JSON Schemas of the YAML files (``workflow/schemas/``), from the models; and what the runs of the
-studies cost (``config/estimates.json``).
+writes the references under ``docs/reference/``, from schemas, metrics and the command line, and the
+JSON Schemas of the YAML files (``workflow/schemas/``), from the models.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from typing import TypeAlias, cast
 import click
 from pydantic import BaseModel
 
-from bdpbench.app.costs import ESTIMATES_NAME, write_estimates
 from bdpbench.cli import cli
 from bdpbench.contracts.evaluation import GALLERY, read_evaluation_document
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.judged import direction, judged_of
-from bdpbench.contracts.paths import config_dir, repository_root
+from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.runs import Definition
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
@@ -52,7 +50,6 @@ _SECTIONS = (
 def main() -> None:
     """Write all of it."""
     root = repository_root()
-    write_estimates(config_dir() / ESTIMATES_NAME)
     _write(root / "workflow" / "schemas", schema_texts())
     _write(root / "docs" / "reference", references())
 

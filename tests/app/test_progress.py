@@ -14,7 +14,6 @@ from bdpbench.app.progress import (
     EventView,
     LineView,
     LiveView,
-    PartsView,
     RunProgress,
     Snapshot,
     View,
@@ -51,9 +50,8 @@ def progress(runs: Path, run_id: str, words: str) -> None:
 def watched(
     folder: Path, runs: list[PlannedRun], jobs: int, clock: Clock, factor: float = 1.0
 ) -> Watch:
-    """A watch of one batch that starts with all runs in ``folder``."""
-    (folder / "0000.json").touch()
-    return Watch(folder, folder, runs, jobs, lambda run: factor * run["estimated_cpu_s"], clock)
+    """A watch of the runs in ``folder``, which is also that of their batches."""
+    return Watch(folder, runs, jobs, lambda run: factor * run["estimated_cpu_s"], clock)
 
 
 @pytest.mark.parametrize(
@@ -71,47 +69,46 @@ def test_the_simulated_time_is_what_ns2_last_told(
 def test_a_run_waits_runs_and_finishes(tmp_path: Path) -> None:
     clock = Clock()
     watch = watched(tmp_path, [make_run("a"), make_run("b")], 1, clock)
-    assert watch.look().running == ()
+    assert watch.look(tmp_path).running == ()
 
     tell(tmp_path / "0000.told", "begun", "a")
     progress(tmp_path, "a", "100 500\n")
-    (first,) = watch.look().running
-    assert (first.status, first.share, first.rate) == ("running", 0.2, None)
+    (first,) = watch.look(tmp_path).running
+    assert (first.status, first.share) == ("running", 0.2)
 
     clock.now_s += 4
     progress(tmp_path, "a", "300 500\n")
-    second = watch.look()
-    assert second.running[0].rate == 50.0  # 200 s simulated in 4 s
-    assert second.share == 0.3  # of two runs that cost the same
+    second = watch.look(tmp_path)
+    assert second.share == pytest.approx(0.3)  # of two runs that cost the same
 
     tell(tmp_path / "0000.told", "finished", "a")
     tell(tmp_path / "0000.told", "begun", "b")
     tell(tmp_path / "0000.told", "failed", "b")
-    last = watch.look()
+    last = watch.look(tmp_path)
     assert [(each.run["run_id"], each.status) for each in last.ended] == [
         ("a", "finished"),
         ("b", "failed"),
     ]
     assert (last.total, last.done, last.share, last.eta_s) == (2, 2, 1.0, 0.0)
-    assert watch.look().ended == ()
+    assert watch.look(tmp_path).ended == ()
 
 
 def test_a_line_counts_when_it_is_whole_and_of_a_run_that_is_waited_for(tmp_path: Path) -> None:
     watch = watched(tmp_path, [make_run("a")], 1, Clock())
     told = tmp_path / "0000.told"
     told.write_text("begun c\nfinished c\nbegun a\nfinis")
-    assert [each.run["run_id"] for each in watch.look().running] == ["a"]
+    assert [each.run["run_id"] for each in watch.look(tmp_path).running] == ["a"]
     told.write_text(told.read_text() + "hed a\n")
-    assert [each.status for each in watch.look().ended] == ["finished"]
+    assert [each.status for each in watch.look(tmp_path).ended] == ["finished"]
 
 
 def test_the_time_left_is_the_estimate_until_something_was_seen(tmp_path: Path) -> None:
     runs = [make_run("a", 30), make_run("b", 30), make_run("c", 40)]
     # 100 s of CPU time on two cores, or a single run of 40 s, which cannot be split.
-    assert watched(tmp_path, runs, 2, Clock()).look().eta_s == 50
-    assert watched(tmp_path, runs, 100, Clock()).look().eta_s == 40
+    assert watched(tmp_path, runs, 2, Clock()).look(tmp_path).eta_s == 50
+    assert watched(tmp_path, runs, 100, Clock()).look(tmp_path).eta_s == 40
     # Runs of this machine took 0.8 times what was estimated.
-    assert watched(tmp_path, runs, 2, Clock(), factor=0.8).look().eta_s == 40
+    assert watched(tmp_path, runs, 2, Clock(), factor=0.8).look(tmp_path).eta_s == 40
 
 
 def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
@@ -119,27 +116,12 @@ def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
     watch = watched(tmp_path, [make_run("a", 100), make_run("b", 100)], 1, clock)
     tell(tmp_path / "0000.told", "begun", "a")
     progress(tmp_path, "a", "0 500")
-    watch.look()
+    watch.look(tmp_path)
     clock.now_s += 200
     progress(tmp_path, "a", "250 500")
     # 50 s of the estimate took 200 s, and the estimate itself counts like 10 s of measurement:
     # (200 + 10) / (50 + 10) = 3.5 times the remaining 150 s.
-    assert watch.look().eta_s == pytest.approx(3.5 * 150)
-
-
-def test_a_run_that_prepares_for_long_is_not_taken_for_slow(tmp_path: Path) -> None:
-    clock = Clock()
-    watch = watched(tmp_path, [make_run("a", 100), make_run("b", 100)], 1, clock)
-    tell(tmp_path / "0000.told", "begun", "a")
-    for _ in range(9):
-        clock.now_s += 10  # connections are drawn, and nothing is simulated yet
-        assert watch.look().eta_s == 200
-    progress(tmp_path, "a", "100 500")
-    clock.now_s += 10
-    assert watch.look().eta_s == pytest.approx(180)  # how long that took is not known
-    clock.now_s += 20
-    progress(tmp_path, "a", "200 500")
-    assert watch.look().eta_s == pytest.approx(160)  # 20 s of the estimate took 20 s
+    assert watch.look(tmp_path).eta_s == pytest.approx(3.5 * 150)
 
 
 def test_the_time_left_learns_from_runs_too_short_to_be_seen_under_way(tmp_path: Path) -> None:
@@ -147,46 +129,17 @@ def test_the_time_left_learns_from_runs_too_short_to_be_seen_under_way(tmp_path:
     runs = [make_run(str(number), 1) for number in range(100)]
     watch = watched(tmp_path, runs, 1, clock)
     tell(tmp_path / "0000.told", "begun", "0")
-    watch.look()
+    watch.look(tmp_path)
     clock.now_s += 40
     for number in range(20):
         tell(tmp_path / "0000.told", "finished", str(number))
         tell(tmp_path / "0000.told", "begun", str(number + 1))
     # 20 s of the estimate took 40 s: (40 + 10) / (20 + 10) times the remaining 80 s.
-    assert watch.look().eta_s == pytest.approx(50 / 30 * 80)
-
-
-def test_what_was_done_before_it_was_watched_is_not_taken_for_speed(tmp_path: Path) -> None:
-    clock = Clock()
-    watch = watched(tmp_path, [make_run("a", 100)], 1, clock)
-    tell(tmp_path / "0000.told", "begun", "a")
-    progress(tmp_path, "a", "400 500")
-    watch.look()
-    clock.now_s += 10
-    progress(tmp_path, "a", "450 500")
-    # Only a tenth of the run, 10 s of the estimate, was seen: (10 + 10) / (10 + 10) = 1.
-    assert watch.look().eta_s == pytest.approx(10)
-
-
-def test_what_a_killed_attempt_told_does_not_count(tmp_path: Path) -> None:
-    clock = Clock()
-    watch = watched(tmp_path, [make_run("a", 100.0)], 1, clock)
-    tell(tmp_path / "0000.told", "begun", "a")
-    progress(tmp_path, "a", "450 500\n")
-    watch.look()
-    clock.now_s += 10
-    progress(tmp_path, "a", "0 500\n")
-    watch.look()
-    clock.now_s += 100
-    progress(tmp_path, "a", "250 500\n")
-    seen = watch.look()
-    assert seen.running[0].rate == 2.5
-    # 50 of the 100 s of the estimate took 110 s.
-    assert 50 < seen.eta_s < 120
+    assert watch.look(tmp_path).eta_s == pytest.approx(50 / 30 * 80)
 
 
 def test_no_runs_are_all_done(tmp_path: Path) -> None:
-    snapshot = watched(tmp_path, [], 2, Clock()).look()
+    snapshot = watched(tmp_path, [], 2, Clock()).look(tmp_path)
     assert (snapshot.share, snapshot.eta_s, snapshot.total) == (1.0, 0.0, 0)
 
 
@@ -194,10 +147,8 @@ def test_no_runs_are_all_done(tmp_path: Path) -> None:
 
 SHOWN = {"id": "t2", "verdict": "not_reproduced", "published": 13.0, "measured": 13.9, "unit": "s"}
 VERDICTS = [{**SHOWN, "id": "t1", "verdict": "reproduced", "page": "98"}, {**SHOWN, "page": "99"}]
-FINISHED = RunProgress(planned_run("a" * 16, label="HS-TCP, 500 s"), "finished", 500, 500, 41.0)
-RUNNING = RunProgress(
-    planned_run("b" * 16, label="[bold]CUBIC[/bold], 500 s"), "running", 125, 500, 41.7
-)
+FINISHED = RunProgress(planned_run("a" * 16, label="HS-TCP, 500 s"), "finished", 500, 500)
+RUNNING = RunProgress(planned_run("b" * 16, label="[bold]CUBIC[/bold], 500 s"), "running", 125, 500)
 SNAPSHOT = Snapshot((RUNNING,), (FINISHED,), total=2, done=1, share=0.625, eta_s=9.0)
 
 
@@ -216,7 +167,7 @@ def test_lines_tell_the_end_of_each_run_and_the_progress_every_ten_seconds(
     assert said.out == "two runs\n"
     assert said.err.splitlines() == [
         "finished single_flow HS-TCP, 500 s: 1 reproduced, 1 not reproduced",
-        "[ 62%] 1 of 2 runs · single_flow [bold]CUBIC[/bold], 500 s 25% · about 9 s left",
+        "[ 62%] 1 of 2 runs · about 9 s left · single_flow [bold]CUBIC[/bold], 500 s 25%",
     ]
 
 
@@ -231,9 +182,7 @@ def test_every_event_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> N
     assert ended["status"] == "finished"
     assert ended["verdicts"][1] == SHOWN
     assert progress["share"] == 0.625
-    assert progress["running"] == [
-        {"run_id": "b" * 16, "simulated_s": 125, "end_s": 500, "rate": 41.7}
-    ]
+    assert progress["running"] == [{"run_id": "b" * 16, "simulated_s": 125, "end_s": 500}]
 
 
 @pytest.mark.parametrize("width", [60, 120])
@@ -249,51 +198,37 @@ def test_the_live_view_draws_a_line_a_run_and_leaves_text_as_it_is(
         view.show(SNAPSHOT)
     shown = screen.getvalue()
     assert "[red]two[/red] runs" in shown
-    assert "✓ single_flow  HS-TCP, 500 s" in shown
-    assert "single_flow  " in shown.split("✓")[1].split("\n")[1]
-    assert "125 of 500 s" in shown
-    assert "41.7 s/s" in shown
-    assert "1 of 2 runs · about 9 s left" in shown
+    assert "✓ single_flow HS-TCP, 500 s  1 reproduced, 1 not reproduced" in shown
+    assert "62 %  1 of 2 runs · about 9 s left" in shown
+    assert "25 %  single_flow [bold]CUBIC[/bold]" in shown
 
 
-def _snapshot(done: int, total: int, share: float, eta_s: float) -> Snapshot:
-    return Snapshot((), (), total=total, done=done, share=share, eta_s=eta_s)
+def test_parts_have_one_progress_that_names_the_part(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Parts of 10 + 30 and 40 s, each with its own batches; on two cores at a time."""
+    clock, view_clock = Clock(), Clock()
+    watch = watched(tmp_path, [make_run("a", 10), make_run("b", 30), make_run("c", 40)], 2, clock)
+    view = LineView(view_clock)
 
-
-def test_parts_have_one_progress_that_names_the_part(capsys: pytest.CaptureFixture[str]) -> None:
-    """Parts of 10 + 30, 30 (that of before) + 40 and 20 s; on two cores at a time."""
-    a, b, c, d = (make_run(name, cost) for name, cost in zip("abcd", (10, 30, 40, 20), strict=True))
-    clock = Clock()
-    parts = {"one": [a, b], "two": [b, c], "three": [d], "none": []}
-    view = PartsView(LineView(clock), parts, 2, lambda run: run["estimated_cpu_s"])
-
-    def shown(snapshot: Snapshot) -> str:
-        clock.now_s += 10
-        view.show(snapshot)
+    def shown(part: str) -> str:
+        view_clock.now_s += 10
+        watch.part = part
+        (tmp_path / part).mkdir(exist_ok=True)
+        view.show(watch.look(tmp_path / part))
         return capsys.readouterr().err.strip()
 
-    view.begin("one")
-    assert shown(_snapshot(0, 2, 0.0, 30)) == "[  0%] 0 of 4 runs · one · about 60 s left"
-    assert shown(_snapshot(1, 2, 0.5, 15)) == "[ 20%] 1 of 4 runs · one · about 45 s left"
-    view.show(_snapshot(2, 2, 1.0, 0))
-    view.begin("two")
-    assert shown(_snapshot(0, 1, 0.0, 40)) == "[ 40%] 2 of 4 runs · two · about 50 s left"
-    view.show(_snapshot(1, 1, 1.0, 0))
-    view.begin("three")
-    assert shown(_snapshot(0, 1, 0.5, 10)) == "[ 90%] 3 of 4 runs · three · about 10 s left"
-    assert shown(_snapshot(1, 1, 1.0, 0)) == "[100%] 4 of 4 runs · three"
-    view.begin("none")
-
-
-def test_the_live_view_names_the_part(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "xterm")
-    console = Console(file=io.StringIO(), force_terminal=True, width=80, color_system=None)
-    runs = [make_run("a"), make_run("b")]
-    with LiveView(console) as live:
-        view = PartsView(live, {"one": runs[:1], "two": runs[1:]}, 1, lambda run: 1.0)
-        view.begin("one")
-        view.show(_snapshot(0, 1, 0.5, 2))
-    assert "25%  0 of 2 runs · one · about 3 s left" in console.file.getvalue()  # type: ignore[attr-defined]
+    assert shown("one") == "[  0%] 0 of 3 runs · one · about 40 s left"
+    for run_id in ("a", "b"):
+        for event in ("begun", "finished"):
+            tell(tmp_path / "one" / "0000.told", event, run_id)  # type: ignore[arg-type]
+    clock.now_s = 20
+    assert shown("one") == "[ 50%] 2 of 3 runs · one · about 40 s left"
+    (tmp_path / "two").mkdir()
+    tell(tmp_path / "two" / "0000.told", "begun", "c")
+    assert shown("two").startswith("[ 50%] 2 of 3 runs · two · about 40 s left · single_flow run c")
+    tell(tmp_path / "two" / "0000.told", "finished", "c")
+    assert shown("two") == "[100%] 3 of 3 runs · two"
 
 
 def test_a_quiet_view_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,27 +2,21 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Done
-from tests.planned_runs import loaded_study, runs_of
 
-from bdpbench.app.costs import ESTIMATES_NAME, tier_estimates_s
-from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import config_dir
-from bdpbench.studies.load import study_keys
 
 Call = Callable[..., Done]
 
 
 @pytest.fixture
 def example(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """study.yaml of the only study in a configuration, without anything cached by earlier calls."""
-    monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
+    """study.yaml of the only study in a configuration."""
     config = tmp_path / "config"
     shutil.copytree(config_dir() / "studies" / "examples" / "ecn", config / "studies" / "ecn")
     shutil.copy(config_dir() / "config.yaml", config)
@@ -34,31 +28,6 @@ def test_studies_with_their_tiers(bdpbench: Call, example: Path) -> None:
     head, line = bdpbench("list").out.splitlines()
     assert head.split() == ["study", "tier", "runs", "CPU", "time", "title"]
     assert line.split()[:3] == ["ecn", "quick", "2"]
-
-
-def test_what_it_keeps_is_made_anew_where_it_is_damaged_or_a_study_changes(
-    bdpbench: Call, example: Path, tmp_path: Path
-) -> None:
-    told = bdpbench("list").out
-    kept = tmp_path / "home" / "cache" / "estimates-ecn.json"
-    assert bdpbench("list").out == told
-    kept.write_text("[]")
-    assert bdpbench("list").out == told
-    text = example.read_text()
-    assert text.count("duration_s: 30") == 1
-    example.write_text(text.replace("duration_s: 30", "duration_s: 300"))
-    assert bdpbench("list").out != told
-
-
-@pytest.mark.ci
-@pytest.mark.parametrize("key", study_keys())
-def test_the_costs_that_come_with_bdpbench_are_those_of_the_planned_runs(key: str) -> None:
-    study = loaded_study(key)
-    kept = json.loads((config_dir() / ESTIMATES_NAME).read_text())
-    assert kept[key]["study_sha256"] == sha256_of(study.folder / "study.yaml"), "docs/generate.py"
-    for tier, estimates_s in tier_estimates_s(study).items():
-        costs_s = {run["run_id"]: run["estimated_cpu_s"] for run in runs_of(key, tier)}
-        assert estimates_s == sorted(costs_s.values()), "docs/generate.py"
 
 
 def test_a_run_that_scenarios_share_counts_once_everywhere(bdpbench: Call) -> None:

@@ -51,7 +51,7 @@ COMMANDS = {
 SURVIVE_S = 5.0
 # The kills test bdpbench, and ns-2 only incidentally: simulations may be a small part of a call.
 RUNS_S = {"plain_s": 80, "streamed_s": 30}
-PACKAGES = ("click", "ruamel-yaml")
+PACKAGES = ("click", "pyyaml")
 
 
 class Run(Workspace):

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 
-from bdpbench.app.costs import Machine, tier_estimates_s
+from bdpbench.app.costs import call_wall_s, run_cpu_s, tier_costs
 from bdpbench.app.planning import Paths, Prepared, is_finished
 from bdpbench.app.progress import View, duration_text
 from bdpbench.contracts.paths import results_dir, run_folder, run_folders
@@ -19,7 +18,6 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.simulate import SCRATCH_FOLDER
 from bdpbench.studies.background import remarks
 from bdpbench.studies.config import load_config
-from bdpbench.studies.cost import make_batches
 from bdpbench.studies.engines import engine_remarks
 from bdpbench.studies.load import load_study, studies_dir, study_keys
 from bdpbench.studies.plan import Selection, tiers_of
@@ -32,14 +30,14 @@ from bdpbench.units import several
 
 def list_studies() -> None:
     """Print every study with the numbers of runs and the CPU time of its tiers."""
-    machine = _configured_machine()
     rows = [("study", "tier", "runs", "CPU time", "title")]
     for key in study_keys():
         study = load_study(studies_dir() / key)
-        estimates_s = tier_estimates_s(study)
+        costs = tier_costs(study)
         for tier in _ordered(tiers_of(study)):
-            runs_s = estimates_s[tier]
-            rows.append((key, tier, str(len(runs_s)), _call_cost(runs_s, machine), study.title))
+            runs, cpu_s, is_most = costs[tier]
+            shown = f"≤ {runs}" if is_most else str(runs)
+            rows.append((key, tier, shown, f"~{duration_text(cpu_s)}", study.title))
     _print_table(rows)
 
 
@@ -47,7 +45,6 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
     """Print the scenarios of a study, with runs and CPU time in each tier."""
     study = load_study(study_key)
     selection = selection.in_study(study)
-    machine = _configured_machine()
     tiers = _ordered(tiers_of(study))
     by_tier = {tier: expand_tier(study, tier) for tier in tiers}
     rows = [("scenario", *tiers, "title")]
@@ -58,7 +55,7 @@ def list_scenarios(study_key: str, selection: Selection) -> None:
         for tier in tiers:
             runs = [run for run in by_tier[tier] if run["scenario"] == key and selection.wants(run)]
             runs = distinct(runs)
-            cells.append(f"{several(len(runs), 'run')}, {_cost(runs, machine)}" if runs else "-")
+            cells.append(f"{several(len(runs), 'run')}, {_cost(runs)}" if runs else "-")
         rows.append((key, *cells, scenario.title))
     print(f"{study.key}: {study.title}")
     print(f"protocols: {', '.join(study.protocols)}\n")
@@ -86,32 +83,20 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
             places[run["run_id"]].append(run)
     if not places:
         raise BdpbenchError(f"no run of tier {chosen} is selected", where="selection")
-    machine = Machine(paths.results)
     rows = [("run", "state", "CPU time", "scenario", "what")]
     for run, *others in places.values():
         state = "finished" if is_finished(paths, run) else "-"
         scenarios = ", ".join(dict.fromkeys(each["scenario"] for each in (run, *others)))
-        rows.append((run["run_id"], state, _cost([run], machine), scenarios, run["label"]))
+        rows.append((run["run_id"], state, _cost([run]), scenarios, run["label"]))
     _print_table(rows)
-
-
-def _configured_machine() -> Machine:
-    return Machine(results_dir(load_config().results))
 
 
 def _ordered(tiers: Sequence[str]) -> list[str]:
     return [tier for tier in TIERS if tier in tiers]
 
 
-def _cost(runs: Sequence[PlannedRun], machine: Machine) -> str:
-    return "~" + duration_text(sum(map(machine.run_cpu_s, runs)))
-
-
-def _call_cost(estimates_s: Sequence[float], machine: Machine) -> str:
-    """CPU time of a call that simulates all runs of a tier, including planning and report."""
-    costs_s = {str(index): machine.cpu_s(each) for index, each in enumerate(estimates_s)}
-    batches = make_batches(costs_s, len(os.sched_getaffinity(0)))
-    return "~" + duration_text(machine.call_cpu_s(estimates_s, len(batches), len(estimates_s)))
+def _cost(runs: Sequence[PlannedRun]) -> str:
+    return "~" + duration_text(sum(map(run_cpu_s, runs)))
 
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
@@ -139,9 +124,7 @@ def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
     plan, missing = prepared.plan, prepared.missing
     done = sum(is_finished(prepared.paths, run) for run in distinct(plan["runs"]))
     runs = done + len(missing)
-    machine = Machine(prepared.paths.results)
-    batches = len(make_batches({run["run_id"]: machine.run_cpu_s(run) for run in missing}, cores))
-    expected_s = machine.call_wall_s(missing, batches, runs, cores)
+    expected_s = call_wall_s(missing, cores)
     takes = f"about {duration_text(expected_s)} on {several(cores, 'core')}"
     view.tell(
         "plan",
@@ -162,10 +145,9 @@ def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
 def announce_runs(view: View, prepared: Prepared) -> None:
     """Say for each missing run what it is, why it has to be simulated, and how long it takes."""
     reasons = Reasons(prepared.paths.runs)
-    machine = Machine(prepared.paths.results)
     for run in prepared.missing:
         why = reasons.of(run)
-        cost_s = machine.run_cpu_s(run)
+        cost_s = run_cpu_s(run)
         view.tell(
             "to_simulate",
             f"  {run['run_id']}  {run['scenario']}: {run['label']}, ~{cost_s:.0f} s; {why}",

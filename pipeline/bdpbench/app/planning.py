@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.app.costs import Machine
+from bdpbench.app.costs import run_cpu_s
 from bdpbench.app.stages import study_texts, values_path
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import known_sha256_of, make_folders, sha256_of
@@ -430,9 +430,9 @@ def write_batches(prepared: Prepared, cores: int) -> Jobs:
     Finished runs without values are included if they are many, in order to be measured in parallel;
     a few are left to the report.
     """
-    paths, machine = prepared.paths, Machine(prepared.paths.results)
-    costs_s = {run["run_id"]: machine.run_cpu_s(run) for run in prepared.missing}
-    unmeasured = {each: MEASURE_S * machine.own_factor for each in _unmeasured(prepared)}
+    paths = prepared.paths
+    costs_s = {run["run_id"]: run_cpu_s(run) for run in prepared.missing}
+    unmeasured = dict.fromkeys(_unmeasured(prepared), MEASURE_S)
     if costs_s or sum(unmeasured.values()) > LEAST_S:
         costs_s |= unmeasured
     shutil.rmtree(paths.batches, ignore_errors=True)

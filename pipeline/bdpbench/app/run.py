@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from bdpbench.app.costs import Machine, learn
+from bdpbench.app.costs import run_cpu_s
 from bdpbench.app.listing import announce_plan, announce_runs
 from bdpbench.app.planning import Prepared, Wanted, exclusive, prepare, write_batches
 from bdpbench.app.progress import View, Watch, make_view
@@ -132,7 +132,12 @@ def _work(planned: Prepared, execution: Execution, view: View) -> None:
 
 
 def simulate_missing(
-    planned: Prepared, execution: Execution, view: View, *, judged: bool = True
+    planned: Prepared,
+    execution: Execution,
+    view: View,
+    watch: Watch | None = None,
+    *,
+    judged: bool = True,
 ) -> BdpbenchError | None:
     """Simulate, read and measure the missing runs in batches; returns what has failed.
 
@@ -140,27 +145,25 @@ def simulate_missing(
         planned: the plan and what is missing.
         execution: how to run the batches.
         view: shows the progress.
+        watch: follows these runs among others; None for these alone.
         judged: whether the study's published numbers are about these runs.
     """
     paths = planned.paths
     write_plan_document(paths.plan, planned.plan)
     if not write_batches(planned, execution.cores)["jobs"]:
         return None
-    cost_s = Machine(paths.results).run_cpu_s
-    watch = Watch(paths.runs, paths.batches, planned.missing, execution.cores, cost_s)
+    following = watch or Watch(paths.runs, planned.missing, execution.cores, run_cpu_s)
     known = RunVerdicts(planned.plan, paths.runs) if judged else None
 
     def look() -> None:
         """Show which runs have ended, and the progress of all, whichever process runs them."""
-        snapshot = watch.look()
+        snapshot = following.look(paths.batches)
         for each in snapshot.ended:
             judging = known if each.status == "finished" else None
             view.ended(each, [] if judging is None else judging.of(each.run["run_id"]))
         view.show(snapshot)
 
-    failed = run_batches(planned, execution, look)
-    learn(paths.results, planned.missing, paths.batches)
-    return failed
+    return run_batches(planned, execution, look)
 
 
 def remove_left(prepared: Prepared) -> None:

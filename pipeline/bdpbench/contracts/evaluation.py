@@ -30,7 +30,9 @@ from __future__ import annotations
 
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
+from typing import TYPE_CHECKING, Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from bdpbench.contracts.documents import reader, write_record_atomically
 from bdpbench.contracts.files import sha256_of, write_atomically

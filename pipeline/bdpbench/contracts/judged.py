@@ -9,7 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, NotRequired, TypedDict, get_args
+from typing import Literal, NotRequired, get_args
+
+from typing_extensions import TypedDict
 
 Better = Literal["more", "less", "nearest", ""]
 BETTER: tuple[str, ...] = get_args(Better)

@@ -13,7 +13,9 @@ import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NotRequired, TypedDict, cast, get_args
+from typing import Literal, NotRequired, cast, get_args
+
+from typing_extensions import TypedDict
 
 from bdpbench.contracts.documents import reader
 from bdpbench.contracts.files import sha256_of, write_atomically
@@ -113,7 +115,7 @@ class PlannedRun(TypedDict):
     ``run_id`` stands for the bytes that ns-2 writes (``studies.identity``); ``scenario``, ``label``
     and ``parameters`` are for readers and metrics. ``script`` is a path from ``tcl/``, also of a
     script in the study's folder. ``protocols`` lists the key of each protocol of the flows once;
-    ``estimated_cpu_s`` is the CPU time of ns-2 on the reference machine, s. ``alike`` has further
+    ``estimated_cpu_s`` is the estimated CPU time of the simulator, s. ``alike`` has further
     values of a parameter that give the same run, such as shares of the BDP that round to the same
     number of packets.
     """
@@ -323,9 +325,6 @@ def batch_path(folder: Path, number: int) -> Path:
 
 read_jobs = reader(Jobs, "the jobs of `bdpbench plan`", JOBS_VERSION, JOBS_NAME)
 """Reads ``jobs.json`` of a folder of batches."""
-
-read_done = reader(Done, "the end record of a batch", DONE_VERSION)
-"""Reads the ``.done`` file of a batch, all of whose runs have ended."""
 
 
 def tell(told: Path, event: RunEvent, run_id: str) -> None:

@@ -7,7 +7,9 @@ import io
 import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import NotRequired, TypeAlias, TypedDict
+from typing import NotRequired, TypeAlias
+
+from typing_extensions import TypedDict
 
 from bdpbench.contracts.documents import reader, shaped, write_json_atomically
 from bdpbench.contracts.kept import LIST_NAME, difference, seal, sealed

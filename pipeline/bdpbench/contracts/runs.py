@@ -10,7 +10,9 @@ import types
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Literal, NotRequired, TypedDict
+from typing import Literal, NotRequired
+
+from typing_extensions import TypedDict
 
 from bdpbench.contracts.documents import json_of, reader
 from bdpbench.contracts.judged import JudgedDocument

@@ -6,7 +6,9 @@ atlas what all studies print and state, beside our measurements.
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, TypedDict, cast
+from typing import Literal, NotRequired, cast
+
+from typing_extensions import TypedDict
 
 SCORECARD_NAME = "scorecard.json"
 SCORECARD_VERSION = 1

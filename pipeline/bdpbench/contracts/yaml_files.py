@@ -1,8 +1,4 @@
-"""YAML files with line numbers, and pydantic's findings as ``file:line: key: message``.
-
-A file is read by libyaml, with the plain scalars of YAML 1.2. If it is invalid, ruamel.yaml, which
-takes ten times as long, reads it again for its error message.
-"""
+"""YAML files with line numbers, and pydantic's findings as ``file:line: key: message``."""
 
 from __future__ import annotations
 
@@ -12,18 +8,15 @@ import re
 import types
 import typing
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
-from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-import yaml  # type: ignore[import-untyped]
+import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError
-from ruamel.yaml.error import YAMLError as RuamelError
-from ruamel.yaml.reader import ReaderError
-from ruamel.yaml.resolver import implicit_resolvers
+from yaml.composer import Composer
+from yaml.constructor import SafeConstructor
+from yaml.cyaml import CParser
+from yaml.resolver import BaseResolver
 
 from bdpbench.contracts.files import written_text
 from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
@@ -71,76 +64,153 @@ MOST_VALUES = 200_000
 """Most values of a file, with those behind an alias counted at each use: aliases of aliases can
 stand for more values than memory holds. The largest claims.yaml has some 15,000."""
 
-_SURROGATE = re.compile(r"[\ud800-\udfff]")
-_MERGE, _MAPPING = "tag:yaml.org,2002:merge", "tag:yaml.org,2002:map"
-_SAFE_LEVELS = 5_000
-_OPENED = re.compile(rf"(?:[\[{{]\s*){{{MOST_DEPTH + 1},}}")
+_MERGE = "tag:yaml.org,2002:merge"
+
+
+class _Loader(Composer, CParser, SafeConstructor, BaseResolver):  # type: ignore[misc]  # no stubs
+    """PyYAML with the plain scalars of YAML 1.2.
+
+    libyaml parses; its own composer, though, would end the process where a file is nested deeply.
+    """
+
+    def __init__(self, text: str) -> None:
+        CParser.__init__(self, text)
+        Composer.__init__(self)
+        SafeConstructor.__init__(self)
+        BaseResolver.__init__(self)
+
+    def flatten_mapping(self, node: Any) -> None:
+        """Merge mappings; their keys follow the mapping's own, as names of runs depend on it."""
+        own = [pair for pair in node.value if pair[0].tag != _MERGE]
+        super().flatten_mapping(node)
+        names = {key.value for key, _ in own}
+        merged = node.value[: len(node.value) - len(own)]
+        node.value = own + [pair for pair in merged if pair[0].value not in names]
+
+    def construct_integer(self, node: Any) -> int:
+        text = str(self.construct_scalar(node)).replace("_", "")
+        return int(text, 0 if text.lstrip("+-")[1:2] in ("x", "o", "b") else 10)
+
+
+_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_integer)
+_Loader.add_constructor(_MERGE, _Loader.construct_yaml_str)
+_WORDS = {
+    "bool": (r"true|True|TRUE|false|False|FALSE", "tTfF"),
+    "int": (r"[-+]?([0-9][0-9_]*|0b[01_]+|0o[0-7_]+|0x[0-9a-fA-F_]+)", "-+0123456789"),
+    "float": (
+        r"[-+]?([0-9][0-9_]*(\.[0-9_]*)?|\.[0-9][0-9_]*)([eE][-+]?[0-9]+)?"
+        r"|[-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN)",
+        "-+0123456789.",
+    ),
+    "timestamp": (r"[0-9]{4}-[0-9]{2}-[0-9]{2}", "0123456789"),
+    "null": (r"~|null|Null|NULL|", ["~", "n", "N", ""]),
+    "merge": (r"<<", "<"),
+}
+for _tag, (_pattern, _first) in _WORDS.items():
+    _name = f"tag:yaml.org,2002:{_tag}"
+    _Loader.add_implicit_resolver(_name, re.compile(f"^({_pattern})$"), list(_first))
 
 
 class YamlFile:
     """One parsed YAML file that remembers the line of each key.
 
+    Attributes:
+        data: its values.
+
     Raises:
-        BdpbenchError: naming the line, when the file cannot be read, is not YAML, or contains half
-            a surrogate pair, a NUL, more than MOST_DEPTH levels or more than MOST_VALUES values.
+        BdpbenchError: naming the line, when the file cannot be read, is not YAML, has a key twice
+            in a mapping, a character that is not to be printed, more than MOST_DEPTH levels or more
+            than MOST_VALUES values.
     """
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.data: Any = _read(path)
-        self._check_values()
+        self.data: Any = None
+        try:
+            text = written_text(path)
+        except FileNotFoundError:
+            raise BdpbenchError("no such file", where=str(path)) from None
+        except OSError as error:
+            raise BdpbenchError(f"cannot be read: {error.strerror}", where=str(path)) from None
+        try:
+            loader = _Loader(text)
+            self._root = loader.get_single_node()
+            if self._root is not None:
+                self._check(loader)
+                self.data = loader.construct_document(self._root)
+        except yaml.YAMLError as error:
+            mark, byte = getattr(error, "problem_mark", None), getattr(error, "position", 0)
+            line = mark.line if mark else text.encode()[:byte].count(b"\n")
+            said = (getattr(error, part, None) for part in ("context", "problem"))
+            raise self._invalid(line, ": ".join(filter(None, said)) or error) from None
+        except RecursionError:
+            raise self._too_large(0) from None
 
-    def _check_values(self) -> None:
-        left: list[tuple[Any, Location]] = [(self.data, ())]
+    def _check(self, loader: Any) -> None:
+        """Refuse what the constructor would take, in the order of the lines."""
+        left: list[tuple[Any, int]] = [(self._root, 0)]
         for count in itertools.count(1):
             if not left:
                 return
-            node, place = left.pop()
-            if len(place) > MOST_DEPTH:
-                raise _too_deep(f"{self.path}:{self.line_of(place)}")
-            if count > MOST_VALUES:
-                raise _too_many(self.path)
-            if isinstance(node, str):
-                self._check_text(node, place)
-            left += _children(node, place)
+            node, depth = left.pop()
+            if depth > MOST_DEPTH or count > MOST_VALUES:
+                raise self._too_large(node.start_mark.line)
+            below = node.value
+            if isinstance(node, yaml.ScalarNode):
+                self._value(loader, node)
+                below = []
+            elif isinstance(node, yaml.MappingNode):
+                self._check_keys(loader, node)
+                below = itertools.chain.from_iterable(node.value)
+            left += [(each, depth + 1) for each in below]
 
-    def _check_text(self, text: str, place: Location) -> None:
-        where = f"{self.path}:{{}}"
-        if _SURROGATE.search(text):
-            raise BdpbenchError(
-                "a text has half of a surrogate pair, which is not a character",
-                where=where.format(self.line_of(place)),
-                hint="write the character itself, or its code as \\UXXXXXXXX",
-            )
-        found = CONTROL_CHARACTER.search(text)
-        if found:
-            name = "NUL" if found.group() == "\0" else f"U+{ord(found.group()):04X}"
-            raise BdpbenchError(
-                f"a text has the character {name}, which controls a terminal or turns texts around",
-                where=where.format(self.line_of(place)),
-            )
+    def _check_keys(self, loader: Any, mapping: Any) -> None:
+        seen = set()
+        for key, _ in mapping.value:
+            value = self._value(loader, key)
+            if value in seen:
+                raise self._invalid(key.start_mark.line, f"found duplicate key {value!r}")
+            seen.add(value)
 
-    @cached_property
-    def _root(self) -> Any:
-        """The file's nodes, which know their lines; None if no reader can parse it."""
+    def _value(self, loader: Any, node: Any) -> Any:
+        """The value of a scalar."""
+        line = node.start_mark.line
+        if not isinstance(node, yaml.ScalarNode):
+            raise self._invalid(line, "a key is a list or a mapping")
         try:
-            text = self.path.read_text(encoding="utf-8")
-            try:
-                return yaml.compose(text, _Loader)
-            except yaml.YAMLError:
-                return _slow_reader().compose(text)
-        except (OSError, RuamelError, ValueError, RecursionError):
-            return None
+            value = loader.construct_object(node)
+        except (ValueError, OverflowError) as error:
+            raise self._invalid(line, error) from None
+        if isinstance(value, str) and (found := CONTROL_CHARACTER.search(value)):
+            said = f"a text has the character U+{ord(found.group()):04X}, which cannot be shown"
+            raise self._invalid(line, said)
+        return value
+
+    def _invalid(self, line: int, problem: object) -> BdpbenchError:
+        said = str(problem).partition("\n")[0]
+        return BdpbenchError(f"not valid YAML: {said}", where=f"{self.path}:{line + 1}")
+
+    def _too_large(self, line: int) -> BdpbenchError:
+        return BdpbenchError(
+            f"has more than {MOST_DEPTH} levels, or more than {MOST_VALUES:,} values, counting"
+            " those of aliases at each use",
+            where=f"{self.path}:{line + 1}",
+            hint="use a sweep instead of single values",
+        )
 
     def line_of(self, location: Sequence[str | int | float]) -> int:
         """1-based line of the deepest key on the path ``location`` that the file has."""
-        node, line = self._root, 1
+        node, line = self._root, 0
         for key in location:
-            node, found = _child(node, key)
-            if node is None:
+            found = None
+            if isinstance(node, yaml.MappingNode):
+                found = {name.value: (name, value) for name, value in node.value}.get(str(key))
+            elif isinstance(node, yaml.SequenceNode) and key in range(len(node.value)):
+                found = (node.value[key], node.value[key])
+            if found is None:
                 break
-            line = found + 1
-        return line
+            line, node = found[0].start_mark.line, found[1]
+        return line + 1
 
     def error(
         self, location: Sequence[str | int | float], message: str, hint: str = ""
@@ -258,190 +328,13 @@ def known_or_suggest(name: str, known: Collection[str], what: str) -> tuple[str,
     return None if name in known else (f"unknown {what} {name!r}", suggest(name, known))
 
 
-def _encloses(outer: Any, inner: Any) -> bool:
-    """Whether a node is another or contains it."""
-    first, last = outer.start_mark.index, outer.end_mark.index
-    return bool(first <= inner.start_mark.index and inner.end_mark.index <= last)
-
-
-class _Loader(yaml.CSafeLoader):  # type: ignore[misc]  # no stubs
-    """libyaml with the plain scalars of YAML 1.2, refusing a key that occurs twice in a mapping.
-
-    Keys of a mapping that is merged follow the mapping's own. What else may be merged, and errors,
-    are left to the other reader.
-    """
-
-    yaml_implicit_resolvers: typing.ClassVar[dict[str, list[tuple[str, Any]]]] = {}
-
-    def construct_mapping(self, node: Any, deep: bool = False) -> dict[Any, Any]:
-        merged = [value for key, value in node.value if key.tag == _MERGE]
-        own = [(key, value) for key, value in node.value if key.tag != _MERGE]
-        keys = [self.construct_object(key, deep=True) for key, _ in own]
-        if len(set(keys)) < len(keys):
-            raise yaml.YAMLError("a key occurs twice")
-        if not merged:
-            return dict(super().construct_mapping(node, deep))
-        if len(merged) > 1 or merged[0].tag != _MAPPING or _encloses(merged[0], node):
-            raise yaml.YAMLError("left to the other reader")
-        alone = yaml.MappingNode(node.tag, own, node.start_mark, node.end_mark)
-        found = dict(super().construct_mapping(alone, deep))
-        for key, value in self.construct_mapping(merged[0], deep=True).items():
-            found.setdefault(key, value)
-        return found
-
-    def construct_integer(self, node: Any) -> int:
-        text = str(self.construct_scalar(node)).replace("_", "")
-        return int(text, 0 if text.lstrip("+-")[1:2] in ("x", "o", "b") else 10)
-
-
-class _Tracing(_Loader):
-    """The same, remembering the line of the value that it makes."""
-
-    line = 1
-
-    def construct_object(self, node: Any, deep: bool = False) -> Any:
-        self.line = node.start_mark.line + 1
-        return super().construct_object(node, deep)
-
-
-_Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_integer)
-for _versions, _tag, _pattern, _first in implicit_resolvers:
-    if (1, 2) in _versions:
-        _Loader.add_implicit_resolver(_tag, _pattern, _first)
-
-
-def _read(path: Path) -> Any:
-    try:
-        text = written_text(path)
-        if text.startswith("%YAML"):
-            return _read_slowly(path)
-        if _may_be_deep(text):
-            _check_depth(text, path)
-        return yaml.load(text, _Loader)  # noqa: S506  a safe loader
-    except FileNotFoundError:
-        raise BdpbenchError("no such file", where=str(path)) from None
-    except OSError as error:
-        raise BdpbenchError(f"cannot be read: {error.strerror}", where=str(path)) from None
-    except RecursionError:
-        raise _too_deep(str(path)) from None
-    except (yaml.YAMLError, ValueError, TypeError):
-        return _read_slowly(path)
-
-
-def _may_be_deep(text: str) -> bool:
-    """Whether a text may be nested too deeply for libyaml: its stack overflow kills the process."""
-    brackets = text.count("[") + text.count("{")
-    beginnings = max(
-        (len(line) - len(line.lstrip(" -?:")) for line in text.splitlines()), default=0
-    )
-    return brackets + beginnings > _SAFE_LEVELS
-
-
-def _check_depth(text: str, path: Path) -> None:
-    """Refuse a text that is nested too deeply, counted by libyaml's events, which need no stack."""
-    depth = 0
-    for event in yaml.parse(text, yaml.CSafeLoader):
-        depth += isinstance(event, yaml.CollectionStartEvent)
-        depth -= isinstance(event, yaml.CollectionEndEvent)
-        if depth > MOST_DEPTH:
-            raise _too_deep(f"{path}:{event.start_mark.line + 1}")
-
-
-def _slow_reader() -> YAML:
-    reader = YAML(typ="rt")
-    reader.composer.warn_double_anchors = False  # YAML 1.2 lets an anchor be defined anew
-    return reader
-
-
-def _read_slowly(path: Path) -> Any:
-    # ruamel.yaml takes minutes for what is nested deeply, also where libyaml finds an error first.
-    text = path.read_text(encoding="utf-8")
-    opened = _OPENED.search(text)
-    if opened:
-        raise _too_deep(f"{path}:{text.count(chr(10), 0, opened.start()) + 1}")
-    with suppress(yaml.YAMLError):
-        _check_depth(text, path)
-    try:
-        with path.open(encoding="utf-8") as stream:
-            return _slow_reader().load(stream)
-    except RecursionError:
-        raise _too_deep(str(path)) from None
-    except MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else 1
-        problem = error.problem or "is not valid YAML"
-        raise BdpbenchError(f"not valid YAML: {problem}", where=f"{path}:{line}") from None
-    except ReaderError as error:
-        raise _unreadable(path, error) from None
-    except AttributeError:
-        said = "not valid YAML: a merge key names the mapping that it is in"
-        raise BdpbenchError(said, where=f"{path}:{_line_of_failure(path)}") from None
-    except (RuamelError, ValueError, TypeError, OverflowError) as error:
-        where = f"{path}:{_line_of_failure(path)}"
-        raise BdpbenchError(f"not valid YAML: {error}", where=where) from None
-
-
-def _line_of_failure(path: Path) -> int:
-    """Line of the value that cannot be made, such as a 30th of February; 1 if it is not known."""
-    loader = _Tracing(path.read_text(encoding="utf-8"))
-    with suppress(yaml.YAMLError, ValueError, TypeError):
-        loader.get_single_data()
-    return loader.line
-
-
-def _unreadable(path: Path, error: ReaderError) -> BdpbenchError:
-    """The error for a character that YAML does not allow, such as NUL."""
-    character = error.character
-    code = ord(character) if isinstance(character, str) else int(character)
-    text = path.read_text(encoding="utf-8", errors="replace")
-    line = 1 + text.count("\n", 0, max(0, text.find(chr(code))))
-    return BdpbenchError(
-        f"not valid YAML: the character U+{code:04X} is not allowed", where=f"{path}:{line}"
-    )
-
-
-def _too_deep(where: str) -> BdpbenchError:
-    return BdpbenchError(f"is nested deeper than {MOST_DEPTH} levels", where=where)
-
-
-def _too_many(path: Path) -> BdpbenchError:
-    return BdpbenchError(
-        f"has more than {MOST_VALUES:,} values, counting those of aliases at each use",
-        where=str(path),
-        hint="use a sweep instead of single values",
-    )
-
-
-def _children(node: Any, place: Location) -> list[tuple[Any, Location]]:
-    """The items of a mapping (including keys) or a sequence, with their places."""
-    if isinstance(node, dict):
-        return [pair for key in node for pair in ((key, (*place, key)), (node[key], (*place, key)))]
-    if isinstance(node, list):
-        return [(each, (*place, index)) for index, each in enumerate(node)]
-    return []
-
-
-def _child(node: Any, key: str | int | float) -> tuple[Any, int]:
-    """The node behind a key or an index, and its 0-based line; (None, 0) if there is none."""
-    # libyaml and ruamel.yaml have different classes for the same nodes.
-    kind = type(node).__name__
-    if kind == "MappingNode":
-        for name, value in node.value:
-            if name.value == str(key):
-                return value, name.start_mark.line
-    if kind == "SequenceNode" and isinstance(key, int) and key < len(node.value):
-        return node.value[key], node.value[key].start_mark.line
-    return None, 0
-
-
 def _fields_at(model: type[BaseModel], location: Location) -> list[str]:
     """Names of the fields that the model has at ``location``."""
     current: Any = model
     for part in location:
         current = _step(current, part)
-        if current is None:
-            return []
-    current = _model_in(current)
-    return list(current.model_fields) if current else []
+    found = _model_in(current)
+    return list(found.model_fields) if found else []
 
 
 def _step(annotation: Any, part: str | int | float) -> Any:
@@ -449,13 +342,9 @@ def _step(annotation: Any, part: str | int | float) -> Any:
     if model is not None:
         field = model.model_fields.get(str(part))
         return field.annotation if field else None
-    for option in _options(annotation):
-        arguments = typing.get_args(option)
-        if typing.get_origin(option) is list:
-            return arguments[0]
-        if typing.get_origin(option) is dict:
-            return arguments[1]
-    return None
+    containers = (each for each in _options(annotation) if typing.get_origin(each) in (list, dict))
+    arguments = typing.get_args(next(containers, None))
+    return arguments[-1] if arguments else None
 
 
 def _options(annotation: Any) -> list[Any]:

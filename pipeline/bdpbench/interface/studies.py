@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import polars as pl
 
-from bdpbench.app.costs import tier_estimates_s
+from bdpbench.app.costs import tier_costs
 from bdpbench.app.keep.bundle import Results, collect
 from bdpbench.app.keep.publish import collect_published
 from bdpbench.app.planning import Paths, Wanted, is_finished, prepare
@@ -243,8 +243,9 @@ def list_studies() -> pl.DataFrame:
 
     Returns:
         One row for each tier: study (str, key), title (str), tier (str), runs (i64, number of
-            runs),
-        estimated_cpu_s (f64, CPU time of ns-2 for all of them on the reference machine, s).
+            runs; at most so many in a tier of more than 100 that is not published, as scenarios may
+            share some),
+        estimated_cpu_s (f64, expected CPU time of all of them, s).
 
     Raises:
         BdpbenchError: naming file, line and key of what is wrong with a study.
@@ -252,9 +253,9 @@ def list_studies() -> pl.DataFrame:
     rows = []
     for key in study_keys():
         found = load_study(studies_dir() / key)
-        estimates_s = tier_estimates_s(found)
+        costs = tier_costs(found)
         rows += [
-            (key, found.title, tier, len(estimates_s[tier]), sum(estimates_s[tier]))
+            (key, found.title, tier, costs[tier].runs, costs[tier].cpu_s)
             for tier in tiers_of(found)
         ]
     return pl.DataFrame(rows, schema=STUDIES_SCHEMA, orient="row")

@@ -38,10 +38,6 @@ LEAST_RATE_PER_S = 0.1
 """Below this rate, PackMime's interarrival times vary so much that thousands of connections begin
 at once."""
 
-# A session's first agents, which are created each time, s; PackMime first draws thousands of sizes.
-_WEB_SETUP_S, _PACKMIME_SETUP_S = 0.015, 0.3
-# Mean of 20,000 draws from PackMime's own distribution of responses, bytes.
-_RESPONSE_BYTES = 8000.0
 _DEFAULT_TCP = "reno"
 _VERSIONS = (1.0, 1.1)
 _LINKS_OF_HOSTS = ("server_mbps", "server_delay_ms", "client_mbps", "client_delay_ms")
@@ -78,23 +74,15 @@ class Source:
 
     Attributes:
         kind: its kind.
-        mbps: mean rate that it offers, Mbit/s.
         sender: the sender that its connections count as for ns-2's behaviour; None for UDP.
         arguments: keys of the script's arguments after the prefix, and their values.
-        hosts: number of nodes that it adds to the network.
         pages: whether the pages of the web are recorded.
-        connections_per_s: TCP connections per second.
-        setup_s: additional CPU time before its traffic is steady, s.
     """
 
     kind: str
-    mbps: float
     sender: Sender | None
     arguments: Sequence[tuple[str, Scalar]]
-    hosts: int = 2
     pages: bool = False
-    connections_per_s: float = 0.0
-    setup_s: float = 0.0
 
 
 def source_arguments(sources: Sequence[Source]) -> Iterator[tuple[str, Scalar]]:
@@ -180,11 +168,9 @@ def _given(said: Background, *names: str) -> Iterator[tuple[str, Scalar]]:
 
 
 def _udp(said: Background, more: Pairs) -> Source:
-    burst_s, idle_s = float(said.burst_s or 1), float(said.idle_s or 0)
-    mbps = float(said.rate_mbps or 0) * burst_s / (burst_s + idle_s)
     more += _given(said, "rate_mbps", "packet_bytes", "burst_s", "idle_s", "shape")
     more += [("jitter", 1)] if said.jitter == "on" else []
-    return Source(said.kind, mbps, None, more)
+    return Source(said.kind, None, more)
 
 
 # ---------------------------------------------------------------- web
@@ -212,28 +198,11 @@ def _web(
     more += [(f"set.{name}", value) for name, value in sender.settings.items()]
     pages = said.record_pages == "on"
     more += [("record_pages", 1)] if pages else []
-    per_s = _objects_per_s(said)
-    return Source(
-        said.kind,
-        per_s * 8 * _mean(said.object_bytes) / 1e6,
-        sender,
-        more,
-        hosts=hosts + 2,
-        pages=pages,
-        connections_per_s=per_s,
-        setup_s=_WEB_SETUP_S * int(said.sessions or 0),
-    )
+    return Source(said.kind, sender, more, pages=pages)
 
 
 def _mean(quantity: Quantity | None) -> float:
     return float(quantity.mean) if quantity else 0.0
-
-
-def _objects_per_s(said: Background) -> float:
-    """Objects that all sessions together request per second if connections take no time."""
-    objects = _mean(said.page_objects)
-    page_s = _mean(said.page_pause_s) + objects * _mean(said.object_pause_s)
-    return int(said.sessions or 0) * objects / page_s
 
 
 # ---------------------------------------------------------------- PackMime
@@ -256,18 +225,7 @@ def _packmime(
     # The sender that the ends of the connections count as for ns-2's behaviour.
     agent = "TCP/FullTcp" if tcp == _DEFAULT_TCP else f"TCP/FullTcp/{tcp.title()}"
     protocol = Protocol(label=tcp, colour="#000000", agent=agent, sink=agent)
-    # Only one response of a persistent connection is counted.
-    mean = _mean(said.response_bytes) if said.response_bytes else _RESPONSE_BYTES
-    per_s = float(said.rate_per_s or 0)
-    return Source(
-        said.kind,
-        per_s * 8 * mean / 1e6,
-        Sender(tcp, protocol, {}, defaults, 0.0, None),
-        more,
-        hosts=int(said.servers or 0) + int(said.clients or 0) + 2,
-        connections_per_s=per_s,
-        setup_s=_PACKMIME_SETUP_S,
-    )
+    return Source(said.kind, Sender(tcp, protocol, {}, defaults, 0.0, None), more)
 
 
 def _version(values: Values, said: Background, location: Location) -> float:
@@ -347,9 +305,7 @@ def _tmix(
             f"{MOST_VECTORS:,} at most",
             hint="larger responses, more exchanges, a lower load or a shorter run",
         )
-    return Source(
-        said.kind, mbps, sender, more, hosts=sum(map(len, delays.values())), connections_per_s=per_s
-    )
+    return Source(said.kind, sender, more)
 
 
 def _check_tmix(values: Values, said: Background, location: Location) -> None:

@@ -16,7 +16,6 @@ from functools import cache, cached_property, lru_cache
 from pathlib import Path
 from typing import TypedDict
 
-from bdpbench.contracts.documents import cached
 from bdpbench.contracts.files import FolderState, state_of
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import AgentUse, Identity, Output
@@ -196,16 +195,10 @@ def _stripped(folder: Path, state: FolderState) -> _Stripped:
         if path.suffix in (".cc", ".h")
     }
 
-    def strip() -> _Stripped:
-        return {
-            "patches": {name: changes_of(text, name) for name, text in patches.items()},
-            "code": {name: strip_cpp(text) for name, text in code.items()},
-        }
-
-    texts = [*patches, *patches.values(), "", *code, *code.values()]
-    inputs = [each.encode(errors="surrogateescape") for each in texts]
-    own = [Path(__file__).with_name(name).read_bytes() for name in ("behaviour.py", "identity.py")]
-    return cached("ns2-stripped", [*own, *inputs], strip)
+    return {
+        "patches": {name: changes_of(text, name) for name, text in patches.items()},
+        "code": {name: strip_cpp(text) for name, text in code.items()},
+    }
 
 
 def _read(path: Path) -> str:

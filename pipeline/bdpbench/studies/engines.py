@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import NoReturn
 
 from bdpbench.contracts.paths import config_dir, relative, tcl_dir
-from bdpbench.contracts.plan import Parameters, PlannedRun, format_value
+from bdpbench.contracts.plan import PlannedRun, format_value
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.cost import NS3_COSTS, network_cpu_s
 from bdpbench.studies.engine_queues import (
     QUEUE_COUNTERPARTS,
     DifferentQueueError,
@@ -219,10 +218,6 @@ class _Translation:
         path = ns3_program()
 
         outputs = [each for each in run.outputs if each["table"] not in _NOT_WRITTEN]
-
-        def cpu_s(parameters: Parameters) -> float:
-            return network_cpu_s(self._links, self._flows, [], outputs, parameters, NS3_COSTS)
-
         return Resolved(
             relative(path, tcl_dir()),
             path,
@@ -231,7 +226,6 @@ class _Translation:
             run.flows,
             run.senders,
             run.derived,
-            cpu_s,
         )
 
     def _refuse(self, location: Location, what: str, reason: str = "") -> NoReturn:

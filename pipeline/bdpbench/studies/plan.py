@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -97,15 +97,21 @@ def tiers_of(study: Study) -> list[str]:
 def parameter_grid(study: Study, key: str, tier: str) -> Iterator[Parameters]:
     """Parameters of the runs of a scenario in a tier, as the study gives them."""
     scenario, vocabulary = study.scenarios[key], study.vocabulary
-    base = {**study.topologies[scenario.topology].parameters, **scenario.parameters}
+
+    def plain(given: Mapping[str, Scalar]) -> Parameters:
+        return {name: vocabulary[name].plain(value) for name, value in given.items()}
+
+    base = plain({**study.topologies[scenario.topology].parameters, **scenario.parameters})
+    cases = [plain(case) for case in scenario.cases or [{}]]
     for entry in scenario.tiers.get(tier, []):  # type: ignore[call-overload]
-        for values in itertools.product(*scenario.swept_values(entry)):
-            grid = dict(zip(scenario.sweep, values, strict=True))
-            for case in scenario.cases or [{}]:
-                given = {**base, **grid, **case}
-                if all(given.get(name) in kept for name, kept in entry.only.items()):
-                    plain = {name: vocabulary[name].plain(value) for name, value in given.items()}
-                    yield {**plain, "duration_s": float(entry.duration_s)}
+        swept = [
+            [plain({name: value}) for value in values]
+            for name, values in zip(scenario.sweep, scenario.swept_values(entry), strict=True)
+        ]
+        for parts in itertools.product([base], *swept, cases):
+            given: Parameters = dict(itertools.chain.from_iterable(map(dict.items, parts)))
+            if all(given.get(name) in kept for name, kept in entry.only.items()):
+                yield {**given, "duration_s": float(entry.duration_s)}
 
 
 def note_equal(study: Study, known: PlannedRun, run: PlannedRun) -> None:

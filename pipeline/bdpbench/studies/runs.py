@@ -13,7 +13,7 @@ from bdpbench.contracts.runs import OUTPUT_FOLDER, REDUCED_TABLES, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.behaviour import Identities
-from bdpbench.studies.cost import expected_work, network_cpu_s
+from bdpbench.studies.cost import estimated_cpu_s
 from bdpbench.studies.engines import UnsupportedError, for_ns3
 from bdpbench.studies.flows import (
     NUMBERED_KEYS,
@@ -190,6 +190,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         else identities.of(run.path, run.argv, uses, streams)
     )
     named = [str(parameters[each]) for each in PROTOCOL_PARAMETERS if each in parameters]
+    cost_s = estimated_cpu_s(parameters, len(run.flows), ns3=is_ns3(run.script))
     return {
         "run_id": run_id(identity),
         "identity": identity,
@@ -200,7 +201,7 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
         "parameters": parameters,
         "outputs": outputs,
         "protocols": list(dict.fromkeys([flow.key for flow in run.flows] or named)),
-        "estimated_cpu_s": round(run.cpu_s(parameters), 2),
+        "estimated_cpu_s": round(cost_s, 2),
     }
 
 
@@ -232,7 +233,6 @@ def _resolved(values: Values) -> Resolved:
         flows,
         flows,
         {},
-        lambda parameters: expected_work(parameters, flows, outputs).cpu_s(),
     )
 
 
@@ -392,7 +392,6 @@ def _network(values: Values) -> Resolved:
         flows,
         senders,
         derived,
-        lambda parameters: network_cpu_s(links, flows, sources, outputs, parameters),
     )
     if values.get("engine") != NS3:
         return resolved

@@ -7,7 +7,7 @@ an agent. Otherwise it has to be declared nominal, so that only metrics and labe
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -352,7 +352,6 @@ class Resolved:
         flows: flows of the run.
         senders: the senders that decide how ns-2 behaves.
         derived: parameters that follow from others, for metrics and labels.
-        cpu_s: predicts the CPU time on the reference machine, s, from all parameters.
     """
 
     script: str
@@ -362,7 +361,6 @@ class Resolved:
     flows: Sequence[Sender]
     senders: Sequence[Sender]
     derived: Parameters
-    cpu_s: Callable[[Parameters], float]
 
 
 def argument_words(pairs: Sequence[tuple[str, Scalar]]) -> list[str]:

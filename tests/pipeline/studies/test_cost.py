@@ -1,4 +1,4 @@
-"""The arithmetic of the cost model; tests/benchmarks/cost_model.py measures how well it fits."""
+"""The estimate of a run; tests/benchmarks/cost_model.py measures how well it fits. Batches."""
 
 from __future__ import annotations
 
@@ -10,112 +10,27 @@ from hypothesis import strategies as st
 from tests.app.planned import planned_run
 from tests.random_examples import examples
 
-from bdpbench.contracts.plan import Output, Parameters
+from bdpbench.contracts.plan import Parameters
 from bdpbench.studies.cost import (
-    COSTS,
     LEAST_S,
     MOST_RUNS,
     MOST_S,
-    Work,
     batch_memory_mb,
-    expected_work,
+    estimated_cpu_s,
     make_batches,
-    utilization,
 )
-from bdpbench.studies.parts import Protocol
-from bdpbench.studies.values import Sender
 
 # 8.4 Mbit/s are 1,000 packets of 1,050 bytes per second.
-PATH: Parameters = {
-    "bottleneck_mbps": 8.4,
-    "packet_bytes": 1000,
-    "duration_s": 100.0,
-    "sample_s": 0.01,
-}
-SHARED: Parameters = {**PATH, "bdp_pkts": 1000.0, "buffer_pkts": 1000, "rtt_ms": 1.0}
-OUTPUTS: list[Output] = [
-    {"file": "cwnd.out", "table": "cwnd", "flow": 0},
-    {"file": "queue.out", "table": "queue", "link": "bottleneck"},
-    {"file": "util.out", "table": "utilization", "link": "bottleneck"},
-]
+PATH: Parameters = {"bottleneck_mbps": 8.4, "packet_bytes": 1000, "duration_s": 100.0}
 
 
-def _flow(agent: str = "TCP/Sack1", linux: str | None = None, **variables: float) -> Sender:
-    protocol = Protocol(label="x", colour="#000000", agent=agent, linux=linux)
-    return Sender("x", protocol, variables, {}, 0.0, 1.0)
-
-
-FAST = _flow("TCP/Fast", alpha_=312)
-SCALABLE = _flow(windowOption_=9)
-CUBIC = _flow(windowOption_=13)
-HTCP = _flow(windowOption_=-10)
-HS = _flow(windowOption_=8)
-
-
-def test_work_of_a_full_bottleneck() -> None:
-    # 1,000 packets per second with six lines each, and a sample of flow and queue every 0.01 s.
-    assert expected_work(PATH, [], OUTPUTS) == Work(100_000, 0, 20_000)
-    traced: Parameters = {**PATH, "trace": "packets", "sample_s": 1.0, "queue_sample_s": 10.0}
-    assert expected_work(traced, [], OUTPUTS) == Work(100_000, 600_000, 110)
-
-
-def test_filling_the_path_takes_a_round_trip_for_each_fifty_packets() -> None:
-    # 1,000 packets / 50 = 20 round trips of 1 s; meanwhile half of the capacity is used.
-    slow: Parameters = {**SHARED, "rtt_ms": 1000.0}
-    assert expected_work(slow, [], []).packets == pytest.approx(90_000)
-    # After 10 of the 20 s the rate is one half, and a quarter of 10 s's packets have passed.
-    assert expected_work({**slow, "duration_s": 10}, [], []).packets == pytest.approx(2_500)
-    # FAST fills 622 Mbit/s and 100 ms in 4.64 s (sharma2006), so 5 s use a bit more than half.
-    fast: Parameters = {**slow, "bdp_pkts": 7775.0, "buffer_pkts": 7775, "rtt_ms": 100.0}
-    packets = expected_work({**fast, "duration_s": 5}, [FAST], []).packets
-    assert packets == pytest.approx(2_680, rel=0.05)
-
-
-def test_a_long_buffer_lets_every_protocol_use_the_bottleneck() -> None:
-    for flow in (HS, HTCP, SCALABLE, FAST, _flow("TCP/Vegas"), _flow("TCP/Linux", "cubic")):
-        assert utilization(SHARED, [flow]) == pytest.approx(1, abs=1e-3)
-
-
-def test_short_buffers_cost_some_protocols_more_than_others() -> None:
-    # Buffers of 0.5 % of the BDP, like the 40 packets of sharma2006: its report gives 0.90 for
-    # CUBIC, 0.50 for Scalable TCP, 0.22 for H-TCP and 0.01 for FAST in the second half of the runs.
-    # For a time, a tenth is close enough.
-    short: Parameters = {**SHARED, "bdp_pkts": 7776.0, "buffer_pkts": 40}
-    for flow, expected in ((CUBIC, 0.90), (SCALABLE, 0.50), (HTCP, 0.22), (FAST, 0.01)):
-        assert utilization(short, [flow]) == pytest.approx(expected, abs=0.1)
-    # With an alpha that fits into the buffer, FAST fills the path.
-    assert utilization(short, [_flow("TCP/Fast", alpha_=40)]) == 1
-
-
-def test_standard_tcp_needs_a_buffer_of_one_bdp() -> None:
-    half: Parameters = {**SHARED, "buffer_pkts": 500}
-    for agent in ("TCP", "TCP/Reno", "TCP/Newreno", "TCP/Sack1", "TCP/SackTS"):
-        assert utilization(half, [_flow(agent)]) == pytest.approx(0.875)
-
-
-def test_two_protocols_use_the_geometric_mean() -> None:
-    short: Parameters = {**SHARED, "bdp_pkts": 7776.0, "buffer_pkts": 40}
-    alone = [utilization(short, [flow]) for flow in (HS, HTCP)]
-    both = utilization(short, [HS, HTCP])
-    assert both**2 == pytest.approx(alone[0] * alone[1])
-
-
-def test_the_time_is_the_sum_of_its_parts() -> None:
-    traced: Parameters = {**PATH, "trace": "packets"}
-    expected = COSTS.startup_s + 1e5 * COSTS.packet_s + 6e5 * COSTS.line_s + 2e4 * COSTS.sample_s
-    assert expected_work(traced, [], OUTPUTS).cpu_s() == pytest.approx(expected)
-
-
-def test_packets_that_outgrow_the_caches_take_longer() -> None:
-    # Measured with all cores busy: 1.1 µs for one flow with 1,100 packets in flight and 1.5 µs with
-    # 12,000; for ten flows 2.0 µs with 24,000.
-    near, far, ten = (
-        Work(1e6, 0, 0, flows, pkts).distance
-        for flows, pkts in ((1, 1_100), (1, 12_000), (10, 24_000))
-    )
-    assert far / near == pytest.approx(1.5 / 1.1, rel=0.1)
-    assert ten / near == pytest.approx(2.0 / 1.1, rel=0.15)
-    assert Work(1e6, 0, 0).distance == 1
+def test_a_run_takes_its_start_its_flows_and_its_packets() -> None:
+    start_s, flow_s, packet_s = 0.1, 0.01, 1e-6
+    expected_s = start_s + 10 * flow_s + 100_000 * packet_s
+    assert estimated_cpu_s(PATH, 10, ns3=False) == pytest.approx(expected_s)
+    assert estimated_cpu_s(PATH, 10, ns3=True) > 5 * expected_s
+    # The rate of a script's own network may be unknown.
+    assert estimated_cpu_s({"duration_s": 100.0}, 0, ns3=False) == start_s
 
 
 def test_a_batch_has_room_for_what_ns2_took() -> None:

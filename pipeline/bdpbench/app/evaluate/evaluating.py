@@ -11,14 +11,14 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 
-from bdpbench.app.costs import Machine
+from bdpbench.app.costs import call_wall_s, run_cpu_s
 from bdpbench.app.evaluate.cells import Cell, Status, StudyCells, frame_of
 from bdpbench.app.evaluate.judging import criterion_of, figure_of
 from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_newcomers
 from bdpbench.app.evaluate.report import WantedFiles, make_files
 from bdpbench.app.keep.bundle import this_version
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
-from bdpbench.app.progress import LINE_INTERVAL_S, PartsView, View, duration_text, make_view
+from bdpbench.app.progress import LINE_INTERVAL_S, View, Watch, duration_text, make_view
 from bdpbench.app.run import Call, built, execution_of, remove_left, simulate_missing
 from bdpbench.app.scheduling import Execution, failed_runs
 from bdpbench.contracts.evaluation import (
@@ -35,7 +35,7 @@ from bdpbench.contracts.evaluation import (
     read_evaluation_document,
     write_evaluation,
 )
-from bdpbench.contracts.paths import config_dir, relative, results_dir
+from bdpbench.contracts.paths import config_dir, relative, results_dir, runs_folder
 from bdpbench.contracts.plan import PLAN_NAME, write_plan_document
 from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
@@ -45,7 +45,6 @@ from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
 from bdpbench.studies.config import load_config
-from bdpbench.studies.cost import make_batches
 from bdpbench.studies.evaluate import Mirror, mirrors
 from bdpbench.studies.load import folders_of
 
@@ -228,13 +227,10 @@ class Evaluating:
 
     def announce(self, cores: int) -> None:
         """Say how many runs there are, how many of them are known, and what the rest costs."""
-        machine = Machine(self._results)
         expected_s = 0.0
         for each in self._mirrored:
             missing = each.prepared().missing
-            costs = {run["run_id"]: machine.run_cpu_s(run) for run in missing}
-            batches = len(make_batches(costs, cores))
-            wall_s = machine.call_wall_s(missing, batches, 0, cores) if missing else 0.0
+            wall_s = call_wall_s(missing, cores) if missing else 0.0
             expected_s += wall_s
             runs = len({run["run_id"] for run in each.plan["runs"]})
             known = runs - len({run["run_id"] for run in each.to_simulate})
@@ -260,10 +256,9 @@ class Evaluating:
 
     def announce_runs(self) -> None:
         """Say which runs would be simulated."""
-        machine = Machine(self._results)
         for each in self._mirrored:
             for run in each.prepared().missing:
-                cost_s = machine.run_cpu_s(run)
+                cost_s = run_cpu_s(run)
                 place = f"{each.mirror.key}, {run['scenario']}"
                 self._view.tell(
                     "to_simulate",
@@ -288,14 +283,14 @@ class Evaluating:
         parts = {each.mirror.key: each.prepared().missing for each in self._mirrored}
         if any(parts.values()):
             execution = replace(execution, backend=built(execution.backend).name)
-        cost_s = Machine(self._results).run_cpu_s
-        view = PartsView(self._view, parts, execution.cores, cost_s)
+        runs = [run for missing in parts.values() for run in missing]
+        watch = Watch(runs_folder(self._results), runs, execution.cores, run_cpu_s)
         for each in self._mirrored:
-            view.begin(each.mirror.key)
+            watch.part = each.mirror.key
             prepared = each.prepared()
             if not prepared.missing:
                 continue
-            failed = simulate_missing(prepared, execution, view, judged=False)
+            failed = simulate_missing(prepared, execution, self._view, watch, judged=False)
             # What a run says itself is told with its values, of which it has none.
             if failed is not None and not failed_runs(prepared):
                 self._add_problem("", each.mirror.key, "", str(failed))

@@ -8,6 +8,7 @@ import polars as pl
 
 from bdpbench.metrics import FlowView, Group, Row, flow_metric, group_metric, second_half
 from bdpbench.metrics.definition import CUT, HALF  # noqa: F401 - words of a definition
+from bdpbench.units import total
 
 _BESIDE = frozenset({"engine", "substream"})
 _ABOUT = "It belongs to ns-2's first run, and is measured where all runs of both have the value."
@@ -23,7 +24,7 @@ def _both(group: Group, metric: str) -> Iterator[tuple[Row, float, float]]:
             known = [each for each in values if each is not None]
             if not known or len(known) < len(values):
                 break
-            means.append(sum(known) / len(known))
+            means.append(total(known) / len(known))
         if len(means) == 2:
             yield next(row for row in mine if row.parameters.get("engine") == "ns2"), *means
 

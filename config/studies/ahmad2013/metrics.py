@@ -16,7 +16,7 @@ import polars as pl
 
 from bdpbench.metrics import FlowView, RunView, counted, flow_metric, run_metric, second_half
 from bdpbench.metrics.fairness import jain_index, throughput_ratio
-from bdpbench.units import BITS_PER_BYTE
+from bdpbench.units import BITS_PER_BYTE, total
 
 _PAPER = "Ahmad, Ngadi and Mohamad (2013)"
 _ACKNOWLEDGED = "ack_"
@@ -89,7 +89,7 @@ def _share(run: RunView, goodputs: Sequence[float | None]) -> float | None:
     known = [each for each in goodputs if each is not None]
     if len(known) < len(goodputs):
         return None
-    return 100 * sum(known) / run.positive("bottleneck_mbps")
+    return 100 * total(known) / run.positive("bottleneck_mbps")
 
 
 _of_second_half = functools.partial(

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from bdpbench.later import pl
+from bdpbench.units import total
 
 FAIRNESS_REGIONS = 5
 """Equal parts of the range of |asymmetry|, 0 to 1, from fair to starved."""
@@ -115,7 +116,7 @@ def jain_index(throughputs: Sequence[float | None]) -> float | None:
     if len(known) < len(throughputs) or largest == 0:
         return None
     scaled = [each / largest for each in known]
-    return float(sum(scaled) ** 2 / (len(scaled) * sum(each * each for each in scaled)))
+    return total(scaled) ** 2 / (len(scaled) * total(each * each for each in scaled))
 
 
 def max_min_shares(

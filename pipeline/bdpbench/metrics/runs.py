@@ -31,6 +31,7 @@ from bdpbench.metrics.definition import (
 from bdpbench.metrics.groups import Group, Row, confidence_interval
 from bdpbench.metrics.series import batch_means, inside, known_mean, known_sum, mean, number
 from bdpbench.metrics.views import FlowView, RunView, counted, once, second_half
+from bdpbench.units import total
 
 
 def _has_flows(run: RunView) -> bool:
@@ -185,7 +186,7 @@ def flows_utilization(run: RunView) -> float | None:
     """
     known = [each for each in run.mean_throughputs if each is not None]
     (link,) = run.links("utilization")
-    return 100 * sum(known) / link.capacity_mbps(second_half(run)) if known else None
+    return 100 * total(known) / link.capacity_mbps(second_half(run)) if known else None
 
 
 @_of_two_flows(

@@ -11,7 +11,7 @@ import math
 from collections.abc import Sequence
 
 from bdpbench.later import Schema, pl
-from bdpbench.units import BITS_PER_BYTE
+from bdpbench.units import BITS_PER_BYTE, total
 
 PEAK_SHARE = 0.9
 """Share of the nominal BDP or capacity that counts as reaching it (Sharma 2006, section 4.7.1)."""
@@ -150,7 +150,7 @@ def number(value: object) -> float | None:
 def known_sum(values: Sequence[float | None]) -> float | None:
     """The sum; None if one of the values is unknown, or there are none."""
     known = [each for each in values if each is not None]
-    return sum(known) if known and len(known) == len(values) else None
+    return total(known) if known and len(known) == len(values) else None
 
 
 def known_mean(values: Sequence[float | None]) -> float | None:

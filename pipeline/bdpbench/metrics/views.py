@@ -22,6 +22,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.definition import Window
 from bdpbench.metrics.series import PEAK_SHARE, find_cuts, in_window, queueing_delays
 from bdpbench.metrics.series import mean as mean_of
+from bdpbench.units import total
 
 PACKET_FLOWS = "packet_flows"
 """Table of a run with ``trace: stream``: what its flows sent, received and lost."""
@@ -325,11 +326,11 @@ class LinkView(View):
         if len(rows) == 1 or end_s <= start_s:
             return float(rows[0][1])
         ends_s = [since_s for since_s, _ in rows[1:]] + [end_s]
-        carried = sum(
+        carried = total(
             mbps * max(0.0, min(until_s, end_s) - max(since_s, start_s))
             for (since_s, mbps), until_s in zip(rows, ends_s, strict=True)
         )
-        return float(carried / (end_s - start_s))
+        return carried / (end_s - start_s)
 
     @cached_property
     def queueing_delays_ms(self) -> pl.Series:

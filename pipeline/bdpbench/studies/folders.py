@@ -12,6 +12,7 @@ from __future__ import annotations
 import hashlib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -367,9 +368,12 @@ def named_folders(source: YamlFile, kind: type[FolderT]) -> Iterator[tuple[str, 
 
 
 def _named(source: YamlFile, place: Location, given: str, kind: type[FolderT]) -> FolderT:
+    path = source.path.parent / expanded(Path(given))
     try:
-        path = (source.path.parent / expanded(Path(given))).resolve()
-    except (OSError, RuntimeError):  # RuntimeError before Python 3.13
+        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
+            path.stat()  # since Python 3.13, `resolve` says nothing of links
+        path = path.resolve()
+    except (OSError, RuntimeError):
         said = "is a link that leads back to itself"
         raise source.error((*place, "folder"), said) from None
     folder = folder_in(kind, path)

@@ -7,6 +7,7 @@ the business of Snakemake and of its plugin for that cluster.
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -191,6 +192,7 @@ def _wait(child: subprocess.Popen[bytes], timeout_s: float) -> int | None:
 _LOG_TAIL_LINES = 15
 _PROBE_BYTES = 65_536
 _ERROR = "error: "
+_ERRNO = re.compile(r"^ *OSError: \[Errno (\d+)\]", re.MULTILINE)
 _INTERRUPTED = ("KeyboardInterrupt", "Terminating processes on user request")
 """Beginnings of lines that Python and Snakemake write after SIGINT."""
 
@@ -216,7 +218,7 @@ def failure(prepared: Prepared, log: Path, status: int) -> BdpbenchError:
     said = list(dict.fromkeys(_errors_in(lines)))
     if said:
         return BdpbenchError("\n".join(said))
-    return _refusing_disk(paths.folder) or BdpbenchError(
+    return _refusing_disk(paths.folder, lines) or BdpbenchError(
         _ending(status, lines), where=str(log), hint=RESUME_HINT
     )
 
@@ -243,8 +245,14 @@ def _errors_in(lines: Sequence[str]) -> Iterator[str]:
         message = [line.removeprefix(_ERROR)] if line.startswith(_ERROR) else []
 
 
-def _refusing_disk(folder: Path) -> BdpbenchError | None:
-    """An error if nothing can be written, so that no batch could have written its error either."""
+def _refusing_disk(folder: Path, lines: Sequence[str]) -> BdpbenchError | None:
+    """An error if the disk refused a file of Snakemake, or refuses one now.
+
+    Then no batch could have written its own error either.
+    """
+    for number in map(int, _ERRNO.findall("\n".join(lines))):
+        if refused := disk_error(OSError(number, os.strerror(number)), folder):
+            return refused
     probe = folder / "probe"
     try:
         write_bytes_atomically(probe, bytes(_PROBE_BYTES))

@@ -257,10 +257,10 @@ def free_bytes(folder: Path) -> int:
     return facts.f_bavail * facts.f_frsize
 
 
-def no_inodes_left(folder: Path) -> bool:
-    """Whether ``folder`` is on a disk that can hold no further file, however small."""
+def no_inodes_left(folder: Path, most: int = 0) -> bool:
+    """Whether ``folder`` is on a disk that can hold no more than ``most`` further files."""
     facts = os.statvfs(folder)
-    return facts.f_files > 0 and facts.f_favail == 0  # some file systems do not count them
+    return facts.f_files > 0 and facts.f_favail <= most  # some file systems do not count them
 
 
 def size_text(size_bytes: float) -> str:
@@ -322,13 +322,17 @@ def make_folders(folder: Path) -> None:
         raise BdpbenchError("no folder can be created there", where=str(folder)) from None
 
 
+_REMOVED_SINCE = 16
+"""Files that whoever was refused one may have removed before it ended."""
+
+
 def full_disk(place: Path | None, number: int | None = errno.ENOSPC) -> BdpbenchError:
     """The error to show when a place, by default the current folder, has no room for more."""
     folder = _existing(place or Path.cwd())
     hint = f"make room; {RESUME_HINT}"
     if number == errno.EDQUOT:
         what = "the quota is exhausted"
-    elif no_inodes_left(folder):
+    elif no_inodes_left(folder, _REMOVED_SINCE):
         what, hint = "no inodes are left", f"remove files (`df -i` counts them); {RESUME_HINT}"
     else:
         what = "the disk is full"

@@ -23,9 +23,9 @@ from urllib.parse import unquote, urlsplit
 import yaml
 
 from bdpbench.app.atlas import make_atlas
-from bdpbench.app.programs import pinned_packages
 from bdpbench.app.totals import totals_sentence
-from bdpbench.contracts.paths import checkout_root
+from bdpbench.contracts.files import sha256_of
+from bdpbench.contracts.paths import checkout_root, home_dir
 from bdpbench.contracts.reports import REPORT_NAME, SUMMARY_NAME, read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
@@ -49,9 +49,7 @@ def main(folder: Path) -> None:
             be installed or finds something wrong, and when a link of the site leads nowhere.
     """
     root, folder = checkout_root(), folder.absolute()
-    packages = pinned_packages(
-        "docs", "MkDocs", lambda text: print(text, file=sys.stderr, flush=True)
-    )
+    packages = _mkdocs(root / "pipeline" / "requirements-docs.lock")
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}-") as scratch:
         pages, made = Path(scratch) / "docs", Path(scratch) / "site"
         shutil.copytree(root / "docs", pages, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
@@ -68,6 +66,36 @@ def main(folder: Path) -> None:
     files = [path for path in folder.rglob("*") if path.is_file()]
     size_mb = sum(path.stat().st_size for path in files) / 1e6
     print(f"published reports: {studies}; files: {len(files)}, {size_mb:.1f} MB; no dead link")
+
+
+def _mkdocs(lock: Path) -> Path:
+    """The folder with MkDocs as its lock file pins it, which is installed if it is not there.
+
+    Raises:
+        BdpbenchError: when it cannot be installed.
+    """
+    folder = home_dir() / "plugins" / f"docs-{sha256_of(lock)[:12]}"
+    if folder.is_dir():
+        return folder
+    print(f"installing the Python packages of {lock.name} (once)", file=sys.stderr, flush=True)
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    # Packages that are shared with bdpbench are already installed, hence --no-deps.
+    words = ["install", "--quiet", "--disable-pip-version-check", "--require-hashes", "--no-deps"]
+    with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+        made = Path(scratch) / folder.name
+        words += ["--only-binary", ":all:", "--no-compile", "--target", str(made), "-r", str(lock)]
+        done = run([sys.executable, "-m", "pip", *words], _MOST_BUILDING_S)
+        if done.returncode != 0:
+            last = "".join(done.stderr.strip().splitlines()[-1:])
+            hint = (
+                "the installation needs pip and a package index, so make the first call with both"
+            )
+            raise BdpbenchError(
+                f"MkDocs could not be installed: {last}", where=str(lock), hint=hint
+            )
+        if not folder.is_dir():  # another call may have been quicker
+            made.rename(folder)
+    return folder
 
 
 def _add_published(reports: Path, pages: Path) -> int:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import errno
 import fcntl
 import functools
@@ -10,7 +9,6 @@ import hashlib
 import os
 import re
 import resource
-import shutil
 import stat
 import tempfile
 import time
@@ -23,10 +21,6 @@ from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
 _FRESH_S = 10.0
-
-# An argument of renameat2(2).
-_AT_FDCWD = -100
-_RENAME_EXCHANGE = 2
 
 
 def write_text_atomically(path: Path, text: str) -> None:
@@ -164,38 +158,6 @@ def read_text(path: Path) -> str:
             where=f"{path}:{text.count(chr(10), 0, found.start()) + 1}",
         )
     return text
-
-
-def replace_folder(new: Path, old: Path) -> None:
-    """Replace a folder by another on the same disk, and remove the old one.
-
-    A reader sees one or the other. If the file system cannot exchange two names atomically, there
-    is a moment with neither, and an error at that moment is undone.
-
-    Raises:
-        OSError: when the disk refuses; the old folder is then still in its place.
-    """
-    if not _exchanged(new, old):
-        aside = new.with_name(f"{new.name}.old")
-        old.rename(aside)
-        try:
-            new.rename(old)
-        except OSError:
-            aside.rename(old)
-            raise
-        aside.rename(new)
-    flush_to_disk(old.parent)
-    shutil.rmtree(new)
-
-
-def _exchanged(first: Path, second: Path) -> bool:
-    """Exchange the names of two folders in one step (renameat2(2), RENAME_EXCHANGE)."""
-    library = ctypes.CDLL(None)
-    if not hasattr(library, "renameat2"):
-        return False
-    names = os.fsencode(first.absolute()), os.fsencode(second.absolute())
-    status: int = library.renameat2(_AT_FDCWD, names[0], _AT_FDCWD, names[1], _RENAME_EXCHANGE)
-    return status == 0
 
 
 FolderState: TypeAlias = tuple[tuple[str, int, int], ...]

@@ -209,11 +209,6 @@ class Plan(TypedDict):
     engine: NotRequired[str]
 
 
-def result_name(plan: Plan) -> str:
-    """The name of what is kept of a study: its key, with the engine if `run` was given one."""
-    return with_engine(plan["study"], plan.get("engine"))
-
-
 def with_engine(name: str, engine: str | None) -> str:
     """The name of what `run` simulated with an engine: ``tier-ns3``."""
     return name if engine is None else f"{name}-{engine}"

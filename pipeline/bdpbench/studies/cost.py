@@ -100,9 +100,7 @@ MOST_RUNS = 1000
 """Most runs of a batch, because its plan is read at once."""
 
 
-def make_batches(
-    costs_s: Mapping[str, float], cores: int, *, least_s: float = LEAST_S
-) -> Sequence[Sequence[str]]:
+def make_batches(costs_s: Mapping[str, float], cores: int) -> Sequence[Sequence[str]]:
     """Divide runs into batches that shrink towards the end, the longest runs and batches first.
 
     Each batch takes half of an equal share of the remaining work, within bounds, so that the last
@@ -112,7 +110,6 @@ def make_batches(
     Args:
         costs_s: run id → expected CPU time, s.
         cores: number of batches that run at once.
-        least_s: CPU time below which another run is added to a batch, s.
     """
     batches: list[list[str]] = []
     left_s, share_s, taken_s = sum(costs_s.values()), 0.0, 0.0
@@ -120,7 +117,7 @@ def make_batches(
         cost_s = costs_s[run_id]
         if not batches or taken_s + cost_s > share_s or len(batches[-1]) >= MOST_RUNS:
             batches.append([])
-            share_s, taken_s = min(MOST_S, max(least_s, left_s / (2 * cores))), 0.0
+            share_s, taken_s = min(MOST_S, max(LEAST_S, left_s / (2 * cores))), 0.0
         batches[-1].append(run_id)
         taken_s += cost_s
         left_s -= cost_s

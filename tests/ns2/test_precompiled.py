@@ -29,7 +29,7 @@ def compiled(folder: Path, commands: str, compiler: str = "") -> tuple[bytes, st
     programs.mkdir()
     (tree / "Makefile").write_text(MAKEFILE)
     (tree / "law.cc").write_text(LAW)
-    # A compiler's cache that is in PATH looks there for the compiler, and must not find this script.
+    # A compiler's cache in PATH looks for the compiler there, and must not find this script.
     path = os.environ["PATH"]
     (programs / "g++").write_text(f'#!/bin/sh\n{compiler}\nPATH={quote(path)} exec g++ "$@"\n')
     (programs / "g++").chmod(0o755)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.identity import Identities
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.plan import tiers_of
 from bdpbench.studies.runs import expand_tier

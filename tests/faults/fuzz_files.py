@@ -50,9 +50,9 @@ from bdpbench.score.published import load_history, resolved
 from bdpbench.simulation.hand_tests import HandTests, LawTest, QueueTest, read_tests
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_comparisons, load_declared
-from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.evaluate import read_mirror
 from bdpbench.studies.folders import ProtocolFolder, QueueFolder
+from bdpbench.studies.identity import Identities
 from bdpbench.studies.load import load_study, study_keys
 from bdpbench.studies.plan import tiers_of
 from bdpbench.studies.runs import expand_tier

@@ -23,7 +23,7 @@ from pathlib import Path
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import current_build_id
-from bdpbench.studies.identity import tcl_digest, tcl_files
+from bdpbench.studies.identity import Versions, tcl_files
 
 ROOT = Path(__file__).resolve().parents[2]
 STORED = Path(__file__).with_name("stock.sha256")
@@ -77,7 +77,7 @@ class Stock:
     def _content(self, word: str) -> str:
         if word.endswith(".tcl") and "\n" not in word:
             path = Path(word)
-            return tcl_digest(tcl_files(path) if path.is_relative_to(tcl_dir()) else [path])
+            return Versions().digest(tcl_files(path) if path.is_relative_to(tcl_dir()) else [path])
         return self._without_paths(word)
 
     def _digest(self, outcome: object) -> str:

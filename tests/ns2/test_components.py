@@ -7,8 +7,9 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.ns2.lock import locked_files
 
-from bdpbench.studies.behaviour import Components, read_components
+from bdpbench.studies.identity import _FLAGS, Components, read_components, read_lock
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 NS2 = ROOT / "ns2"
@@ -21,7 +22,7 @@ INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
 @pytest.fixture(scope="module")
 def components() -> Components:
-    return read_components(NS2)
+    return read_components()
 
 
 def parts(components: Components) -> dict[str, list[str]]:
@@ -177,6 +178,11 @@ def test_defaults_in_the_patch_of_a_part_are_of_its_own_variables(components: Co
                 assert own or f'"{variable}"' in code, f"{name}: {agent} {variable}"
 
 
+def test_the_lock_knows_all_files_as_they_are() -> None:
+    """Otherwise ids of published runs would be others: tests/ns2/lock.py says what to do."""
+    assert {name: sha256 for name, (sha256, _) in read_lock().items()} == locked_files()
+
+
 def _bash(script: str) -> str:
     """What a script prints that sources the build's."""
     command = ["bash", "-c", f"source ns2/build.sh; {script}"]
@@ -184,12 +190,11 @@ def _bash(script: str) -> str:
 
 
 def test_the_flags_are_those_of_the_build() -> None:
-    """The flags read from build.sh are those that bash sees, and make_ns uses no others."""
-    from bdpbench.studies.behaviour import _flags
-
+    """The flags that ids have of build.sh are those that bash sees, and make_ns uses no others."""
     names = ("C_FLAGS", "CXX_FLAGS", "COMMON_FLAGS", "LIBRARIES")
     told = _bash("printf '%s\\n' " + " ".join(f'"${name}"' for name in names)).splitlines()
-    assert dict(zip(names, told, strict=True)) == _flags(NS2 / "build.sh")
+    found = _FLAGS.findall((NS2 / "build.sh").read_text())
+    assert found == [f'{name}="{text}"' for name, text in zip(names, told, strict=True)]
     make = re.search(r"^make_ns\(\) \{(.*?)^\}", (NS2 / "build.sh").read_text(), re.S | re.M)
     assert make is not None
     # Precompiled headers change no machine code: tests/ns2/test_precompiled.py. EXEC and DYING

@@ -13,8 +13,7 @@ from tests.planned_runs import agents_of, loaded_study, runs_of, small
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import AgentUse, PlannedRun
-from bdpbench.studies.behaviour import ns2_digest
-from bdpbench.studies.identity import tcl_files
+from bdpbench.studies.identity import Identities, tcl_files
 from bdpbench.studies.load import study_keys
 from bdpbench.studies.plan import tiers_of
 
@@ -64,7 +63,7 @@ def test_what_is_sourced_and_created_is_what_the_id_covers(
         sourced, uses = recorded(run, forks(ns_binary), recorder)
         assert sourced == tcl_files(tcl_dir() / run["script"]), run["label"]
         assert uses, run["label"]
-        assert ns2_digest(uses) == run["identity"]["ns2"], run["label"]
+        assert Identities().behaviour(uses) == run["identity"]["ns2"], run["label"]
 
 
 def recorded(run: PlannedRun, ns: Forks, recorder: Path) -> tuple[list[Path], list[AgentUse]]:

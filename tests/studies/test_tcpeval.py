@@ -9,7 +9,7 @@ import pytest
 
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.identity import Identities
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
 

@@ -17,7 +17,7 @@ from bdpbench.metrics.groups import Group
 from bdpbench.score import check_expectations
 from bdpbench.simulation import ns3_backend
 from bdpbench.studies import atlas
-from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.identity import Identities
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import tiers_of
 from bdpbench.studies.runs import expand_tier

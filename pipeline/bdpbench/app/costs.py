@@ -12,8 +12,8 @@ from typing import NamedTuple
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PlannedRun, distinct
 from bdpbench.contracts.reports import KEPT_RUNS_NAME, PROVENANCE_NAME
-from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.cost import CALL_S, OWN_S, estimated_cpu_s
+from bdpbench.studies.identity import Identities
 from bdpbench.studies.plan import parameter_grid, tiers_of
 from bdpbench.studies.runs import expand_points
 from bdpbench.studies.study import Study

@@ -51,10 +51,10 @@ from bdpbench.simulation.hand_tests import check_tests
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.simulation.simulate import write_specs
 from bdpbench.studies.atlas import ATLAS_NAME
-from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
 from bdpbench.studies.folders import ComponentFolder, folder_of_the_name
+from bdpbench.studies.identity import Identities
 from bdpbench.studies.load import (
     STUDY_NAME,
     declared_by,

@@ -64,9 +64,9 @@ class Output(TypedDict):
 class Identity(TypedDict):
     """Everything that a run id is a hash of (``studies.identity`` describes each part).
 
-    ``argv``: arguments of the script; ``tcl``: digest of the Tcl files that it sources, without
-    comments and blank lines; ``ns2``: digest of the behaviour of ns-2 towards this run's agents;
-    ``streams``: names of the traces that ns-2 writes into pipes.
+    ``argv``: arguments of the script; ``tcl``: digest of the versions of the Tcl files that it
+    sources; ``ns2``: digest of the behaviour of ns-2 towards this run's agents; ``streams``: names
+    of the traces that ns-2 writes into pipes.
     """
 
     argv: list[str]

@@ -33,7 +33,7 @@ from bdpbench.score.expectations import CLAIMS_NAME, Definition, Expectations
 from bdpbench.score.lookup import Asked, RunIndex, located
 from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber, matches
 from bdpbench.studies.atlas import Declared, Member, ShareMeasure, implementation_of
-from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.identity import Identities
 from bdpbench.studies.plan import swept_names, tiers_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import NETWORK_SCRIPT, Study

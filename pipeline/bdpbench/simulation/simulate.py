@@ -56,11 +56,7 @@ from bdpbench.simulation.ns2_process import (
     streams,
 )
 from bdpbench.simulation.ns3_backend import Ns3Backend
-from bdpbench.studies.identity import (
-    run_id,
-    tcl_digest,
-    tcl_files,
-)
+from bdpbench.studies.identity import Versions, run_id, tcl_files
 from bdpbench.studies.ns3_program import is_ns3, ns3_build_id, ns3_code_digest, ns3_files
 from bdpbench.units import unit_of
 
@@ -124,7 +120,7 @@ def _mismatch(spec: Spec, run_dir: Path, backend: Simulator) -> str:
     if is_ns3(spec["script"]):
         same = ns3_code_digest() == spec["identity"]["tcl"]
         return "" if same else "the program of ns-3 has changed since this was planned"
-    if tcl_digest(script_files(spec)) != spec["identity"]["tcl"]:
+    if Versions().digest(script_files(spec)) != spec["identity"]["tcl"]:
         return f"{spec['script']} or a file that it sources has changed since this was planned"
     return ""
 

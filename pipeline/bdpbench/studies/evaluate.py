@@ -30,7 +30,7 @@ from bdpbench.contracts.yaml_files import (
     YamlFile,
 )
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.identity import Identities
 from bdpbench.studies.load import STUDY_NAME, read_study, studies_dir, study_keys
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.plan import parameter_grid

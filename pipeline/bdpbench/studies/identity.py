@@ -2,13 +2,13 @@
 
 ns-2 gets arguments, reads Tcl files, and treats this run's agents as its source, patches and laws
 define. The id is made of these three, and of the names of the traces that ns-2 writes into pipes.
-Parameters, labels, tables, paths, comments and the build id are not part of it: a run keeps its id,
-and so its results, when its descriptions change or other runs are added.
+Parameters, labels, tables, paths and the build id are not part of it: a run keeps its id, and so
+its results, when its descriptions change or other runs are added.
 
-Of Tcl, comments and blank lines do not count. A ``#`` begins a comment only where a command could
-begin: in a file, in the body of a procedure or of a control structure, after ``;``. Everywhere else
-it is data, as in the rows of a table. In case of doubt the text stays as it is: a comment that is
-kept changes an id needlessly, but code that is removed would hide a change.
+A file counts by its version: the beginning of its SHA-256, unless ``ns2/versions.lock`` says that a
+file of this content has the version of an earlier one. `tests/ns2/lock.py` writes that after a
+sample of runs gave the same bytes with both, so that a remark or a change that makes ns-2 faster
+changes no id. What somebody edits has a version of its own at once.
 """
 
 from __future__ import annotations
@@ -17,30 +17,32 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import cache, lru_cache
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import TypeAlias
 
-from bdpbench.contracts.files import utf8_text
-from bdpbench.contracts.paths import tcl_dir
-from bdpbench.contracts.plan import Identity
+from bdpbench.contracts.files import sha256_of, utf8_text
+from bdpbench.contracts.paths import repository_root, tcl_dir
+from bdpbench.contracts.plan import AgentUse, Identity, Output
+from bdpbench.contracts.yaml_files import Strict, YamlFile
 from bdpbench.errors import BdpbenchError
 
 RUN_ID_DIGITS = 16
+VERSION_DIGITS = 16
+LOCK_NAME = "versions.lock"
+MANIFEST_NAME = "components.yaml"
 
+_FLAGS = re.compile(r"^(?:C_FLAGS|CXX_FLAGS|COMMON_FLAGS|LIBRARIES)=.*$", re.MULTILINE)
+_LOCKED = re.compile(rf"([0-9a-f]{{{VERSION_DIGITS}}}) ([0-9a-f]{{64}})  (\S.*)")
 _LITERAL = re.compile(
     r"(?:::)?source \[file join (?P<from>\[file dirname \[info script\]\]|\$::env\(BDPBENCH_TCL\))"
-    r"(?P<parts>(?: [\w./-]+)+)\]"
+    r"(?P<parts>(?: [\w./-]+)+)\]\s*(?:;\s*#.*)?"
 )
-_States: TypeAlias = tuple[tuple[Path, int, int, int], ...]
-# Script → the files that it sources, as they were: each run asks for them again.
-_FOLLOWED: dict[Path, _States] = {}
 # Anything that could be the command elsewhere: in a body, in brackets, as an argument of uplevel.
 _ANYWHERE = re.compile(
-    r"(?:(?:^|[\n;{\[\"])\s*|\b(?:uplevel|eval|catch)\b[^\n;]*\s)"
-    r"(?P<source>(?:::)?source\s+(?:\[|\$|[{\"]?\S*\.tcl))"
+    r"(?:(?:^|[;{\[\"])\s*|\b(?:uplevel|eval|catch)\b[^;]*\s)"
+    r"(?P<source>(?:::)?source\s+(?:\[|\$|[{\"]?\S*\.tcl))|^(?P<first>(?:::)?source(?:\s.*)?)$"
 )
 _FORMS = (
     "a file is sourced at the top of a file, by `source [file join [file dirname [info script]] "
@@ -54,434 +56,272 @@ def run_id(identity: Identity) -> str:
     return hashlib.sha256(canonical.encode()).hexdigest()[:RUN_ID_DIGITS]
 
 
+# ---------------------------------------------------------------- versions of files
+
+
+def read_lock() -> dict[str, tuple[str, str]]:
+    """File, from ``ns2/``, ``tcl/`` or ``ns3/`` on → its SHA-256 and its version.
+
+    Raises:
+        BdpbenchError: when the lock is missing or, with the line, damaged.
+    """
+    path = repository_root() / "ns2" / LOCK_NAME
+    found = {}
+    for number, line in enumerate(utf8_text(path).splitlines(), 1):
+        if line.startswith("#"):
+            continue
+        entry = _LOCKED.fullmatch(line)
+        if entry is None:
+            raise BdpbenchError(
+                "is not `VERSION SHA256  FILE`",
+                where=f"{path}:{number}",
+                hint="tests/ns2/lock.py writes this file",
+            )
+        found[entry[3]] = (entry[2], entry[1])
+    return found
+
+
+class Versions:
+    """The version of each file; the lock is read once."""
+
+    @cached_property
+    def _of_content(self) -> Mapping[str, str]:
+        return dict(read_lock().values())
+
+    def of(self, path: Path) -> str:
+        """The version of a file.
+
+        Raises:
+            BdpbenchError: when there is no such file.
+        """
+        try:
+            content = sha256_of(path)
+        except (FileNotFoundError, IsADirectoryError):
+            raise BdpbenchError("no such file", where=str(path)) from None
+        return self._of_content.get(content, content[:VERSION_DIGITS])
+
+    def digest(self, paths: Iterable[Path]) -> str:
+        """SHA-256 over the versions of some files, in order."""
+        return _digest(map(self.of, paths))
+
+
+def _digest(versions: Iterable[str]) -> str:
+    return hashlib.sha256("\n".join(versions).encode()).hexdigest()
+
+
+# ---------------------------------------------------------------- Tcl
+
+
 def tcl_files(script: Path) -> list[Path]:
     """The script and all files that it sources, each once, in the order of sourcing.
 
     Raises:
-        BdpbenchError: when a file is missing, or is sourced in a form that cannot be followed.
+        BdpbenchError: when a file is missing or not UTF-8, which Tcl would read as the locale says,
+            or when it is sourced in a form that cannot be followed.
     """
-    known = _FOLLOWED.get(script)
-    if known is None or known != _states([path for path, *_ in known]):
-        files: list[Path] = []
-        _follow(script, files, tcl_dir(), where="")
-        known = _FOLLOWED[script] = _states(files)
-    return [path for path, *_ in known]
+    files: list[Path] = []
+    _follow(script, files, where="")
+    return files
 
 
-def tcl_digest(files: Sequence[Path]) -> str:
-    """SHA-256 over the contents of the files, in order, without comments and blank lines."""
-    return _digest_of(_states(files))
-
-
-@lru_cache(maxsize=256)
-def _digest_of(files: _States) -> str:
-    digest = hashlib.sha256()
-    for path, *_ in files:
-        digest.update(tcl_statements(path).encode() + b"\0")
-    return digest.hexdigest()
-
-
-def _states(files: Iterable[Path]) -> _States:
-    """The files, with what changes when they do; a missing file has no state."""
-    found: list[tuple[Path, int, int, int]] = []
-    for path in files:
-        try:
-            about = path.stat()
-        except OSError:
-            found.append((path, 0, 0, 0))
-        else:
-            found.append((path, about.st_ino, about.st_mtime_ns, about.st_size))
-    return tuple(found)
-
-
-def tcl_statements(path: Path) -> str:
-    """The statements of a file, without comments and blank lines.
-
-    Raises:
-        BdpbenchError: when it is missing, or not UTF-8: Tcl would read it as the locale says.
-    """
-    return strip_tcl(_read(path))
-
-
-def _follow(path: Path, files: list[Path], tcl: Path, where: str) -> None:
+def _follow(path: Path, files: list[Path], where: str) -> None:
     path = Path(os.path.normpath(path))
     if path in files:
         return
-    text = _read(path, where)
+    statements = _statements(path, where)
     files.append(path)
-    for line, sourced in _sources(path, text, tcl):
-        _follow(sourced, files, tcl, where=f"{path}:{line}")
+    for line, text in statements:
+        if literal := _LITERAL.fullmatch(text):
+            start = tcl_dir() if "$" in literal["from"] else path.parent
+            _follow(start.joinpath(*literal["parts"].split()), files, where=f"{path}:{line}")
+        elif other := _ANYWHERE.search(text.lstrip()):
+            raise BdpbenchError(
+                f"cannot determine which file this sources: {other['source'] or other['first']}",
+                where=f"{path}:{line}",
+                hint=_FORMS,
+            )
 
 
-def _read(path: Path, where: str = "") -> str:
-    """A file as Tcl reads it: every kind of line end is a newline."""
+def _statements(path: Path, where: str = "") -> list[tuple[int, str]]:
+    """Number and text of each line that is neither blank nor only a remark."""
     try:
         text = utf8_text(path)
     except (FileNotFoundError, IsADirectoryError):
         raise BdpbenchError(f"no such Tcl file: {path}", where=where) from None
-    return text.replace("\r\n", "\n").replace("\r", "\n")
+    lines = ((number, line.rstrip()) for number, line in enumerate(text.splitlines(), 1))
+    return [(number, line) for number, line in lines if line and line.lstrip()[0] != "#"]
 
 
-def _sources(path: Path, text: str, tcl: Path) -> Iterator[tuple[int, Path]]:
-    """Line and file of each ``source`` command."""
-    try:
-        found = _find_sources(text)
-    except TclSyntaxError as error:
-        raise BdpbenchError(f"is not a Tcl script: {error}", where=str(path)) from None
-    for line, literal, other in found:
-        if other:
-            raise BdpbenchError(
-                f"cannot determine which file this sources: {other}",
-                where=f"{path}:{line}",
-                hint=_FORMS,
-            )
-        start, *parts = literal
-        yield line, (tcl if "$" in start else path.parent).joinpath(*parts)
+# ---------------------------------------------------------------- ns-2
 
 
-@cache
-def _find_sources(text: str) -> Sequence[tuple[int, tuple[str, ...], str]]:
-    """The ``source`` commands of a text: line, words of a literal one, and any other as written."""
-    sources: list[tuple[int, tuple[str, ...], str]] = []
-    for command in list(commands_of(text)):
-        written = "".join(word + gap for word, gap in zip(command.words, command.gaps, strict=True))
-        line = 1 + text.count("\n", 0, command.start)
-        literal = _LITERAL.fullmatch(written)
-        if literal:
-            sources.append((line, (literal["from"], *literal["parts"].split()), ""))
-        elif found := _other_source(command.words[0], written):
-            line += written.count("\n", 0, max(0, written.find(found)))
-            sources.append((line, (), found))
-    return sources
+class Components(Strict):
+    """Content of ``ns2/components.yaml``: which files act on which senders and queues."""
+
+    every_run: list[str]
+    tcp: list[str]
+    own_window_options: list[int]
+    window_options: dict[int, list[str]]
+    agents: dict[str, list[str]]
+    queues: dict[str, list[str]]
+    no_run: list[str]
+
+    def unused(self, uses: Collection[AgentUse], queues: Collection[str]) -> set[str]:
+        """Files, or folders of files, that act on none of these senders and queues."""
+        parts = (self.window_options, self.agents, self.queues)
+        named = {*self.tcp, *(name for part in parts for names in part.values() for name in names)}
+        used = {name for use in uses for name in self._used(use)}
+        used |= {name for each, names in self.queues.items() if each in queues for name in names}
+        return {*self.no_run, *(named - used)}
+
+    def _used(self, use: AgentUse) -> Iterator[str]:
+        if _is_a(use.agent, "TCP"):
+            yield from self.tcp
+            yield from self._of_option(use.window_option)
+        for agent, names in self.agents.items():
+            if _is_a(use.agent, agent):
+                yield from names
+
+    def _of_option(self, option: int | None) -> Iterator[str]:
+        """Files of a law; for an undeclared option, the files of all laws."""
+        if option is None or option in self.own_window_options:
+            return
+        for each, names in self.window_options.items():
+            if each == option or option not in self.window_options:
+                yield from names
 
 
-def _other_source(name: str, written: str) -> str:
-    """The part of a command that sources a file in a form other than the literal ones, or ""."""
-    if name.removeprefix("::") == "source":
-        return written
-    if "source" not in written:  # stripping cannot have introduced these
-        return ""
-    found = _ANYWHERE.search(strip_tcl(written))
-    return found["source"] if found else ""
+def _is_a(agent: str, parent: str) -> bool:
+    """Whether an agent class is another or inherits from it, by TclCL's naming rule."""
+    return agent == parent or agent.startswith(f"{parent}/")
 
 
-# ---------------------------------------------------------------- Tcl without comments
-
-_BLANKS = " \t\v\f\r"
-# What can be skipped at once: characters without a special meaning.
-_OF_COMMENT = re.compile(r"(?:[^\\\n]|\\.|\\\Z)*", re.DOTALL)
-_OF_WORD = re.compile(r"[^ \t\v\f\r\n;\\\[\]$]+")
-_IN_BRACES = re.compile(r"[^\\{}]+")
-_IN_QUOTES = re.compile(r"[^\\\[$\"]+")
-_MANY = 1_000_000
-_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_:")
-
-
-class TclSyntaxError(ValueError):
-    """The text is not a complete Tcl script."""
-
-
-@dataclass(frozen=True)
-class Command:
-    """One command: its words as written, and where it starts in the text that was read."""
-
-    words: tuple[str, ...]
-    gaps: tuple[str, ...]
-    start: int
-
-
-@cache
-def strip_tcl(text: str) -> str:
-    r"""The commands of a script, one a line, without comments and blank lines.
-
-    >>> strip_tcl("set x 1 ;# one\n\nproc f {} {\n    # two\n    puts {# three}\n}\n")
-    'set x 1\nproc f {} {\nputs {# three}\n}'
-    """
-    if "\x1a" in text:  # Tcl stops reading a file there
-        return text
-    try:
-        return _script(text)
-    except TclSyntaxError:
-        return text
-
-
-def commands_of(text: str) -> Iterator[Command]:
-    """The top-level commands of a script.
+def read_components() -> Components:
+    """Read ``ns2/components.yaml``.
 
     Raises:
-        TclSyntaxError: when the text is not a script, such as one with a brace left open.
+        BdpbenchError: when it is missing or, with the line, invalid.
     """
-    at = 0
-    while True:
-        at = _next_command(text, at, nested=False)
-        if at >= len(text):
-            return
-        command, at = _command(text, at, nested=False)
-        yield command
+    return YamlFile(repository_root() / "ns2" / MANIFEST_NAME).validate(Components)
 
 
-# ---------------------------------------------------------------- stripping
+def ns2_names() -> tuple[list[str], list[str]]:
+    """Names, from ``ns2/`` on, of all patches in their order, and of our own C++ files.
 
-
-def _script(text: str) -> str:
-    return "\n".join(map(_stripped, commands_of(text)))
-
-
-def _stripped(command: Command) -> str:
-    words = list(command.words)
-    if _name(words[0]) == "switch":
-        _strip_switch(words)
-    for index in _bodies(words):
-        words[index] = _body(words[index])
-    return "".join(part for pair in zip(words, command.gaps, strict=True) for part in pair)
-
-
-def _body(word: str) -> str:
-    """A braced script without its comments; any other word unchanged."""
-    if not word.startswith("{") or word.startswith("{*}"):
-        return word
-    try:
-        inner = _script(word[1:-1])
-    except TclSyntaxError:
-        return word
-    return f"{{\n{inner}\n}}" if inner else "{}"
-
-
-def _name(word: str) -> str:
-    return word.removeprefix("::")
-
-
-def _strip_switch(words: list[str]) -> None:
-    """Strip the bodies of ``switch``, whose last word is a list of patterns and bodies."""
-    first = _switch_cases(words)
-    cases = words[first:]
-    if len(cases) == 1 and cases[0].startswith("{"):
-        elements = _elements(cases[0][1:-1])
-        if elements is not None and len(elements) % 2 == 0:
-            pairs = zip(elements[::2], elements[1::2], strict=True)
-            inner = "\n".join(f"{pattern} {_body(body)}" for pattern, body in pairs)
-            words[first] = f"{{\n{inner}\n}}"
-    elif len(cases) % 2 == 0:
-        words[first + 1 :: 2] = [_body(body) for body in cases[1::2]]
-
-
-def _switch_cases(words: Sequence[str]) -> int:
-    """Index of the word after the string that ``switch`` examines."""
-    at = 1
-    while at < len(words) and words[at].startswith("-"):
-        if words[at] == "--":
-            at += 1
-            break
-        at += 2 if words[at] in ("-matchvar", "-indexvar") else 1
-    return at + 1
-
-
-def _elements(text: str) -> list[str] | None:
-    """Elements of a list as written; None for a list that has quotes or backslashes outside braces.
-
-    Tcl reads such lists by other rules, so nothing is stripped from them.
+    Raises:
+        BdpbenchError: when the series of patches is missing.
     """
-    elements: list[str] = []
-    at = 0
-    while True:
-        while at < len(text) and text[at] in _BLANKS + "\n":
-            at += 1
-        if at >= len(text):
-            return elements
-        start = at
-        if text[at] == "{":
-            at = _braced(text, at)
-        while at < len(text) and text[at] not in _BLANKS + "\n":
-            if text[at] in '"\\' or text[start] == "{":
-                return None
-            at += 1
-        elements.append(text[start:at])
+    folder = repository_root() / "ns2"
+    lines = utf8_text(folder / "patches" / "series").splitlines()
+    patches = [f"patches/{name}" for line in lines if (name := line.partition("#")[0].strip())]
+    code = [
+        path.relative_to(folder).as_posix()
+        for part in ("laws", "agents", "speed")
+        for path in sorted((folder / part).rglob("*"))
+        if path.suffix in (".cc", ".h")
+    ]
+    return patches, code
 
 
-# ---------------------------------------------------------------- which words are scripts
+def _is_under(name: str, places: Collection[str]) -> bool:
+    parts = name.split("/")
+    return any("/".join(parts[: i + 1]) in places for i in range(len(parts)))
 
 
-_BODIES_OF: dict[str, tuple[int, int, tuple[int, ...]]] = {
-    "proc": (4, 4, (3,)),
-    "namespace eval": (4, 4, (3,)),
-    "while": (3, 3, (2,)),
-    "for": (5, 5, (1, 3, 4)),
-    "foreach": (4, _MANY, (-1,)),
-    "lmap": (4, _MANY, (-1,)),
-    "dict for": (4, _MANY, (-1,)),
-    "dict map": (4, _MANY, (-1,)),
-    "dict with": (4, _MANY, (-1,)),
-    "dict update": (4, _MANY, (-1,)),
-    "catch": (2, _MANY, (1,)),
-    "time": (2, _MANY, (1,)),
-    "eval": (2, 2, (1,)),
-    "uplevel": (2, _MANY, (-1,)),
-}
-"""Command → fewest and most words with which these words of it are scripts."""
+# ---------------------------------------------------------------- identities
 
 
-def _bodies(words: Sequence[str]) -> list[int]:
-    """Indices of the words of a command that are scripts."""
-    name, count = _name(words[0]), len(words)
-    if count >= 5 and words[1] in ("proc", "instproc") and name[0:1].isupper():
-        return [4]  # OTcl: a method of a class, whose name begins with a capital
-    if name == "if":
-        return [i for i in _bodies_of_if(words) if i < count]
-    if name == "try":  # body ?on code vars body? ?trap pattern vars body? ?finally body?
-        return [
-            i
-            for i in range(1, count)
-            if i == 1 or words[i - 1] == "finally" or words[i - 3] in ("on", "trap")
-        ]
-    if name in ("namespace", "dict") and count > 1:
-        name = f"{name} {words[1]}"
-    least, most, indices = _BODIES_OF.get(name, (0, 0, ()))
-    return list(indices) if least <= count <= most else []
+class Identities:
+    """Makes the identities of many runs; each file and each set of agents is examined once."""
 
+    def __init__(self) -> None:
+        self._versions = Versions()
+        self._scripts: dict[Path, tuple[str, frozenset[str]]] = {}
+        self._behaviours: dict[tuple[frozenset[AgentUse] | None, frozenset[str]], str] = {}
+        self._outputs: dict[str, list[Output]] = {}
 
-def _bodies_of_if(words: Sequence[str]) -> list[int]:
-    """``if test ?then? body ?elseif test ?then? body ...? ?else? ?body?``."""
-    bodies = []
-    at = 2
-    while at < len(words):
-        if words[at] == "then":
-            at += 1
-        bodies.append(at)
-        following = words[at + 1] if at + 1 < len(words) else ""
-        if following != "elseif":
-            bodies.append(at + 2 if following == "else" else at + 1)
-            break
-        at += 3
-    return bodies
+    @cached_property
+    def _components(self) -> Components:
+        return read_components()
 
+    @cached_property
+    def _ns2(self) -> tuple[dict[str, str], dict[str, str]]:
+        """Version of each patch, in order, and of each of our own C++ files."""
+        folder = repository_root() / "ns2"
+        patches, code = (
+            {
+                name: self._versions.of(folder / name)
+                for name in names
+                if not _is_under(name, self._components.no_run)
+            }
+            for names in ns2_names()
+        )
+        return patches, code
 
-# ---------------------------------------------------------------- reading
+    @cached_property
+    def _made(self) -> list[str]:
+        """What the source of ns-2 and the compiler's flags count by."""
+        folder = repository_root() / "ns2"
+        flags = "\n".join(_FLAGS.findall(utf8_text(folder / "build.sh")))
+        return [self._versions.of(folder / "SOURCE.lock"), flags]
 
+    def shared(self, outputs: list[Output]) -> list[Output]:
+        """The same list for equal outputs: among tens of thousands of runs few differ."""
+        return self._outputs.setdefault(json.dumps(outputs), outputs)
 
-def _next_command(text: str, at: int, *, nested: bool) -> int:
-    """Position of the next command, after blanks, separators and comments."""
-    while at < len(text):
-        if text[at] in _BLANKS or text[at] in "\n;":
-            at += 1
-        elif text.startswith("\\\n", at):
-            at += 2
-        elif text[at] == "#":
-            # A backslash takes the next character, even a newline, into the comment.
-            at = _behind(_OF_COMMENT, text, at)
-        else:
-            return at
-    if nested:
-        raise TclSyntaxError("missing close-bracket")
-    return at
+    def of(
+        self,
+        script: Path,
+        argv: Sequence[str],
+        uses: Collection[AgentUse] | None,
+        streams: Sequence[str],
+    ) -> Identity:
+        """Identity of a run.
 
+        Args:
+            script: the script that ns-2 runs.
+            argv: its arguments.
+            uses: the senders that it creates; None if they are unknown, so that everything counts.
+            streams: names of the traces that ns-2 writes into pipes.
 
-def _command(text: str, at: int, *, nested: bool) -> tuple[Command, int]:
-    """The command at a position, and the position of its terminator."""
-    start = at
-    words, gaps = [], []
-    while True:
-        end = _word(text, at, nested=nested)
-        words.append(text[at:end])
-        at = _blanks(text, end)
-        if at >= len(text) or text[at] in "\n;" or (nested and text[at] == "]"):
-            gaps.append("")
-            return Command(tuple(words), tuple(gaps), start), at
-        gaps.append(text[end:at])
+        Raises:
+            BdpbenchError: as ``tcl_files``, or when a file of ``ns2/`` is missing or invalid.
+        """
+        if script not in self._scripts:
+            read = tcl_files(script)
+            named = self._queues(text for path in read for _, text in _statements(path))
+            self._scripts[script] = (self._versions.digest(read), named)
+        tcl, queues = self._scripts[script]
+        return {
+            "argv": [sys.intern(word) for word in argv],  # most of many runs share them
+            "tcl": tcl,
+            "ns2": self.behaviour(uses, queues | self._queues(argv)),
+            "streams": list(streams),
+        }
 
+    def _queues(self, texts: Iterable[str]) -> frozenset[str]:
+        """Classes of queues with files of their own that these name: a run has no others."""
+        text = "\0".join(texts)
+        return frozenset(each for each in self._components.queues if each in text)
 
-def _blanks(text: str, at: int) -> int:
-    while at < len(text):
-        if text[at] in _BLANKS:
-            at += 1
-        elif text.startswith("\\\n", at):
-            at += 2
-        else:
-            break
-    return at
+    def behaviour(
+        self, uses: Collection[AgentUse] | None, queues: Collection[str] = frozenset()
+    ) -> str:
+        """SHA-256 over everything that decides how ns-2 treats these senders and queues.
 
+        It covers the pristine source, the compiler flags, the patches in their order, and the laws
+        and adapters. If ``uses`` is None, it covers everything that may matter.
 
-def _word(text: str, at: int, *, nested: bool) -> int:
-    """Position after the word at a position."""
-    if text.startswith("{*}", at) and not _ends_word(text, at + 3, nested=nested):
-        at += 3
-    if text[at] in '{"':
-        end = _braced(text, at) if text[at] == "{" else _quoted(text, at)
-        if not _ends_word(text, end, nested=nested):
-            raise TclSyntaxError("extra characters behind a closing brace or quote")
-        return end
-    while not _ends_word(text, at, nested=nested):
-        at = _behind(_OF_WORD, text, _piece(text, at))
-    return at
-
-
-def _behind(passed: re.Pattern[str], text: str, at: int) -> int:
-    """Position after text that can be skipped; the position itself if there is none."""
-    found = passed.match(text, at)
-    return found.end() if found else at
-
-
-def _ends_word(text: str, at: int, *, nested: bool) -> bool:
-    if at >= len(text) or text[at] in _BLANKS or text[at] in "\n;":
-        return True
-    return (nested and text[at] == "]") or text.startswith("\\\n", at)
-
-
-def _piece(text: str, at: int) -> int:
-    """Position after one character of a word, or after a substitution."""
-    if text[at] == "\\":
-        return min(at + 2, len(text))
-    if text[at] == "[":
-        return _bracket(text, at)
-    return _variable(text, at) if text[at] == "$" else at + 1
-
-
-def _braced(text: str, at: int) -> int:
-    depth = 0
-    while (at := _behind(_IN_BRACES, text, at)) < len(text):
-        if text[at] == "\\":
-            at += 1
-        elif text[at] == "{":
-            depth += 1
-        elif text[at] == "}":
-            depth -= 1
-            if depth == 0:
-                return at + 1
-        at += 1
-    raise TclSyntaxError("missing close-brace")
-
-
-def _quoted(text: str, at: int) -> int:
-    at += 1
-    while (at := _behind(_IN_QUOTES, text, at)) < len(text):
-        if text[at] == '"':
-            return at + 1
-        at = _piece(text, at)
-    raise TclSyntaxError("missing closing quote")
-
-
-def _bracket(text: str, at: int) -> int:
-    at += 1
-    while True:
-        at = _next_command(text, at, nested=True)
-        if text[at] == "]":
-            return at + 1
-        _, at = _command(text, at, nested=True)
-
-
-def _variable(text: str, at: int) -> int:
-    at += 1
-    if text.startswith("{", at):
-        end = text.find("}", at)
-        if end < 0:
-            raise TclSyntaxError("missing close-brace of a variable's name")
-        return end + 1
-    while at < len(text) and text[at] in _NAME:
-        at += 1
-    if not text.startswith("(", at):
-        return at
-    at += 1
-    while at < len(text):
-        if text[at] == ")":
-            return at + 1
-        at = _piece(text, at)
-    raise TclSyntaxError("missing )")
+        Raises:
+            BdpbenchError: when a file of ``ns2/`` is missing or invalid.
+        """
+        known = (None if uses is None else frozenset(uses), frozenset(queues))
+        if known not in self._behaviours:
+            unused = set() if uses is None else self._components.unused(uses, queues)
+            patches, code = (
+                [version for name, version in each.items() if not _is_under(name, unused)]
+                for each in self._ns2
+            )
+            # Sorted by content, because ns-2 cannot see names and places of files.
+            self._behaviours[known] = _digest([*self._made, *patches, *sorted(code)])
+        return self._behaviours[known]

@@ -6,8 +6,10 @@ import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import package_dir
 from bdpbench.contracts.plan import Identity, PlannedRun
+from bdpbench.studies.identity import Versions
 
 NS3_VERSION = "3.37"
 """The version of ns-3 that the program is written and checked for; others are refused."""
@@ -45,13 +47,8 @@ def ns3_files() -> list[Path]:
 
 
 def ns3_code_digest() -> str:
-    """SHA-256 of the program, without comments and blank lines."""
-    from bdpbench.studies.behaviour import strip_cpp  # a batch of ns-2 runs need not import it
-
-    digest = hashlib.sha256()
-    for path in ns3_files():
-        digest.update(strip_cpp(path.read_text(encoding="utf-8")).encode() + b"\0")
-    return digest.hexdigest()
+    """SHA-256 over the versions of the program's files."""
+    return Versions().digest(ns3_files())
 
 
 def ns3_digest() -> str:
@@ -61,7 +58,8 @@ def ns3_digest() -> str:
 
 def ns3_build_id() -> str:
     """Id of the build of the program."""
-    return hashlib.sha256((ns3_code_digest() + ns3_digest()).encode()).hexdigest()[:16]
+    made_of = "".join([*map(sha256_of, ns3_files()), ns3_digest()])
+    return hashlib.sha256(made_of.encode()).hexdigest()[:16]
 
 
 def ns3_identity(argv: Sequence[str]) -> Identity:

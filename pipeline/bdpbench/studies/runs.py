@@ -12,7 +12,6 @@ from bdpbench.contracts.plan import Output, Parameters, PlannedRun, Scalar
 from bdpbench.contracts.runs import OUTPUT_FOLDER, REDUCED_TABLES, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
-from bdpbench.studies.behaviour import Identities
 from bdpbench.studies.cost import estimated_cpu_s
 from bdpbench.studies.engines import UnsupportedError, for_ns3
 from bdpbench.studies.flows import (
@@ -23,7 +22,7 @@ from bdpbench.studies.flows import (
     network_flows,
     script_flows,
 )
-from bdpbench.studies.identity import run_id
+from bdpbench.studies.identity import Identities, run_id
 from bdpbench.studies.links import (
     Link,
     change_arguments,

@@ -10,8 +10,7 @@ from bdpbench.contracts.paths import run_folder, tcl_dir
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.contracts.runs import SPEC_NAME, SPEC_VERSION, Spec
 from bdpbench.simulation.build import current_build_id
-from bdpbench.studies.behaviour import Identities
-from bdpbench.studies.identity import run_id
+from bdpbench.studies.identity import Identities, run_id
 
 
 def write_spec(

@@ -17,7 +17,7 @@ from tests.random_examples import examples
 
 from bdpbench.contracts.plan import Parameters, PlannedRun
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.identity import Identities
 from bdpbench.studies.load import load_study, read_study
 from bdpbench.studies.runs import expand_tier, plan_run
 from bdpbench.studies.study import Study

@@ -11,8 +11,7 @@ import pytest
 import yaml  # type: ignore[import-untyped]
 
 from bdpbench.contracts.plan import AgentUse
-from bdpbench.studies.behaviour import Identities, ns2_digest
-from bdpbench.studies.identity import run_id
+from bdpbench.studies.identity import Identities, run_id
 
 ROOT = Path(__file__).resolve().parents[4]
 
@@ -97,7 +96,7 @@ def before(unchanged: Ids, tree: Path) -> Ids:
 
 def ids_of(tree: Path) -> Ids:
     """Equal senders of several studies share one digest, which is computed once."""
-    digests = {use: ns2_digest([use]) for use in set(senders().values())}
+    digests = {use: Identities().behaviour([use]) for use in set(senders().values())}
     found = {}
     for path in scripts(tree):
         identity = Identities().of(path, ["-duration_s", "10"], [], [])

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import pytest
 from tests.pipeline.studies.identity.conftest import scripts
 
+from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.plan import AgentUse
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.behaviour import Identities, ns2_digest
-from bdpbench.studies.identity import run_id, tcl_digest, tcl_files
+from bdpbench.studies.identity import Identities, Versions, read_lock, run_id, tcl_files
+from bdpbench.studies.ns3_program import ns3_program
 
 Found = dict[tuple[str, str, str], str]
 Ids = Callable[[], Found]
@@ -38,6 +39,20 @@ def changed(before: Found, ids: Ids) -> set[tuple[str, str, str]]:
     after = ids()
     assert set(after) >= set(before)
     return {run for run, old in before.items() if after[run] != old}
+
+
+def behaviour(uses: Collection[AgentUse] | None) -> str:
+    return Identities().behaviour(uses)
+
+
+def refresh(tree: Path) -> None:
+    """What `tests/ns2/lock.py --refresh` does once a sample of runs gave the same bytes."""
+    path = tree / "ns2" / "versions.lock"
+    lines = []
+    for name, (_, version) in read_lock().items():
+        place = tree / name if not name.startswith("ns3/") else ns3_program().parent / name[4:]
+        lines.append(f"{version} {sha256_of(place)}  {name}\n")
+    path.write_text("".join(lines))
 
 
 def protocols(runs: set[tuple[str, str, str]]) -> set[tuple[str, str]]:
@@ -89,29 +104,11 @@ NEUTRAL: dict[str, Callable[[Path], None]] = {
     "a new study": new_study,
     "a new law": new_law,
     "a new speed patch": new_speed_patch,
-    "a comment in a law": lambda tree: add(
-        tree / "ns2/laws/htcp.cc",
-        "// a remark\n/* and\n\n another */\n",
-        after="#include <float.h>",
-    ),
-    "a comment behind code": lambda tree: add(tree / "ns2/agents/window_law_slot.cc", "// end\n"),
-    "a comment in a patch": lambda tree: add(
-        tree / "ns2/patches/variants/h-tcp.patch", "More prose.\n", after="Give H-TCP"
-    ),
-    "other numbers of lines in a patch": lambda tree: replace(
-        tree / "ns2/patches/variants/h-tcp.patch", "@@ -1035,6 +1035,10 @@", "@@ -1,6 +7,10 @@ x"
-    ),
     "a remark on the patches": lambda tree: add(tree / "ns2/patches/series", "# a remark\n"),
     "a comment in build.sh": lambda tree: add(tree / "ns2/build.sh", "# a remark\n"),
     "documentation of ns-2": lambda tree: add(tree / "ns2/VALIDATION.md", "A remark.\n"),
     "an empty file in tcl/lib": lambda tree: add(tree / "tcl/lib/empty.tcl", ""),
     "a file of Tcl that nothing sources": lambda tree: add(tree / "tcl/lib/new.tcl", "puts 1\n"),
-    "a comment at the top of a Tcl file": lambda tree: add(
-        tree / "tcl/lib/utils.tcl", "\n# a remark \\\n  of two lines\n\n"
-    ),
-    "a comment in a procedure": lambda tree: add(
-        tree / "tcl/lib/utils.tcl", "    # a remark\n", after="proc ::utils::fact"
-    ),
 }
 
 
@@ -122,14 +119,34 @@ def test_no_id_of_any_run_changes_with_any_of_these(tree: Path, before: Found, i
     assert changed(before, ids) == set(), f"find out which of these it is: {list(NEUTRAL)}"
 
 
-def test_a_comment_in_any_file_that_counts_changes_no_id(
-    tree: Path, before: Found, ids: Ids
-) -> None:
+def test_a_refreshed_lock_keeps_all_ids(tree: Path, before: Found, ids: Ids) -> None:
+    """Every file that counts gets a remark: an id counts it until a sample gave the same bytes."""
     for path in [*tree.glob("ns2/laws/*"), *tree.glob("ns2/agents/*")]:
-        add(path, "// a remark\n/* another */\n")
+        add(path, "// a remark\n")
     for path in tree.glob("tcl/**/*.tcl"):
-        path.write_text("# a remark\n\n" + path.read_text() + "\n;# another\n")
+        add(path, "# a remark\n")
+    for path in [*tree.glob("ns2/patches/*/*.patch"), tree / "ns2/SOURCE.lock"]:
+        path.write_text(f"# A remark.\n{path.read_text()}")
+    assert changed(before, ids) == set(before)
+    refresh(tree)
     assert changed(before, ids) == set()
+
+
+def test_a_file_that_moves_keeps_its_version(tree: Path) -> None:
+    """Names are no part of ids, so the scripts of a study can go into its folder."""
+    moved = (tree / "tcl/lib/tmix.tcl").rename(tree / "tcl/tmix.tcl")
+    assert Versions().of(moved) == read_lock()["tcl/lib/tmix.tcl"][1]
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["571ed7c57b0f31b9 short  ns2/SOURCE.lock", "ns2/SOURCE.lock", "0" * 16 + " " + "0" * 64],
+)
+def test_a_damaged_lock_is_told_with_its_line(line: str, tree: Path) -> None:
+    add(tree / "ns2/versions.lock", f"{line}\n", after="# A file of another content")
+    with pytest.raises(BdpbenchError, match="is not `VERSION SHA256  FILE`") as told:
+        behaviour(None)
+    assert told.value.where == f"{tree}/ns2/versions.lock:3"
 
 
 # ---------------------------------------------------------------- what changes some ids
@@ -139,7 +156,7 @@ def test_a_comment_in_any_file_that_counts_changes_no_id(
     ("name", "old", "new"),
     [
         ("laws/htcp.cc", "BETA_MIN = 0.5", "BETA_MIN = 0.4"),
-        ("laws/htcp.h", "#endif", "struct More;\n#endif"),
+        ("laws/htcp.h", "#endif", "// a remark\n#endif"),
         ("agents/htcp_agent.cc", "{-10,", "{ - 10 + 0,"),
         ("patches/variants/h-tcp.patch", "htcp_delta_l_ 1 ;", "htcp_delta_l_ 2 ;"),
     ],
@@ -195,9 +212,9 @@ def test_a_shared_part_changes_the_runs_of_all_who_share_it(
         "Linux": AgentUse("TCP/Linux", None, "cubic"),
         "UDP": AgentUse("UDP"),
     }
-    before = {key: ns2_digest([use]) for key, use in known.items()}
+    before = {key: behaviour([use]) for key, use in known.items()}
     replace(tree / "ns2" / name, old, new)
-    assert {key for key, use in known.items() if ns2_digest([use]) != before[key]} == expected
+    assert {key for key, use in known.items() if behaviour([use]) != before[key]} == expected
 
 
 SENDERS = {
@@ -240,11 +257,11 @@ def test_what_more_senders_run_through_changes_all_of_them(
     name: str, old: str, new: str, expected: set[str], tree: Path
 ) -> None:
     path = tree / "ns2" / name
-    before = {key: ns2_digest([use]) for key, use in SENDERS.items()}
+    before = {key: behaviour([use]) for key, use in SENDERS.items()}
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    assert {key for key, use in SENDERS.items() if ns2_digest([use]) != before[key]} == expected
+    assert {key for key, use in SENDERS.items() if behaviour([use]) != before[key]} == expected
 
 
 def test_a_queue_counts_for_the_runs_that_name_it(tree: Path) -> None:
@@ -268,10 +285,10 @@ def test_a_queue_counts_for_the_runs_that_name_it(tree: Path) -> None:
 
 
 def test_the_order_of_the_patches_counts(tree: Path) -> None:
-    before = ns2_digest([AgentUse("TCP/Sack1")])
+    before = behaviour([AgentUse("TCP/Sack1")])
     series = tree / "ns2" / "patches" / "series"
     series.write_text("\n".join(reversed(series.read_text().splitlines())))
-    assert ns2_digest([AgentUse("TCP/Sack1")]) != before
+    assert behaviour([AgentUse("TCP/Sack1")]) != before
 
 
 def test_a_file_that_no_part_names_counts_for_every_run(
@@ -282,18 +299,18 @@ def test_a_file_that_no_part_names_counts_for_every_run(
 
 
 def test_an_option_that_no_part_names_counts_all_laws(tree: Path) -> None:
-    before = ns2_digest([AgentUse("TCP/Sack1", 77)])
+    before = behaviour([AgentUse("TCP/Sack1", 77)])
     replace(tree / "ns2/laws/htcp.cc", "BETA_MIN = 0.5", "BETA_MIN = 0.4")
-    assert ns2_digest([AgentUse("TCP/Sack1", 77)]) != before
+    assert behaviour([AgentUse("TCP/Sack1", 77)]) != before
 
 
 def test_unknown_senders_count_everything_that_may_matter(tree: Path) -> None:
-    before = ns2_digest(None)
+    before = behaviour(None)
     replace(tree / "ns2/laws/htcp.cc", "BETA_MIN = 0.5", "BETA_MIN = 0.4")
-    changed_law = ns2_digest(None)
+    changed_law = behaviour(None)
     assert changed_law != before
     new_speed_patch(tree)
-    assert ns2_digest(None) == changed_law
+    assert behaviour(None) == changed_law
 
 
 @pytest.mark.parametrize(
@@ -325,11 +342,6 @@ def test_a_change_of_a_script_changes_its_runs_alone(tree: Path, before: Found, 
     assert {run[0] for run in changed(before, ids)} == users
 
 
-def test_rows_of_a_table_that_look_like_comments_count(tree: Path, before: Found, ids: Ids) -> None:
-    replace(tree / "tcl/lib/utils.tcl", "# drops     ", "# dropped   ")
-    assert changed(before, ids)
-
-
 # ---------------------------------------------------------------- the id itself
 
 
@@ -350,30 +362,17 @@ def test_each_part_of_an_identity_changes_the_id(tree: Path) -> None:
 
 def test_equal_senders_count_once_in_any_order(tree: Path) -> None:
     one, two = AgentUse("TCP/Sack1", -10), AgentUse("TCP/Fast")
-    assert ns2_digest([one, two, one]) == ns2_digest([two, one])
+    assert behaviour([one, two, one]) == behaviour([two, one])
 
 
 def test_paths_are_no_part_of_it(tree: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     moved = tmp_path / "elsewhere" / "renamed.tcl"
     moved.write_text((tree / "tcl/lib/args.tcl").read_text())
-    assert tcl_digest([moved]) == tcl_digest([tree / "tcl/lib/args.tcl"])
+    assert Versions().digest([moved]) == Versions().digest([tree / "tcl/lib/args.tcl"])
 
 
 def test_a_wrong_manifest_is_told_with_its_line(tree: Path) -> None:
     add(tree / "ns2/components.yaml", "more: [laws]\n")
     with pytest.raises(BdpbenchError, match=r"components.yaml:\d+: more: unknown key"):
-        ns2_digest(None)
-
-
-def test_flags_that_are_not_plain_text_are_refused(tree: Path) -> None:
-    replace(tree / "ns2/build.sh", 'C_FLAGS="-std=gnu89', 'C_FLAGS="$MORE -std=gnu89')
-    with pytest.raises(BdpbenchError, match="has no plain text for C_FLAGS"):
-        ns2_digest(None)
-
-
-def test_a_damaged_patch_is_refused(tree: Path) -> None:
-    patch = tree / "ns2/patches/variants/h-tcp.patch"
-    patch.write_text(patch.read_text().rstrip("\n").rpartition("\n")[0])
-    with pytest.raises(BdpbenchError, match="a hunk has other lines than its head says"):
-        ns2_digest(None)
+        behaviour(None)

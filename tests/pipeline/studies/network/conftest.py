@@ -15,7 +15,7 @@ from tests.forks import Forks
 
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.studies.behaviour import Identities
+from bdpbench.studies.identity import Identities
 from bdpbench.studies.load import read_study
 from bdpbench.studies.runs import expand_tier
 from bdpbench.trace import read_output

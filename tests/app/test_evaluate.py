@@ -255,8 +255,6 @@ def test_what_a_study_shows_of_others_is_published(folder: Path) -> None:
         for run in runs
         if not mirrored.is_published(run)
     ]
-    # Of `config/evaluation`, `publish … --prove 1 -o reports/published` gives them
-    # their new ids (CONTRIBUTING.md).
     assert lacking == []
     known = set(mirrored.published.select("metric", "subject").iter_rows())
     columns = [

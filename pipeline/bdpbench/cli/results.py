@@ -147,13 +147,6 @@ def verify_command(file: Path) -> None:
     type=FOLDER,
     help="Folder of all published studies. Default: reports/published.",
 )
-@click.option(
-    "--prove",
-    type=click.IntRange(1),
-    metavar="N",
-    help="If scripts or laws have changed, simulate N runs of each kind again, and keep what is "
-    "published if their bytes are equal.",
-)
 def publish_command(**asked: Any) -> None:
     """Copy the report of STUDY with its metrics and scorecard to reports/published/STUDY/.
 
@@ -161,9 +154,7 @@ def publish_command(**asked: Any) -> None:
     without --tier, the published tier is published again.
 
     A run that is not in the results folder keeps its published values and charts, so only what has
-    changed needs to be simulated. Verdicts and texts are always made anew. A change to a
-    script or a law gives the runs that it affects new ids: --prove shows by a sample whether their
-    bytes are the same.
+    changed needs to be simulated. Verdicts and texts are always made anew.
     """
     from bdpbench.app.keep.publish import publish_study
 

@@ -109,7 +109,7 @@ PROVENANCE_NAME = "provenance.json"
 KEPT_VERSION = 3
 _KEPT_COLUMNS = (
     "run_id", "places", "identity", "parameters", "units", "script", "argv", "ns2", "started",
-    "wall_s", "cpu_s", "max_rss_kib", "exit_status", "outputs", "ns2_report", "taken_over",
+    "wall_s", "cpu_s", "max_rss_kib", "exit_status", "outputs", "ns2_report",
 )  # fmt: skip
 
 
@@ -144,19 +144,6 @@ class Addition(TypedDict):
     measured_by: Version
 
 
-class TakenOverCounts(TypedDict):
-    """Runs simulated under an older id, by which builds, and which of them were simulated again.
-
-    ``runs`` counts those that were not simulated again; ``sample`` has the ids of those that were,
-    and gave equal bytes; ``ns2_build_ids`` are the builds that simulated the runs under their older
-    ids.
-    """
-
-    runs: int
-    sample: list[str]
-    ns2_build_ids: list[str]
-
-
 class RunCounts(TypedDict):
     """Numbers of runs of a tier; when the first simulation began and the last ended (ISO 8601)."""
 
@@ -164,7 +151,6 @@ class RunCounts(TypedDict):
     missing: int
     first_started: str
     last_ended: str
-    taken_over: NotRequired[TakenOverCounts]
 
 
 class Provenance(TypedDict):

@@ -98,18 +98,6 @@ class ScriptRecord(TypedDict):
     files: dict[str, str]
 
 
-class TakenOver(TypedDict):
-    """The origin of the outputs of a run that was simulated under another id.
-
-    ``run_id`` and ``build_id`` identify the run that wrote them and its build; ``sample`` lists the
-    runs of the same kind that were simulated again and gave equal bytes.
-    """
-
-    run_id: str
-    build_id: str
-    sample: list[str]
-
-
 class RunFacts(TypedDict):
     """What is known of a finished run.
 
@@ -131,7 +119,6 @@ class RunFacts(TypedDict):
     exit_status: int
     outputs: dict[str, OutputFile]
     ns2_report: str
-    taken_over: NotRequired[TakenOver]
 
 
 class RunRecord(RunFacts):
@@ -139,23 +126,6 @@ class RunRecord(RunFacts):
 
     schema_version: int
     label: str
-
-
-def differences(
-    old: Mapping[str, OutputFile], new: Mapping[str, OutputFile], *, whose: str = "now"
-) -> list[str]:
-    """Differences between the outputs of two runs, one line for each file."""
-    lines = []
-    for name in sorted({*old, *new}):
-        if name not in new:
-            lines.append(f"{name} was written, and is not {whose}")
-        elif name not in old:
-            lines.append(f"{name} was not written, and is {whose}")
-        elif old[name]["sha256"] != new[name]["sha256"]:
-            sizes = f"{old[name]['bytes']} and {new[name]['bytes']} bytes"
-            sums = f"{old[name]['sha256'][:12]}, {whose} {new[name]['sha256'][:12]}"
-            lines.append(f"{name} differs: {sums} ({sizes})")
-    return lines
 
 
 read_spec = reader(Spec, "a run of `bdpbench plan`", SPEC_VERSION, SPEC_NAME)

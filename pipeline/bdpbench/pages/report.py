@@ -37,7 +37,6 @@ from bdpbench.pages.summary import (
     overview,
     reading_rows,
     summarize,
-    taken_over_sentence,
 )
 from bdpbench.pages.text import VERDICTS, offered_origins, totals
 
@@ -323,5 +322,4 @@ def _provenance(inputs: ReportInputs) -> dict[str, object]:
         "last_day": started[-1][:10] if started else "",
         "planned": len(planned),
         "finished": len(infos),
-        "taken_over": taken_over_sentence(infos),
     }

@@ -61,7 +61,6 @@ from bdpbench.contracts.scorecard import (
 )
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.report import build_report
-from bdpbench.pages.summary import count_taken_over, taken_over_sentence
 from bdpbench.studies.ns3_program import builds_of, simulators
 from bdpbench.studies.plan import groups_of
 from bdpbench.units import several
@@ -229,8 +228,7 @@ def _staleness(
     """Why runs that once existed may be missing; "" if unknown."""
     if published and (others := published.other_ids(prepared.runs)):
         are = "is" if len(others) == 1 else "are"
-        said = f"; {several(len(others), 'published run')} {are} planned differently now, and"
-        return f"{said} --prove 1 simulates a sample to keep them if bytes are the same"
+        return f"; {several(len(others), 'published run')} {are} planned differently now"
     try:
         old = read_plan(prepared.paths.plan)
     except BdpbenchError:
@@ -462,16 +460,12 @@ class Bundle:
 
     def _counts(self) -> RunCounts:
         started, ended = self.times()
-        counts: RunCounts = {
+        return {
             "finished": len(self.results.finished),
             "missing": len(self.results.missing),
             "first_started": started,
             "last_ended": ended,
         }
-        taken_over = count_taken_over(list(self.records.values()))
-        if taken_over["sample"]:
-            counts["taken_over"] = taken_over
-        return counts
 
     def builds(self) -> list[BuildFacts]:
         """Facts of every ns-2 binary that simulated one of the runs, each once."""
@@ -533,7 +527,6 @@ class Bundle:
                 f"**A part of the tier: {len(results.finished)} of {planned} runs have been"
                 " simulated.** Numbers and statements that need any of the others are not run."
             )
-        yield taken_over_sentence(list(self.records.values()))
         measured_by, added = results.origins() or (None, [])
         if measured_by:
             yield (

@@ -12,7 +12,6 @@ from dataclasses import replace
 from pathlib import Path
 
 from bdpbench.app.keep.bundle import Bundle, Results, collect
-from bdpbench.app.keep.proof import prove as prove_bytes
 from bdpbench.app.keep.published import Published, find_published, read_published
 from bdpbench.app.planning import Wanted, prepare, wanted_as_run
 from bdpbench.app.totals import totals_sentence
@@ -37,7 +36,6 @@ def publish_study(
     allow_partial: bool,
     output: Path | None,
     engine: str | None = None,
-    prove: int | None = None,
 ) -> None:
     """Write report, metrics, scorecard, runs, provenance and ``README.md`` of a tier.
 
@@ -51,13 +49,12 @@ def publish_study(
         allow_partial: publish even if runs are missing.
         output: folder of all published studies; None selects that of the checkout.
         engine: that of `run`, if it was given one; the folder is then ``STUDY-ns3``.
-        prove: runs of each kind to simulate again when ids of published runs have changed.
 
     Raises:
         BdpbenchError: when a run has neither results nor published values, because it was never
             simulated or because the study, a script or ns-2 has changed since; when metrics are
             defined differently today; for a study outside the configuration without ``output``,
-            because a checkout contains only its own studies; with ``prove`` as ``proof.prove``.
+            because a checkout contains only its own studies.
     """
     if study is not None and output is None and not find_study(study).is_relative_to(config_dir()):
         raise BdpbenchError(
@@ -74,14 +71,7 @@ def publish_study(
         folder = folder.with_name(f"{folder.name}-{tier}")
         published = find_published(folder)
     prepared = prepare(_wanted(key, tier, engine, published))
-    if prove is not None:
-        published = read_published(folder)
-        if published.other_ids(prepared.runs):
-            published = published.with_runs(prove_bytes(published.runs, prepared, prove, print))
-    # Runs of a sample have the published bytes; what is published says which ones they prove.
-    results = collect(
-        prepared, allow_partial=allow_partial, published=published, simulated=prove is None
-    )
+    results = collect(prepared, allow_partial=allow_partial, published=published)
     _write(folder, Bundle(results).kept_files())
     print(totals_sentence(results.scorecard))
 
@@ -131,7 +121,7 @@ def collect_published(study: str, folder: Path, tier: str | None = None) -> Resu
     if others := published.other_ids(prepared.runs):
         shown = ", ".join(sorted(others)[:_SHOWN])
         raise BdpbenchError(
-            f"{len(others)} of {len(published.ids)} runs are planned differently now ({shown})",
+            f"{len(others)} of {len(published.runs)} runs are planned differently now ({shown})",
             where=str(folder),
             hint="`./bdpbench run` simulates them, and `publish` publishes them anew",
         )

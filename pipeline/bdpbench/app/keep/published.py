@@ -7,7 +7,7 @@ the values. Values are not measured again, so they must have been measured by to
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import cast
@@ -40,20 +40,18 @@ class Published:
 
     Attributes:
         files: the folder.
-        runs: its runs, with the ids of today.
+        runs: its runs.
         provenance: where they come from.
-        ids: published run id → the run's id of today.
     """
 
     files: KeptResults
     runs: Sequence[KeptRun]
     provenance: Provenance
-    ids: Mapping[str, str]
 
-    def with_runs(self, runs: Sequence[KeptRun]) -> Published:
-        """The same runs, in the same order, with other ids."""
-        ids = {old["run_id"]: new["run_id"] for old, new in zip(self.runs, runs, strict=True)}
-        return replace(self, runs=runs, ids=ids)
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """Ids of its runs."""
+        return frozenset(run["run_id"] for run in self.runs)
 
     def of(self, planned: Sequence[PlannedRun]) -> frozenset[str]:
         """The ids of those planned runs that are published in each of their scenarios."""
@@ -65,7 +63,7 @@ class Published:
 
     def other_ids(self, planned: Sequence[PlannedRun]) -> set[str]:
         """The published ids that no planned run has."""
-        return {*self.ids.values()} - {run["run_id"] for run in planned}
+        return {*self.ids} - {run["run_id"] for run in planned}
 
     @cached_property
     def records(self) -> dict[str, RunRecord]:
@@ -89,7 +87,7 @@ class Published:
             BdpbenchError: when the report lacks the series of one of the runs, or is damaged.
         """
         report = self.files.path / REPORT_NAME
-        found = {self.ids.get(each, each): text for each, text in series_of_report(report).items()}
+        found = series_of_report(report)
         if lacking := [run["run_id"] for run in self.runs if run["run_id"] not in found]:
             said = f"has no series of {len(lacking)} of its runs ({', '.join(lacking[:3])})"
             raise BdpbenchError(said, where=str(report))
@@ -111,16 +109,14 @@ class Published:
         found = self.files.metrics.select(
             pl.col(name).cast(k) for name, k in METRICS_SCHEMA.items()
         )
-        unknown = set(found["run_id"]) - set(self.ids)
+        unknown = set(found["run_id"]) - self.ids
         if unknown:
             said = f"has metrics of {unknown.pop()}, which {KEPT_RUNS_NAME} does not list"
             raise BdpbenchError(said, where=str(self.files.path / METRICS_NAME))
         if gone := sorted(set(found["metric"]) - set(today)):
             print(f"left out, since they are not defined any more: {', '.join(gone)}")
         single = [name for name, each in today.items() if each.level == "run"]
-        found = found.filter(pl.col("metric").is_in(single)).with_columns(
-            pl.col("run_id").replace_strict(self.ids)
-        )
+        found = found.filter(pl.col("metric").is_in(single))
         rows = found.select("metric", "definition").unique(maintain_order=True).rows()
         if other := sorted({name for name, each in rows if today[name].id != each}):
             raise BdpbenchError(
@@ -178,8 +174,7 @@ def find_published(folder: Path) -> Published | None:
     files = KeptResults(folder) if folder.is_dir() else None
     if files is None or files.runs is None or files.provenance is None:
         return None
-    ids = {run["run_id"]: run["run_id"] for run in files.runs}
-    return Published(files, files.runs, files.provenance, ids)
+    return Published(files, files.runs, files.provenance)
 
 
 def read_published(folder: Path) -> Published:

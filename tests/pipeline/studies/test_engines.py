@@ -108,11 +108,6 @@ def test_a_sender_that_ns3_has_not_is_refused_with_its_line(
 @pytest.mark.parametrize(
     ("old", "new", "says"),
     [
-        (
-            "    sweep:\n",
-            "    parameters: {queue: SFQ}\n    sweep:\n",
-            "a queue of kind SFQ: it has Dr",
-        ),
         ("    sweep:\n", "    parameters: {trace: packets}\n    sweep:\n", "trace: packets"),
         ("    sweep:\n", "    parameters: {reverse_mbps: 1}\n    sweep:\n", "reverse_mbps"),
         ("    sweep:\n", "    parameters: {measured_from_s: 1}\n    sweep:\n", "measured_from_s"),
@@ -242,7 +237,7 @@ def test_codel_fq_codel_and_pie_get_their_parameters(study_file: WriteStudy) -> 
             "packet_bytes of a queue of kind PIE: ns-3's PieQueueDisc has 1040",
         ),
         ("kind: DropTail, settings: {drop_front: 1}", "drop_front of a queue"),
-        ("kind: ARED, settings: {min_th_pkts: 5}", "a queue of kind ARED"),
+        ("kind: ARED, settings: {min_th_pkts: 5}", "a queue of kind ARED: it has Dr"),
     ],
 )
 def test_settings_that_a_queue_of_ns3_has_not_are_refused_with_their_line(

@@ -11,7 +11,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -40,7 +40,6 @@ from bdpbench.contracts.plan import (
     distinct,
     read_plan,
     study_folder,
-    with_engine,
     write_plan_document,
 )
 from bdpbench.contracts.runs import read_run
@@ -62,8 +61,7 @@ from bdpbench.studies.load import (
     folders_of,
     load_study,
 )
-from bdpbench.studies.ns3_program import simulators
-from bdpbench.studies.plan import Selection, group_of, groups_of, make_plan, tiers_of
+from bdpbench.studies.plan import Selection, make_plan, tiers_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import Study
 
@@ -86,7 +84,6 @@ class Paths:
     results: Path
     study: str
     tier: str
-    engine: str | None = None
 
     @property
     def runs(self) -> Path:
@@ -99,11 +96,8 @@ class Paths:
 
     @property
     def folder(self) -> Path:
-        """Folder of the tier's plan, tables of numbers and report.
-
-        With ``--engine`` it is another, because the report has other runs.
-        """
-        return self.results / self.study / with_engine(self.tier, self.engine)
+        """Folder of the tier's plan, tables of numbers and report."""
+        return self.results / self.study / self.tier
 
     @property
     def plan(self) -> Path:
@@ -168,7 +162,6 @@ class Wanted:
         selection: the runs that have to be simulated.
         results: folder of runs and reports.
         build_id: id of the build of ns-2.
-        engine: the simulator of all runs, instead of the one that the study names.
     """
 
     study: str | None = None
@@ -176,34 +169,13 @@ class Wanted:
     selection: Selection = field(default_factory=Selection)
     results: Path | None = None
     build_id: str | None = None
-    engine: str | None = None
 
     def paths(self) -> Paths:
         """Where the plan, its runs and its report are."""
         config = load_config()
         results = self.results or results_dir(config.results)
         name = find_study(self.study or config.study).name
-        return Paths(results, name, self.tier or config.tier, self.engine)
-
-
-def wanted_as_run(study: str | None, tier: str | None, engine: str | None) -> Wanted:
-    """A tier as it was run: whole, or with ``--engine`` what was ever selected of it.
-
-    Raises:
-        BdpbenchError: when no call of `run` had this engine.
-    """
-    wanted = Wanted(study, tier, engine=engine)
-    paths = wanted.paths()
-    if engine is None:
-        return wanted
-    if not paths.plan.is_file():
-        raise BdpbenchError(
-            f"nothing of the tier was run with --engine {engine}",
-            where=str(paths.folder),
-            hint=f"`./bdpbench run {study or paths.study} --tier {paths.tier} --engine {engine}`"
-            " simulates it",
-        )
-    return replace(wanted, selection=Selection(groups=groups_of(read_plan(paths.plan))))
+        return Paths(results, name, self.tier or config.tier)
 
 
 def prepare(wanted: Wanted, *, runs_code: bool = True) -> Prepared:
@@ -226,11 +198,9 @@ def prepare(wanted: Wanted, *, runs_code: bool = True) -> Prepared:
     _check_is_its_own(paths, study)
     identities = Identities()
     selection = wanted.selection.in_study(study)
-    tier_runs = expand_tier(study, tier, identities, engine=wanted.engine, selection=selection)
-    # Another engine than the study's changes its runs, but not its expectations.
-    known = {tier: tier_runs} if wanted.engine is None else {}
+    tier_runs = expand_tier(study, tier, identities)
     if runs_code or not has_foreign_metrics(study.folder):
-        _check_evaluation(study, identities, known)
+        _check_evaluation(study, identities, {tier: tier_runs})
     build_id = wanted.build_id or current_build_id()
     for folder in folders_of(study):
         make_folder(folder, runs_code=runs_code)
@@ -244,16 +214,16 @@ def prepare(wanted: Wanted, *, runs_code: bool = True) -> Prepared:
             hint=f"`./bdpbench list {name} --tier {tier} --runs` lists the runs",
         )
     finished = {run["run_id"] for run in distinct(tier_runs) if is_finished(paths, run)}
-    begun = {group_of(run) for run in tier_runs if run["run_id"] in finished}
-    begun |= {group_of(run) for run in selected}
-    runs = [run for run in tier_runs if group_of(run) in begun]
+    begun = {_group_of(run) for run in tier_runs if run["run_id"] in finished}
+    begun |= {_group_of(run) for run in selected}
+    runs = [run for run in tier_runs if _group_of(run) in begun]
     plan = make_plan(study, tier, build_id, runs, evaluation_checksum(study.folder))
-    if wanted.engine is not None:
-        plan["engine"] = wanted.engine
-        for scenario in plan["scenarios"].values():
-            scenario["title"] += f" ({' and '.join(simulators(runs))})"  # all captions have it
     missing = distinct(run for run in selected if run["run_id"] not in finished)
     return Prepared(paths, plan, missing)
+
+
+def _group_of(run: PlannedRun) -> tuple[str, ...]:
+    return (run["scenario"], *sorted(run["protocols"]))
 
 
 def _check_is_its_own(paths: Paths, study: Study) -> None:

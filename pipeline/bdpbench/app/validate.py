@@ -7,7 +7,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from bdpbench.app.planning import wanted_as_run
+from bdpbench.app.planning import Wanted
 from bdpbench.app.totals import totals_lines
 from bdpbench.contracts.paths import checkout_root
 from bdpbench.contracts.reports import read_scorecard
@@ -20,14 +20,14 @@ TESTED_VARIANT = "fast"
 """The variant that is tested, whichever runs use; tests compare others with it."""
 
 
-def check_scorecard(study: str | None, tier: str | None, engine: str | None = None) -> None:
-    """Print the totals of a tier's scorecard, or of what was run of it with an engine.
+def check_scorecard(study: str | None, tier: str | None) -> None:
+    """Print the totals of a tier's scorecard.
 
     Raises:
         BdpbenchError: naming each number that is not reproduced and not a known miss, each known
             miss that was reproduced after all, and each claim that fails; or when nothing was run.
     """
-    paths = wanted_as_run(study, tier, engine).paths()
+    paths = Wanted(study, tier).paths()
     scorecard = read_scorecard(paths.folder / SCORECARD_NAME)
     print("\n".join(totals_lines(scorecard)))
     problems = [

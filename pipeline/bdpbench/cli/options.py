@@ -37,19 +37,6 @@ backend_option = click.option(
 )
 
 
-engine_option = click.option(
-    "--engine",
-    type=click.Choice(["ns3"]),
-    help="Simulate with ns-3 instead of ns-2 what both can (docs/ns3.md); the report is apart.",
-)
-
-kept_engine_option = click.option(
-    "--engine",
-    type=click.Choice(["ns3"]),
-    help="Use the runs of the tier that `run --engine ns3` has simulated.",
-)
-
-
 def selection_options(function: Function) -> Function:
     """``--scenario`` and ``--protocol``, each of which may be given several times."""
     decorate = click.option(

@@ -13,7 +13,6 @@ from bdpbench.cli.options import (
     EXISTING,
     FOLDER,
     PATH,
-    kept_engine_option,
     study_argument,
     tier_option,
 )
@@ -25,7 +24,6 @@ FORMATS = "svg,pdf"
 @click.command("report")
 @click.argument("study", required=False, metavar="[STUDY | PLAN_FILE]")
 @tier_option
-@kept_engine_option
 @click.option(
     "--export",
     "folder",
@@ -43,7 +41,6 @@ FORMATS = "svg,pdf"
 def report_command(
     study: str | None,
     tier: str | None,
-    engine: str | None,
     folder: Path | None,
     formats: str | None,
     only: tuple[str, ...],
@@ -72,8 +69,8 @@ def report_command(
     if folder is None and (only or formats is not None):
         raise click.UsageError("--format and --only go with --export")
     if runs_dir is not None:
-        if folder is not None or pdf or engine is not None:
-            raise click.UsageError("--engine, --export and --pdf go with STUDY, not with --runs")
+        if folder is not None or pdf:
+            raise click.UsageError("--export and --pdf go with STUDY, not with --runs")
         if study is None or output is None:
             raise click.UsageError("--runs needs PLAN_FILE and --output")
         from bdpbench.app.stages import downstream
@@ -84,15 +81,14 @@ def report_command(
     from bdpbench.app.keep.export import export_study, report_study
 
     if folder is None:
-        report_study(study, tier, output, engine=engine, one_file=one_file, pdf=pdf)
+        report_study(study, tier, output, one_file=one_file, pdf=pdf)
     else:
-        export_study(study, tier, folder, formats or FORMATS, only, engine=engine, pdf=pdf)
+        export_study(study, tier, folder, formats or FORMATS, only, pdf=pdf)
 
 
 @click.command("archive")
 @study_argument
 @tier_option
-@kept_engine_option
 @click.option(
     "-o",
     "--output",
@@ -137,7 +133,6 @@ def verify_command(file: Path) -> None:
 @click.command("publish")
 @study_argument
 @tier_option
-@kept_engine_option
 @click.option(
     "--allow-partial", is_flag=True, help="Publish even if runs are missing; the report says so."
 )
@@ -150,8 +145,7 @@ def verify_command(file: Path) -> None:
 def publish_command(**asked: Any) -> None:
     """Copy the report of STUDY with its metrics and scorecard to reports/published/STUDY/.
 
-    With --engine it goes to STUDY-ns3, beside that of ns-2. A second tier goes to STUDY-TIER;
-    without --tier, the published tier is published again.
+    A second tier goes to STUDY-TIER; without --tier, the published tier is published again.
 
     A run that is not in the results folder keeps its published values and charts, so only what has
     changed needs to be simulated. Verdicts and texts are always made anew.

@@ -12,8 +12,6 @@ from bdpbench.cli.options import (
     PATH,
     Words,
     backend_option,
-    engine_option,
-    kept_engine_option,
     selection_options,
     study_argument,
     tier_option,
@@ -25,7 +23,6 @@ from bdpbench.cli.options import (
 @tier_option
 @selection_options
 @backend_option
-@engine_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
 @click.option("-k", "--keep-going", is_flag=True, help="Continue with other runs if one fails.")
 @click.option(
@@ -174,9 +171,8 @@ def _quoted(folder: Path) -> str:
 @click.command("check")
 @study_argument
 @tier_option
-@kept_engine_option
-def check_command(study: str | None, tier: str | None, engine: str | None) -> None:
+def check_command(study: str | None, tier: str | None) -> None:
     """Fail unless everything of STUDY that was run is reproduced, except known misses."""
     from bdpbench.app.validate import check_scorecard
 
-    check_scorecard(study, tier, engine)
+    check_scorecard(study, tier)

@@ -189,9 +189,8 @@ class Plan(TypedDict):
     """A tier of a study, resolved: the document that every stage after planning reads.
 
     ``folder`` is that of the study, from the checkout, and ``queue_folders`` are those of its
-    queues. ``evaluation_sha256`` covers everything that turns tables into a report, and ``engine``
-    is the simulator if `run` was given one. A batch is also a plan, of the runs that one process
-    handles (see below).
+    queues. ``evaluation_sha256`` covers everything that turns tables into a report. A batch is also
+    a plan, of the runs that one process handles (see below).
     """
 
     schema_version: int
@@ -206,12 +205,6 @@ class Plan(TypedDict):
     parameters: dict[str, ParameterText]
     runs: list[PlannedRun]
     evaluation_sha256: str
-    engine: NotRequired[str]
-
-
-def with_engine(name: str, engine: str | None) -> str:
-    """The name of what `run` simulated with an engine: ``tier-ns3``."""
-    return name if engine is None else f"{name}-{engine}"
 
 
 def distinct(runs: Iterable[PlannedRun]) -> list[PlannedRun]:

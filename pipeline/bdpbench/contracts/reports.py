@@ -157,8 +157,7 @@ class Provenance(TypedDict):
     """Content of ``provenance.json``; ``configuration``: file → SHA-256.
 
     ``bdpbench`` judged the values and made the report; ``measured_by`` measured them, if that was a
-    different one, except for the scenarios in ``added``. ``engine`` is the simulator that `run` was
-    given, and ``groups`` are the scenarios with their protocols that it was given for.
+    different one, except for the scenarios in ``added``.
     """
 
     schema_version: int
@@ -172,8 +171,6 @@ class Provenance(TypedDict):
     builds: list[BuildFacts]
     configuration: dict[str, str]
     runs: RunCounts
-    engine: NotRequired[str]
-    groups: NotRequired[list[list[str]]]
 
 
 # ---------------------------------------------------------------- runs.parquet

@@ -1,6 +1,6 @@
 """The second engine: which runs ns-3 can simulate, and what its program gets of them.
 
-``engine: ns3`` among the parameters of a run, or ``--engine ns3``, replaces ns-2 and
+``engine: ns3`` among the parameters of a run replaces ns-2 and
 ``tcl/network.tcl`` by ns-3 and ``simulation/ns3/network.cc``, which writes the same files. What of
 a run that program cannot honour is refused with its reason: a comparison of two simulators is only
 worth something if both simulate the same.
@@ -17,7 +17,6 @@ from typing import NoReturn
 from bdpbench.contracts.paths import config_dir, relative, tcl_dir
 from bdpbench.contracts.plan import PlannedRun, format_value
 from bdpbench.contracts.yaml_files import Location
-from bdpbench.errors import BdpbenchError
 from bdpbench.studies.engine_queues import (
     QUEUE_COUNTERPARTS,
     DifferentQueueError,
@@ -31,14 +30,6 @@ from bdpbench.studies.values import WINDOW_OPTION, ClassVariables, Pairs, Resolv
 from bdpbench.studies.vocabulary import is_traced
 
 _DELAYED_ACK_S = 0.1  # ns-2's interval_ of receivers that delay ACKs
-
-
-class UnsupportedError(BdpbenchError):
-    """What ns-3 cannot simulate; ``protocols`` are those of the run's flows."""
-
-    def __init__(self, error: BdpbenchError, protocols: frozenset[str]) -> None:
-        super().__init__(error.message, where=error.where, hint=error.hint)
-        self.protocols = protocols
 
 
 @dataclass(frozen=True)
@@ -174,7 +165,7 @@ def for_ns3(
         is_more: what else the run has, such as background traffic, that ns-3 has not; or "".
 
     Raises:
-        UnsupportedError: for what ns-3 cannot honour, with its name and place.
+        BdpbenchError: for what ns-3 cannot honour, with its name and place.
     """
     return _Translation(values, run, links, defaults).resolved(is_more)
 
@@ -229,12 +220,11 @@ class _Translation:
         )
 
     def _refuse(self, location: Location, what: str, reason: str = "") -> NoReturn:
-        error = self._values.error(
+        raise self._values.error(
             location,
             f"ns-3 cannot simulate this run as it is: {what}" + (f": {reason}" if reason else ""),
-            hint="docs/ns3.md lists what it can; --scenario and --protocol select runs",
+            hint="docs/ns3.md lists what it can",
         )
-        raise UnsupportedError(error, frozenset(flow.key for flow in self._flows))
 
     def _check_defaults(self) -> None:
         for name in self._defaults:

@@ -33,7 +33,7 @@ from bdpbench.contracts.yaml_files import (
     suggest,
 )
 from bdpbench.studies.parts import ClassName, Protocol, Setting
-from bdpbench.studies.queues import Limit, QueueKind, QueueParameter
+from bdpbench.studies.queues import QueueKind, QueueParameter
 from bdpbench.units import MOST_VARIABLE
 
 # ---------------------------------------------------------------- equations
@@ -574,7 +574,6 @@ class QueueFolder(ComponentFolder):
             ns2_class=f"{QUEUE}/{self.name}",
             text=self.file.summary,
             parameters={name: _parameter(name, each) for name, each in self.file.variables.items()},
-            limit=Limit(),
             fixed={"random_": 1.0} if self.file.random else {},
             ecn="setbit_" if self.file.marks else "",
             random=self.file.random,

@@ -31,16 +31,10 @@ from bdpbench.units import unit_of
 
 @dataclass(frozen=True)
 class Selection:
-    """Which runs of a tier are wanted; an empty tuple selects all.
-
-    Attributes:
-        scenarios, protocols: the runs of one of these scenarios with one of these protocols.
-        groups: the runs of one of these groups, see ``group_of``.
-    """
+    """The runs of these scenarios that have one of these protocols; an empty tuple selects all."""
 
     scenarios: tuple[str, ...] = ()
     protocols: tuple[str, ...] = ()
-    groups: tuple[tuple[str, ...], ...] = ()
 
     def in_study(self, study: Study) -> Selection:
         """The selection with the study's own spelling of the names.
@@ -59,34 +53,13 @@ class Selection:
         return Selection(
             tuple(own("scenario", each, study.scenarios) for each in self.scenarios),
             tuple(own("protocol", each, study.protocols) for each in self.protocols),
-            self.groups,
         )
 
     def wants(self, run: PlannedRun) -> bool:
         """Whether the run is selected."""
-        return self.wants_group(group_of(run))
-
-    def wants_group(self, group: tuple[str, ...]) -> bool:
-        """Whether the runs of a scenario with these protocols are selected."""
-        scenario, *protocols = group
-        protocol_wanted = not self.protocols or bool(set(self.protocols) & set(protocols))
-        group_wanted = not self.groups or group in self.groups
-        return self.wants_scenario(scenario) and protocol_wanted and group_wanted
-
-    def wants_scenario(self, key: str) -> bool:
-        """Whether runs of a scenario may be selected."""
-        named = not self.groups or any(scenario == key for scenario, *_ in self.groups)
-        return named and (not self.scenarios or key in self.scenarios)
-
-
-def group_of(run: PlannedRun) -> tuple[str, ...]:
-    """Scenario and protocols of a run: what a selection selects by."""
-    return (run["scenario"], *sorted(run["protocols"]))
-
-
-def groups_of(plan: Plan) -> tuple[tuple[str, ...], ...]:
-    """The groups of the runs of a plan, each once."""
-    return tuple(dict.fromkeys(map(group_of, plan["runs"])))
+        return (not self.scenarios or run["scenario"] in self.scenarios) and (
+            not self.protocols or bool(set(self.protocols) & set(run["protocols"]))
+        )
 
 
 def tiers_of(study: Study) -> list[str]:

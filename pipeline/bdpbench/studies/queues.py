@@ -1,7 +1,7 @@
 """The queues that a bottleneck can have: their parameters, and how ns-2 gets them.
 
-To add a kind, add a row to ``QUEUE_KINDS``: ns-2's class, the parameters with the variables that
-they set, and how its limit is set. Nothing else knows kinds by name, and ``tcl/lib/chain.tcl`` sets
+To add a kind, add a row to ``QUEUE_KINDS``: ns-2's class, and the parameters with the variables
+that they set. Nothing else knows kinds by name, and ``tcl/lib/chain.tcl`` sets
 all variables that it is given. Every variable that affects the drops of a kind is set, so that no
 scenario depends on ns-2's defaults, which have often changed for RED.
 """
@@ -74,15 +74,6 @@ class QueueParameter:
 
 
 @dataclass(frozen=True)
-class Limit:
-    """How a queue's limit is set: in packets or bytes, ``spare`` packets above what it holds."""
-
-    variable: str = "limit_"
-    unit: str = "packets"
-    spare: int = 0
-
-
-@dataclass(frozen=True)
 class QueueKind:
     """A kind of queue.
 
@@ -90,7 +81,7 @@ class QueueKind:
         ns2_class: ns-2's class without ``Queue/``.
         text: what it does.
         parameters: name → parameter; those from which defaults of others follow come first.
-        limit: how its limit is set.
+        spare: packets by which its limit is larger than what it holds.
         fixed: variables with a fixed value.
         ecn: the variable that makes it mark packets instead of dropping them; "" if it cannot.
         random: whether it draws random numbers.
@@ -101,7 +92,7 @@ class QueueKind:
     ns2_class: str
     text: str
     parameters: Mapping[str, QueueParameter]
-    limit: Limit = field(default_factory=Limit)
+    spare: int = 0
     fixed: Mapping[str, float] = field(default_factory=dict)
     ecn: str = ""
     random: bool = False
@@ -125,8 +116,7 @@ class QueueKind:
             values[name] = settings.get(name, given or 0.0)
             value = values[name]
             found[parameter.variable] = 1 / value if parameter.reciprocal else value
-        unit = packet_bytes if self.limit.unit == "bytes" else 1
-        found |= {**self.fixed, self.limit.variable: float((holds + self.limit.spare) * unit)}
+        found |= {**self.fixed, "limit_": float(holds + self.spare)}
         return found | ({self.ecn: float(marks)} if self.ecn else {})
 
 
@@ -255,8 +245,8 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                     "drop_front_", "whether the first packet is dropped instead", 0
                 )
             },
-            Limit(spare=1),  # ns-2 drops if length + 1 >= limit_
-            {"queue_in_bytes_": 0.0},
+            spare=1,  # ns-2 drops if length + 1 >= limit_
+            fixed={"queue_in_bytes_": 0.0},
         ),
         "RED": _red(
             "drops or marks at random, with a probability that rises with its average length"
@@ -278,47 +268,6 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                 ),
             },
             "RED/Gared",
-        ),
-        "PI": QueueKind(
-            "PI",
-            "drops or marks with a probability by which a PI controller regulates the length",
-            {
-                "target_pkts": QueueParameter("qref_", "target length", 50.0),
-                "a": QueueParameter(
-                    "a_", "weight of the current distance from the target", 0.00001822
-                ),
-                "b": QueueParameter("b_", "weight of the previous distance", 0.00001816),
-                "updates_per_s": QueueParameter(
-                    "w_",
-                    "updates of the probability per second",
-                    170.0,
-                    most=1 / LEAST_SAMPLE_S,
-                    above=True,
-                ),
-                "mean_packet_bytes": _MEAN_PACKET,
-                "counts_bytes": _COUNTS_BYTES,
-                "drops_by_size": _DROPS_BY_SIZE,
-            },
-            ecn="setbit_",
-            random=True,
-        ),
-        "REM": QueueKind(
-            "REM",
-            "drops or marks by a price that rises with the length and the arriving rate",
-            {
-                "target_pkts": QueueParameter("pbo_", "target length", 20.0),
-                "gamma": QueueParameter("gamma_", "step of the price", 0.001, above=True),
-                "phi": QueueParameter(
-                    "phi_", "base: the share of drops is 1 - phi^-price", 1.001, 1.0, above=True
-                ),
-                "rate_weight": _share("inw_", "weight of a new rate in the mean rate", 1.0),
-                "update_s": _time("pupdtime_", "time between updates of the price", 0.002),
-                "mean_packet_bytes": _MEAN_PACKET,
-            },
-            Limit(spare=1),  # it enqueues before it compares
-            {"qib_": 0.0},
-            ecn="markpkts_",
-            random=True,
         ),
         "CoDel": QueueKind(
             "CoDel",
@@ -367,36 +316,6 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
             ecn="setbit_",
             random=True,
         ),
-        "SFQ": QueueKind(
-            "SFQ",
-            "serves flows, which it distinguishes by a hash, in turn; one flow gets at most a "
-            "third of the buffer",
-            {
-                "buckets": QueueParameter(
-                    "buckets_", "queues that flows are spread over", 16.0, 1, 65536, integer=True
-                )
-            },
-            Limit("maxqueue_"),
-        ),
-        "DRR": QueueKind(
-            "DRR",
-            "serves senders in turn by bytes, and drops from the longest queue",
-            {
-                "quantum_bytes": _packet(
-                    "quantum_", "bytes that a sender may send per turn", MOST_COUNT
-                ),
-                "buckets": QueueParameter(
-                    "buckets_",
-                    "queues, of which each sender needs one",
-                    4096.0,
-                    1,
-                    65536,
-                    integer=True,
-                ),
-            },
-            Limit("blimit_", unit="bytes"),
-            {"mask_": 0.0},
-        ),
     }
 )
 """Kind of queue → its description. To add a kind, add a row."""
@@ -407,8 +326,12 @@ _NOT_HERE = {
     "cake": "CAKE is not there; FqCoDel is, on which it builds",
     "cobalt": "COBALT is not there; CoDel is, on which it builds",
     "dualpi2": "L4S's DualPI2 is not there; PIE and CoDel mark packets with `ecn: on`",
+    "drr": "DRR is not there; FqCoDel serves flows in turn by bytes",
     "fifo": "a plain queue is DropTail",
     "fqpie": "FQ-PIE is not there; PIE and FqCoDel are",
+    "pi": "the PI controller is not there; PIE is, which builds on it",
+    "rem": "REM is not there; RED and PIE are",
+    "sfq": "SFQ is not there; FqCoDel serves flows in turn",
 }
 _ALSO_CALLED = {"l4s": "dualpi2", "bfifo": "fifo", "pfifo": "fifo", "pfifofast": "fifo"}
 

@@ -13,7 +13,7 @@ from bdpbench.contracts.runs import OUTPUT_FOLDER, REDUCED_TABLES, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.cost import estimated_cpu_s
-from bdpbench.studies.engines import UnsupportedError, for_ns3
+from bdpbench.studies.engines import for_ns3
 from bdpbench.studies.flows import (
     NUMBERED_KEYS,
     NetworkFlow,
@@ -34,14 +34,7 @@ from bdpbench.studies.links import (
 )
 from bdpbench.studies.load import script_path
 from bdpbench.studies.ns3_program import is_ns3, ns3_identity
-from bdpbench.studies.plan import (
-    Selection,
-    label_of,
-    note_equal,
-    parameter_grid,
-    tell_apart,
-    tiers_of,
-)
+from bdpbench.studies.plan import label_of, note_equal, parameter_grid, tell_apart, tiers_of
 from bdpbench.studies.study import (
     DURATION_ARGUMENT,
     LAN_SCRIPT,
@@ -66,14 +59,7 @@ _LEAST_WINDOW_PKTS = 10_000
 _EPSILON_MS = 1e-6
 
 
-def expand_tier(
-    study: Study,
-    tier: str,
-    identities: Identities | None = None,
-    *,
-    engine: str | None = None,
-    selection: Selection | None = None,
-) -> list[PlannedRun]:
+def expand_tier(study: Study, tier: str, identities: Identities | None = None) -> list[PlannedRun]:
     """All runs of a tier, in the order of ``study.yaml``; equal runs of a scenario appear once.
 
     So do runs whose buffers, given as shares of the BDP or as times, round to the same number of
@@ -84,21 +70,17 @@ def expand_tier(
         tier: name of the tier.
         identities: makes the identities of the runs; sharing it between tiers reads each script
             once.
-        engine: the simulator of all runs, instead of the study's own.
-        selection: with an engine, the runs that are wanted; the others need not be supported.
 
     Raises:
         BdpbenchError: when the tier has no runs; naming file and line, when a run lacks a value,
             when a setting would not reach ns-2, or when two runs of a scenario differ in name only.
     """
-    points: Iterable[tuple[str, Parameters]] = (
+    points = (
         (key, parameters)
         for key in study.scenarios
         for parameters in parameter_grid(study, key, tier)
     )
-    if engine is not None:
-        points = _with_engine(study, points, engine, selection or Selection())
-    planned = expand_points(study, points, identities or Identities(), selection)
+    planned = expand_points(study, points, identities or Identities())
     if not planned:
         raise BdpbenchError(
             f"study {study.key} has no runs in tier {tier!r}",
@@ -107,55 +89,17 @@ def expand_tier(
     return planned
 
 
-def _with_engine(
-    study: Study, points: Iterable[tuple[str, Parameters]], engine: str, selection: Selection
-) -> Iterator[tuple[str, Parameters]]:
-    """The points with the simulator that is given on the command line.
-
-    Of scenarios that are not wanted, those are left out that it cannot simulate.
-    """
-    for key, parameters in points:
-        is_own = study.scenarios[key].script == NETWORK_SCRIPT
-        if ("engine" in parameters or not is_own) and not selection.wants_scenario(key):
-            continue
-        if "engine" in parameters:
-            values = Values(study, key, parameters)
-            raise values.error(
-                values.place_of("engine"),
-                f"{key} names its engine itself, so that --engine {engine} would have no effect",
-                hint="leave out --engine; --scenario selects other scenarios",
-            )
-        if not is_own:
-            raise study.error(
-                ("scenarios", key, "script"),
-                f"--engine {engine} would have no effect: {study.scenarios[key].script} is a "
-                "script of ns-2",
-                hint="--scenario selects scenarios without a script of their own",
-            )
-        yield key, {**parameters, "engine": engine}
-
-
 def expand_points(
-    study: Study,
-    points: Iterable[tuple[str, Parameters]],
-    identities: Identities,
-    selection: Selection | None = None,
+    study: Study, points: Iterable[tuple[str, Parameters]], identities: Identities
 ) -> list[PlannedRun]:
     """The same for given scenarios and parameters, see ``plan_run``.
-
-    A run that its engine cannot simulate is left out if ``selection`` does not want it.
 
     Raises:
         BdpbenchError: naming file and line, see ``expand_tier``.
     """
     runs: dict[tuple[str, str], PlannedRun] = {}
     for key, parameters in points:
-        try:
-            run = plan_run(study, key, parameters, identities)
-        except UnsupportedError as error:
-            if selection is None or selection.wants_group((key, *sorted(error.protocols))):
-                raise
-            continue
+        run = plan_run(study, key, parameters, identities)
         known = runs.setdefault((key, run["run_id"]), run)
         if known is not run:
             note_equal(study, known, run)

@@ -15,7 +15,7 @@ from bdpbench.app.keep.bundle import (
     study_place,
 )
 from bdpbench.app.keep.sources import common_sources, folder_sources, study_sources
-from bdpbench.app.planning import prepare, wanted_as_run
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.container import CHECKSUMS_NAME, write_archive
 from bdpbench.archive.crate import METADATA_NAME, crate_json
@@ -37,7 +37,6 @@ def archive_study(
     tier: str | None,
     output: Path | None,
     *,
-    engine: str | None = None,
     allow_partial: bool,
 ) -> None:
     """Write the archive of a tier, and print its size and SHA-256.
@@ -50,15 +49,14 @@ def archive_study(
         study: key or folder; None selects that of ``config.yaml``.
         tier: None selects that of ``config.yaml``.
         output: the zip; by default ``<study>-<tier>.zip`` in the folder of the tier.
-        engine: that of `run`, if it was given one.
         allow_partial: archive even if runs are missing.
 
     Raises:
         BdpbenchError: when runs of the tier are missing, or ``output`` cannot be written.
     """
-    wanted = wanted_as_run(study, tier, engine)
+    wanted = Wanted(study, tier)
     paths = wanted.paths()
-    path = output or paths.folder / f"{paths.study}-{paths.folder.name}{_ARCHIVE}"
+    path = output or paths.folder / f"{paths.study}-{paths.tier}{_ARCHIVE}"
     check_output(path)
     bundle = Bundle(collect(prepare(wanted), allow_partial=allow_partial))
     entries = dict(_entries(bundle))

@@ -61,8 +61,7 @@ from bdpbench.contracts.scorecard import (
 )
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.report import build_report
-from bdpbench.studies.ns3_program import builds_of, simulators
-from bdpbench.studies.plan import groups_of
+from bdpbench.studies.ns3_program import builds_of
 from bdpbench.units import several
 
 if TYPE_CHECKING:
@@ -261,14 +260,7 @@ def origin(ns2_build_id: str, runs: Sequence[PlannedRun] = ()) -> str:
 
 def run_words(plan: Plan) -> str:
     """The call of `run` that simulates the runs of a plan."""
-    words = ["run", plan["study"], "--tier", plan["tier"]]
-    if "engine" in plan:
-        names = dict.fromkeys(run["scenario"] for run in plan["runs"])
-        protocols = dict.fromkeys(each for run in plan["runs"] for each in run["protocols"])
-        words += ["--engine", plan["engine"]]
-        words += [word for each in names for word in ("--scenario", each)]
-        words += [word for each in protocols for word in ("--protocol", each)]
-    return " ".join(words)
+    return f"run {plan['study']} --tier {plan['tier']}"
 
 
 def commit_of(root: Path) -> str:
@@ -453,9 +445,6 @@ class Bundle:
             provenance["measured_by"], added = origins
             if added:
                 provenance["added"] = added
-        if "engine" in self.plan:
-            provenance["engine"] = self.plan["engine"]
-            provenance["groups"] = [list(each) for each in groups_of(self.plan)]
         return provenance
 
     def _counts(self) -> RunCounts:
@@ -498,7 +487,7 @@ class Bundle:
             else "one file that opens offline (save it, then open it)"
         )
         parts = [
-            f"# {plan['study']}, {plan['tier']} tier{self._with_engine()}",
+            f"# {plan['study']}, {plan['tier']} tier",
             f"{plan['title']}. {totals_sentence(scorecard)}",
             f"- `{REPORT_NAME}`: the report, {opens}\n"
             f"- `{METRICS_NAME}`: every metric of every run"
@@ -512,11 +501,6 @@ class Bundle:
             *_misses(scorecard),
         ]
         return "\n\n".join(part for part in parts if part) + "\n"
-
-    def _with_engine(self) -> str:
-        """What says of a title that `run` was given another simulator."""
-        used = " and ".join(simulators(self.plan["runs"]))
-        return f", simulated with {used}" if "engine" in self.plan else ""
 
     def _notes(self) -> Iterator[str]:
         """What a reader has to know of how the results came about; some may be ""."""

@@ -12,14 +12,14 @@ from bdpbench.app.keep.bundle import Results, collect, origin
 from bdpbench.app.keep.publish import collect_published
 from bdpbench.app.keep.published import read_published
 from bdpbench.app.listing import table_lines
-from bdpbench.app.planning import prepare, wanted_as_run
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.app.programs import found_browser, print_page
 from bdpbench.app.stages import report_plan, write_results
 from bdpbench.archive.compare import compare, read_sides
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import write_bytes_atomically, write_text_atomically
 from bdpbench.contracts.paths import config_dir
-from bdpbench.contracts.plan import with_engine, write_plan_document
+from bdpbench.contracts.plan import write_plan_document
 from bdpbench.contracts.reports import (
     PROVENANCE_NAME,
     REPORT_NAME,
@@ -46,26 +46,25 @@ def report_study(
     tier: str | None,
     output: Path | None,
     *,
-    engine: str | None = None,
     one_file: bool = False,
     pdf: bool = False,
 ) -> None:
     """Write the HTML report of the finished runs of a tier, and print its path.
 
     In the folder of the tier, metrics and scorecard are written beside it, and a report that shows
-    the runs as they are is left alone. ``engine`` is that of `run`; ``one_file`` is for an
-    ``output`` without files beside it; ``pdf`` prints it into a PDF beside it as well.
+    the runs as they are is left alone. ``one_file`` is for an ``output`` without files beside it;
+    ``pdf`` prints it into a PDF beside it as well.
 
     Raises:
-        BdpbenchError: when the tier has no finished run, or none with the engine; for a published
-            folder, which has a report; with ``pdf`` as ``print_page``.
+        BdpbenchError: when the tier has no finished run; for a published folder, which has a
+            report; with ``pdf`` as ``print_page``.
     """
     if _published(study) is not None:
         hint = f"open its {REPORT_NAME}; --export FOLDER makes figures, and with --pdf a PDF"
         raise BdpbenchError("is published and has its report", where=str(study), hint=hint)
     if pdf:
         found_browser()
-    prepared = prepare(wanted_as_run(study, tier, engine))
+    prepared = prepare(Wanted(study, tier))
     paths, plan = prepared.paths, prepared.plan
     if output is not None or not is_reported(paths.folder, plan, paths.runs):
         results = collect(prepared, allow_partial=True)
@@ -121,7 +120,6 @@ def export_study(
     formats: str,
     only: Sequence[str],
     *,
-    engine: str | None = None,
     pdf: bool = False,
 ) -> None:
     """Write figures, tables and captions of the finished runs of a tier into ``folder``.
@@ -133,7 +131,6 @@ def export_study(
             if missing, and files with the same names are replaced.
         formats: formats of the figures, separated by commas.
         only: patterns of names of figures; empty for all.
-        engine: that of `run`; what is published knows its own.
         pdf: print the whole report as well.
 
     Raises:
@@ -147,16 +144,13 @@ def export_study(
         found_browser()
     kept = _published(study)
     if kept is None:
-        results = collect(prepare(wanted_as_run(study, tier, engine)), allow_partial=True)
-    elif engine is not None:
-        said = "has no effect: what is published knows its engine"
-        raise BdpbenchError(said, where=f"--engine {engine}", hint="leave it out")
+        results = collect(prepare(Wanted(study, tier)), allow_partial=True)
     else:
         results = collect_published(read_published(kept).provenance["study"], kept, tier)
     from bdpbench.pages.exports import ExportRequest, export_files
 
     plan = results.plan
-    folder = folder / plan["study"] / with_engine(plan["tier"], plan.get("engine"))
+    folder = folder / plan["study"] / plan["tier"]
     check_paper(folder)
     request = ExportRequest(wanted, origin(plan["ns2_build_id"], plan["runs"]), tuple(only))
     count, size = write_exported(folder, export_files(results.inputs(), request, _tell))

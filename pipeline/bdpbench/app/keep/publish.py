@@ -8,23 +8,20 @@ run, and only what has changed since then has to be simulated.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 
 from bdpbench.app.keep.bundle import Bundle, Results, collect
-from bdpbench.app.keep.published import Published, find_published, read_published
-from bdpbench.app.planning import Wanted, prepare, wanted_as_run
+from bdpbench.app.keep.published import find_published, read_published
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.kept import LIST_NAME, seal
 from bdpbench.contracts.paths import checkout_root, config_dir
-from bdpbench.contracts.plan import with_engine
 from bdpbench.contracts.reports import REPORT_FOLDER
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.shards import drop_others
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import find_study
-from bdpbench.studies.plan import Selection
 
 _SHOWN = 3
 
@@ -35,7 +32,6 @@ def publish_study(
     *,
     allow_partial: bool,
     output: Path | None,
-    engine: str | None = None,
 ) -> None:
     """Write report, metrics, scorecard, runs, provenance and ``README.md`` of a tier.
 
@@ -48,7 +44,6 @@ def publish_study(
             one that is published as ``STUDY`` is published as ``STUDY-TIER``.
         allow_partial: publish even if runs are missing.
         output: folder of all published studies; None selects that of the checkout.
-        engine: that of `run`, if it was given one; the folder is then ``STUDY-ns3``.
 
     Raises:
         BdpbenchError: when a run has neither results nor published values, because it was never
@@ -63,39 +58,16 @@ def publish_study(
             hint="give another folder with -o FOLDER",
         )
     key = study or load_config().study
-    folder = (output or checkout_root() / "reports" / "published") / with_engine(
-        find_study(key).name, engine
-    )
+    folder = (output or checkout_root() / "reports" / "published") / find_study(key).name
     published = find_published(folder)
     if published is not None and tier not in (None, published.provenance["tier"]):
         folder = folder.with_name(f"{folder.name}-{tier}")
         published = find_published(folder)
-    prepared = prepare(_wanted(key, tier, engine, published))
+    tier = tier or (published.provenance["tier"] if published else None)
+    prepared = prepare(Wanted(key, tier))
     results = collect(prepared, allow_partial=allow_partial, published=published)
     _write(folder, Bundle(results).kept_files())
     print(totals_sentence(results.scorecard))
-
-
-def _wanted(
-    study: str, tier: str | None, engine: str | None, published: Published | None
-) -> Wanted:
-    """The tier: whole, or with an engine what is published of it and what was run since then.
-
-    Raises:
-        BdpbenchError: when nothing was run with the engine, and nothing of it is published.
-    """
-    tier = tier or (published.provenance["tier"] if published else None)
-    wanted = Wanted(study, tier, engine=engine)
-    if engine is None:
-        return wanted
-    groups = _groups(published) if published else ()
-    if not groups or wanted.paths().plan.is_file():
-        groups += wanted_as_run(study, tier, engine).selection.groups
-    return replace(wanted, selection=Selection(groups=tuple(dict.fromkeys(groups))))
-
-
-def _groups(published: Published) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple(each) for each in published.provenance.get("groups", ()))
 
 
 def collect_published(study: str, folder: Path, tier: str | None = None) -> Results:
@@ -115,9 +87,7 @@ def collect_published(study: str, folder: Path, tier: str | None = None) -> Resu
     if tier not in (None, found):
         said = f"what is published is the {found} tier"
         raise BdpbenchError(said, where=f"--tier {tier}", hint="leave it out")
-    engine = published.provenance.get("engine")
-    selection = Selection(groups=_groups(published))
-    prepared = prepare(Wanted(study, found, engine=engine, selection=selection))
+    prepared = prepare(Wanted(study, found))
     if others := published.other_ids(prepared.runs):
         shown = ", ".join(sorted(others)[:_SHOWN])
         raise BdpbenchError(

@@ -64,7 +64,7 @@ PAGES = {"http_version": 1.1, "persistent_share": 1, "connection_pages": MEAN,
         ({"background": [{**PACKMIME, **FIXED, **PAGES}]}, False),
         ({"background": [{**PACKMIME, **FIXED, **PAGES, "connection_pages": {"mean": 2}}]}, True),
         ({"queues": RED, "parameters": {"queue": "Mine"}}, True),
-        ({"parameters": {"queue": "SFQ"}}, False),
+        ({"parameters": {"queue": "CoDel"}}, False),
     ],
 )
 def test_repetitions_without_randomness_are_told(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import operator
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 BITS_PER_BYTE = 8
 MINUS = "\N{MINUS SIGN}"
@@ -60,6 +60,28 @@ def several(count: int, noun: str) -> str:
     ('1 run', '2,000 cores')
     """
     return f"1 {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def table_lines(
+    rows: Sequence[Sequence[str]], left: int | None = None, right: int | None = None
+) -> Iterator[str]:
+    """Rows as lines of columns of equal width, the first row being the header.
+
+    The first ``left`` columns are left-aligned, all by default, and so are those behind the next
+    ``right``, if it is given.
+
+    >>> list(table_lines([("run", "cost"), ("a", "1")], left=1))
+    ['run  cost', 'a       1']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    first = len(widths) if left is None else left
+    rights = range(first, len(widths) if right is None else first + right)
+    for row in rows:
+        cells = (
+            cell.rjust(width) if column in rights else cell.ljust(width)
+            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
+        )
+        yield "  ".join(cells).rstrip()
 
 
 def slug(text: str) -> str:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from tests.cli.conftest import Done
 
-from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.paths import config_dir, run_folder
 
 Call = Callable[..., Done]
 
@@ -58,3 +58,21 @@ def test_runs_of_one_protocol(bdpbench: Call) -> None:
 def test_scenarios_with_their_cost(bdpbench: Call) -> None:
     lines = bdpbench("list", "sharma2006").out.splitlines()
     assert any(line.startswith("single_flow") and "6 runs" in line for line in lines)
+
+
+def test_a_dry_run_says_why_each_run_has_to_be_simulated(
+    bdpbench: Call, example: Path, tmp_path: Path
+) -> None:
+    def told() -> list[str]:
+        lines = bdpbench("run", "ecn", "--tier", "quick", "-n").lines
+        return [line.rpartition("; ")[2] for line in lines if line.startswith("  ")]
+
+    assert told() == ["not simulated yet"] * 2
+    failed, interrupted = (
+        run_folder(tmp_path / "results" / "runs", line.split()[0])
+        for line in bdpbench("list", "ecn", "--tier", "quick", "--runs").lines[1:]
+    )
+    failed.mkdir(parents=True)
+    (failed / "error.txt").write_text("ns-2 stopped")
+    (interrupted / ".scratch").mkdir(parents=True)
+    assert told() == ["failed last time", "was interrupted"]

@@ -49,7 +49,7 @@ NUMBERS = (
 )
 TIMES = ("-1", "0", "1e-300", "0.1", "9e8", "900000000.000001", "1e18", "1e300", "inf", "nan")
 KINDS = ("tcp", "ack", "cbr", "udp", "exp", "video", "sctp", "DCCP_Data", "x" * 40)
-SUFFIXES = (".json", ".csv", ".parquet")
+SUFFIXES = (".csv", ".parquet")
 
 # Lines that say nothing about what was sent or when, or that are far apart in time or number.
 KNOWN = {
@@ -147,7 +147,7 @@ def main() -> int:
             measure(PLAIN, Path(name), suffix, lenient=False)
         most_mib = peak_mib() + MOST_MORE_MIB
         for known in KNOWN:
-            check(known, known_trace(known), Path(name), ".json", most_mib)
+            check(known, known_trace(known), Path(name), ".html", most_mib)
         for number in range(options.traces):
             chance = random.Random(f"{options.seed} {number}")
             # A page takes a second, so most traces are measured into other files.

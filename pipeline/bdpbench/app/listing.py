@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
-from functools import cached_property
+from collections.abc import Sequence
 from pathlib import Path
 
 from bdpbench.app.costs import call_wall_s, run_cpu_s, tier_costs
-from bdpbench.app.planning import Paths, Prepared, is_finished
+from bdpbench.app.planning import Prepared, Wanted, is_finished
 from bdpbench.app.progress import View, duration_text
-from bdpbench.contracts.paths import results_dir, run_folder, run_folders
-from bdpbench.contracts.plan import Identity, Parameters, PlannedRun, distinct
-from bdpbench.contracts.runs import ERROR_NAME, read_run
+from bdpbench.contracts.plan import PlannedRun, distinct
+from bdpbench.contracts.runs import ERROR_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.simulate import SCRATCH_FOLDER
 from bdpbench.studies.background import remarks
@@ -23,7 +20,7 @@ from bdpbench.studies.load import load_study, studies_dir, study_keys
 from bdpbench.studies.plan import Selection, tiers_of
 from bdpbench.studies.runs import expand_tier
 from bdpbench.studies.study import TIERS
-from bdpbench.units import several
+from bdpbench.units import several, table_lines
 
 # -------------------------------------------------------------------------------- of `list`
 
@@ -72,11 +69,10 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
     Raises:
         BdpbenchError: when nothing is selected.
     """
-    config = load_config()
     study = load_study(study_key)
     selection = selection.in_study(study)
-    chosen = tier or config.tier
-    paths = Paths(results_dir(config.results), study.key, chosen)
+    chosen = tier or load_config().tier
+    paths = Wanted(study_key, chosen).paths()
     places: dict[str, list[PlannedRun]] = defaultdict(list)
     for run in expand_tier(study, chosen):
         if selection.wants(run):
@@ -101,19 +97,6 @@ def _cost(runs: Sequence[PlannedRun]) -> str:
 
 def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
     print("\n".join(table_lines(rows)))
-
-
-def table_lines(rows: Sequence[tuple[str, ...]]) -> list[str]:
-    """Rows as lines with aligned columns, the first row being the header.
-
-    >>> table_lines([("run", "cost"), ("a", "1")])
-    ['run  cost', 'a    1']
-    """
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    return [
-        "  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)).rstrip()
-        for row in rows
-    ]
 
 
 # --------------------------------------------------------------------------------- of `run`
@@ -144,9 +127,8 @@ def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
 
 def announce_runs(view: View, prepared: Prepared) -> None:
     """Say for each missing run what it is, why it has to be simulated, and how long it takes."""
-    reasons = Reasons(prepared.paths.runs)
     for run in prepared.missing:
-        why = reasons.of(run)
+        why = _why(prepared.paths.run(run["run_id"]))
         cost_s = run_cpu_s(run)
         view.tell(
             "to_simulate",
@@ -159,54 +141,8 @@ def announce_runs(view: View, prepared: Prepared) -> None:
         )
 
 
-class Reasons:
-    """Why runs have to be simulated, compared with the finished runs of a results folder."""
-
-    def __init__(self, runs_dir: Path) -> None:
-        self._runs_dir = runs_dir
-
-    def of(self, run: PlannedRun) -> str:
-        """Why the run has to be simulated, in a few words."""
-        folder = run_folder(self._runs_dir, run["run_id"])
-        if (folder / ERROR_NAME).is_file():
-            return "failed last time"
-        if (folder / SCRATCH_FOLDER).is_dir():
-            return "was interrupted"
-        alike = self._finished.get(_key(run["parameters"]), [])
-        if not alike:
-            return "not simulated yet"
-        nearest = min((_changes(each, run["identity"]) for each in alike), key=len)
-        return "changed since it was simulated: " + ", ".join(nearest)
-
-    @cached_property
-    def _finished(self) -> Mapping[str, list[Identity]]:
-        """Identities of all finished runs, by their parameters."""
-        found = defaultdict(list)
-        for folder in run_folders(self._runs_dir):
-            try:
-                record = read_run(folder)
-            except BdpbenchError:
-                continue  # of another version, which is of no use here
-            if record is not None:
-                found[_key(record["parameters"])].append(record["identity"])
-        return found
-
-
-def _key(parameters: Parameters) -> str:
-    return json.dumps(parameters, sort_keys=True)
-
-
-def _changes(before: Identity, now: Identity) -> list[str]:
-    """The parts of a run's identity that have changed, in words; the build of ns-2 is not one.
-
-    >>> old = Identity(argv=["10"], tcl="aa", ns2="bb", streams=[])
-    >>> _changes(old, {**old, "argv": ["20"], "ns2": "cc"})
-    ["the script's arguments", 'the behaviour of ns-2 towards its agents']
-    """
-    compared = {
-        "the script's arguments": before["argv"] == now["argv"],
-        "the script or what it sources": before["tcl"] == now["tcl"],
-        "the behaviour of ns-2 towards its agents": before["ns2"] == now["ns2"],
-        "the traces that are streamed": before["streams"] == now["streams"],
-    }
-    return [words for words, is_same in compared.items() if not is_same]
+def _why(folder: Path) -> str:
+    """Why the run of a folder has to be simulated, in a few words."""
+    if (folder / ERROR_NAME).is_file():
+        return "failed last time"
+    return "was interrupted" if (folder / SCRATCH_FOLDER).is_dir() else "not simulated yet"

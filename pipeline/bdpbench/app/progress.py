@@ -1,7 +1,7 @@
 """The progress of the simulations: how it is observed, and how it is shown.
 
-``Watch`` observes batches and run folders; a ``View`` shows what it finds: live on a terminal, as
-plain lines elsewhere, as JSON for programs, or not at all.
+``Watch`` observes batches and run folders; a ``View`` shows what it finds: as bars on a terminal,
+as plain lines elsewhere, as JSON for programs, or not at all.
 """
 
 from __future__ import annotations
@@ -9,30 +9,28 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, Self
 
 from bdpbench.contracts.paths import run_folder
-from bdpbench.contracts.plan import PlannedRun, events_in
-from bdpbench.contracts.scorecard import NUMBER_VERDICTS, NumberVerdict, ScoredNumber
+from bdpbench.contracts.plan import PlannedRun, RunEvent, events_in
+from bdpbench.contracts.scorecard import NUMBER_VERDICTS, ScoredNumber
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.ns2_process import PROGRESS_NAME, simulated_time
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-EVENT_INTERVAL_S = 1.0
 LINE_INTERVAL_S = 10.0
 
 # The expected time has the weight of this many seconds of simulation.
 _TRUST_IN_ESTIMATE_S = 10.0
 _MARKS = {"finished": ("✓", "green"), "failed": ("✗", "red")}
 _BAR_WIDTH = 16
-
-Status = Literal["running", "finished", "failed"]
+_TOLD_VERDICT = ("id", "verdict", "published", "measured", "unit")
 
 
 @dataclass(frozen=True)
@@ -44,7 +42,7 @@ class RunProgress:
     """
 
     run: PlannedRun
-    status: Status = "running"
+    status: Literal["running", "finished", "failed"] = "running"
     simulated_s: float = 0.0
     end_s: float = 0.0
 
@@ -64,7 +62,7 @@ class Snapshot:
     """The state of all runs to simulate at one time.
 
     Attributes:
-        running: the running simulations, in the order in which they began.
+        running: the running simulations.
         ended: runs that have finished or failed since the last look.
         total: number of runs.
         done: number of runs that have finished or failed so far.
@@ -73,8 +71,8 @@ class Snapshot:
         part: what is simulated now, if the runs belong to several parts.
     """
 
-    running: tuple[RunProgress, ...]
-    ended: tuple[RunProgress, ...]
+    running: Sequence[RunProgress]
+    ended: Sequence[RunProgress]
     total: int
     done: int
     share: float
@@ -115,8 +113,7 @@ class Watch:
         self._runs_dir, self._jobs, self._clock = runs_dir, jobs, clock
         self._left = {run["run_id"]: run for run in runs}
         self._costs_s = {run_id: cost_s(run) for run_id, run in self._left.items()}
-        self._running: dict[str, RunProgress] = {}
-        self._read: dict[Path, int] = {}
+        self._reached_s: dict[str, tuple[float, float]] = {}
         self._began_s = clock()
 
     def look(self, batches_dir: Path) -> Snapshot:
@@ -125,12 +122,21 @@ class Watch:
         Args:
             batches_dir: the folder of the present batches, which was emptied before they began.
         """
-        ended = tuple(each for path in batches_dir.glob("*.told") for each in self._events_of(path))
-        for run_id, last in self._running.items():
-            told = simulated_time(run_folder(self._runs_dir, run_id) / PROGRESS_NAME)
-            if told is not None:
-                self._running[run_id] = replace(last, simulated_s=told[0], end_s=told[1])
-        running = tuple(self._running.values())
+        status: dict[str, RunEvent] = {}
+        for path in batches_dir.glob("*.told"):
+            with suppress(OSError):
+                text = path.read_text(encoding="ascii", errors="replace")
+                status |= {run_id: event for event, run_id in events_in(text)}
+        running, ended = [], []
+        for run_id, run in list(self._left.items()):
+            event = status.get(run_id)
+            if event == "begun":
+                reached = simulated_time(run_folder(self._runs_dir, run_id) / PROGRESS_NAME)
+                if reached is not None:  # it is being written otherwise
+                    self._reached_s[run_id] = reached
+                running.append(RunProgress(run, "running", *self._reached_s.get(run_id, ())))
+            elif event is not None:
+                ended.append(RunProgress(self._left.pop(run_id), event))
         left_s = {run_id: self._costs_s[run_id] for run_id in self._left}
         for each in running:
             left_s[each.run["run_id"]] *= 1 - each.share
@@ -143,203 +149,142 @@ class Watch:
         share = 1 - rest_s / total_s if total_s else 1.0
         return Snapshot(running, ended, total, total - len(self._left), share, eta_s, self.part)
 
-    def _events_of(self, told: Path) -> Iterator[RunProgress]:
-        """Process the new reports of a batch; returns the runs that have ended."""
-        text = ""
-        with suppress(OSError):
-            text = told.read_text(encoding="ascii", errors="replace")
-        events = list(events_in(text))
-        new = events[self._read.get(told, 0) :]
-        self._read[told] = len(events)
-        for event, run_id in new:
-            if event == "begun" and run_id in self._left:
-                self._running[run_id] = RunProgress(self._left[run_id])
-            elif event != "begun" and run_id in self._running:
-                del self._left[run_id]
-                yield replace(self._running.pop(run_id), status=event)
 
-
-# ----------------------------------------------------------------------------------- views
+Mode = Literal["quiet", "events", "lines", "bars"]
+_INTERVALS_S: dict[Mode, float] = {"events": 1.0, "lines": LINE_INTERVAL_S}
 
 
 def make_view(*, quiet: bool = False, as_json: bool = False) -> View:
-    """The requested view; by default a live one on a terminal, and plain lines elsewhere.
+    """The requested view; by default bars on a terminal, and plain lines elsewhere.
 
     Raises:
         BdpbenchError: when both are asked for.
     """
     if quiet and as_json:
         raise BdpbenchError("--quiet and --json contradict each other", hint="give one of them")
-    if quiet:
-        return View()
-    if as_json:
-        return EventView()
-    return LiveView() if sys.stderr.isatty() and sys.stdout.isatty() else LineView()
+    if quiet or as_json:
+        return View("quiet" if quiet else "events")
+    return View("bars" if sys.stderr.isatty() and sys.stdout.isatty() else "lines")
 
 
 class View:
-    """A view that shows nothing: `--quiet`, and the base of the others."""
+    """Shows the progress in one of these ways.
+
+    quiet: `--quiet`, nothing.
+
+    events: `--json`, one object per line on standard output. Each has the key ``event``; times are
+    in s. ``progress``, at most once a second: share, eta_s, the part if there are several, and
+    run_id, simulated_s and end_s of each running simulation. ``run_ended``: run_id, scenario,
+    label, status, verdicts (id, verdict, published, measured, unit). All other events give, as
+    data, what the command otherwise prints as text.
+
+    lines: for logs and pipes, messages on standard output; on standard error each run as it ends,
+    and every ten seconds the overall progress.
+
+    bars: for a terminal, a bar for all runs and one for each running one, below the messages.
+    """
+
+    def __init__(
+        self,
+        mode: Mode,
+        clock: Callable[[], float] = time.monotonic,
+        console: Console | None = None,
+    ) -> None:
+        self._mode, self._clock = mode, clock
+        self._shown_s = clock() if mode == "lines" else float("-inf")
+        if mode == "bars":
+            from rich.console import Console
+            from rich.progress import BarColumn, Progress, TextColumn
+            from rich.table import Column
+
+            text = "{task.percentage:3.0f} %  {task.description}"
+            in_a_line = Column(no_wrap=True, overflow="ellipsis")
+            self._bars = Progress(
+                BarColumn(_BAR_WIDTH),
+                TextColumn(text, markup=False, table_column=in_a_line),
+                console=console or Console(highlight=False),
+                transient=True,
+            )
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *error: object) -> None:
         """Leave the terminal as it was."""
+        if self._mode == "bars":
+            self._bars.stop()
 
     def tell(self, event: str, text: str, **facts: object) -> None:
         """Report an event: ``text`` is for readers, ``event`` and ``facts`` are for programs."""
+        if self._mode == "events":
+            print(json.dumps({"event": event, **facts}, ensure_ascii=False), flush=True)
+        elif self._mode == "lines":
+            print(text, flush=True)
+        elif self._mode == "bars":
+            from rich.text import Text
+
+            self._bars.console.print(Text(text))
 
     def show(self, snapshot: Snapshot) -> None:
         """Show the progress of all runs."""
-
-    def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
-        """A run has finished or failed; ``verdicts`` are of numbers that it alone decides."""
-
-
-class EventView(View):
-    """One JSON object per line on standard output, for programs: `--json`.
-
-    Each object has the key ``event``; times are in s. ``progress``: share, eta_s, the part if there
-    are several, and run_id, simulated_s and end_s of each running simulation. ``run_ended``:
-    run_id, scenario, label, status, verdicts (id, verdict, published, measured, unit). All other
-    events give, as data, what the command otherwise prints as text.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._shown_s = float("-inf")
-
-    def tell(self, event: str, text: str, **facts: object) -> None:
-        """Print an event with its facts."""
-        print(json.dumps({"event": event, **facts}, ensure_ascii=False), flush=True)
-
-    def show(self, snapshot: Snapshot) -> None:
-        """Print ``progress``, at most once a second."""
-        if not snapshot.total or self._clock() - self._shown_s < EVENT_INTERVAL_S:
+        now_s = self._clock()
+        if not snapshot.total or now_s - self._shown_s < _INTERVALS_S.get(self._mode, 0.0):
             return
-        self._shown_s = self._clock()
-        part = {"part": snapshot.part} if snapshot.part else {}
-        running = [
-            {"run_id": each.run["run_id"], "simulated_s": each.simulated_s, "end_s": each.end_s}
-            for each in snapshot.running
-        ]
-        told = {"share": snapshot.share, "eta_s": snapshot.eta_s, **part, "running": running}
-        self.tell("progress", "", **told)
-
-    def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
-        """Print ``run_ended``."""
-        shown = ("id", "verdict", "published", "measured", "unit")
-        self.tell(
-            "run_ended",
-            "",
-            run_id=run.run["run_id"],
-            scenario=run.run["scenario"],
-            label=run.run["label"],
-            status=run.status,
-            verdicts=[
-                {key: value for key, value in each.items() if key in shown} for each in verdicts
-            ],
-        )
-
-
-class LineView(View):
-    """Plain lines, for logs and pipes: each run as it ends, and at intervals the overall progress.
-
-    Messages go to standard output, the progress to standard error.
-    """
-
-    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
-        self._clock = clock
-        self._shown_s = clock()
-
-    def tell(self, event: str, text: str, **facts: object) -> None:
-        """Print the text on standard output."""
-        print(text, flush=True)
-
-    def show(self, snapshot: Snapshot) -> None:
-        """Print a line on standard error, at most every ten seconds."""
-        if not snapshot.total or self._clock() - self._shown_s < LINE_INTERVAL_S:
-            return
-        self._shown_s = self._clock()
-        running = "; ".join(f"{each.name} {each.share:.0%}" for each in snapshot.running)
-        words = " · ".join(filter(None, (snapshot.words, running)))
-        print(f"[{snapshot.share:4.0%}] {words}", file=sys.stderr, flush=True)
-
-    def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
-        """Print the run and its verdicts on standard error."""
-        words = verdict_words([each["verdict"] for each in verdicts])
-        text = f"{run.status} {run.name}{': ' if words else ''}{words}"
-        print(text, file=sys.stderr, flush=True)
-
-
-class LiveView(View):
-    """A live view for a terminal: a bar for all runs, and one for each running simulation.
-
-    Messages scroll by above; the bars stay below them until the command ends. rich is imported
-    here, because only this view needs it.
-    """
-
-    def __init__(self, console: Console | None = None) -> None:
-        from rich.console import Console
-        from rich.progress import BarColumn, Progress, TextColumn
-        from rich.table import Column
-
-        text = "{task.percentage:3.0f} %  {task.description}"
-        in_a_line = Column(no_wrap=True, overflow="ellipsis")
-        self._bars = Progress(
-            BarColumn(_BAR_WIDTH),
-            TextColumn(text, markup=False, table_column=in_a_line),
-            console=console or Console(highlight=False),
-            transient=True,
-        )
-        self._all = self._bars.add_task("", total=1.0, visible=False)
-
-    def __exit__(self, *error: object) -> None:
-        """Remove the bars."""
-        self._bars.stop()
-
-    def tell(self, event: str, text: str, **facts: object) -> None:
-        """Print the text above the bars."""
-        from rich.text import Text
-
-        self._bars.console.print(Text(text))
-
-    def show(self, snapshot: Snapshot) -> None:
-        """Redraw the bars."""
-        if not snapshot.total:
-            return
-        rest = "" if snapshot.done < snapshot.total else " · measuring, and writing the report"
-        words = f"{snapshot.words}{rest}"
-        self._bars.update(self._all, completed=snapshot.share, description=words, visible=True)
-        for task in self._bars.task_ids:
-            if task != self._all:
+        self._shown_s = now_s
+        if self._mode == "events":
+            part = {"part": snapshot.part} if snapshot.part else {}
+            running = [
+                {"run_id": each.run["run_id"], "simulated_s": each.simulated_s, "end_s": each.end_s}
+                for each in snapshot.running
+            ]
+            told = {"share": snapshot.share, "eta_s": snapshot.eta_s, **part, "running": running}
+            self.tell("progress", "", **told)
+        elif self._mode == "lines":
+            shares = "; ".join(f"{each.name} {each.share:.0%}" for each in snapshot.running)
+            words = " · ".join(filter(None, (snapshot.words, shares)))
+            print(f"[{snapshot.share:4.0%}] {words}", file=sys.stderr, flush=True)
+        elif self._mode == "bars":
+            rest = "" if snapshot.done < snapshot.total else " · measuring, and writing the report"
+            for task in self._bars.task_ids:
                 self._bars.remove_task(task)
-        for each in snapshot.running:
-            words = f"{each.name}, {each.simulated_s:.0f} of {each.end_s:.0f} s"
-            self._bars.update(self._bars.add_task(words, total=1.0), completed=each.share)
-        self._bars.start()
+            bars = [(f"{snapshot.words}{rest}", snapshot.share)]
+            for each in snapshot.running:
+                words = f"{each.name}, {each.simulated_s:.0f} of {each.end_s:.0f} s"
+                bars.append((words, each.share))
+            for words, share in bars:
+                self._bars.update(self._bars.add_task(words, total=1.0), completed=share)
+            self._bars.start()
 
-    def ended(self, run: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
-        """Print the run and its verdicts above the bars."""
-        from rich.text import Text
+    def ended(self, ended: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
+        """A run has finished or failed; ``verdicts`` are of numbers that it alone decides."""
+        found = [each["verdict"] for each in verdicts]
+        words = ", ".join(
+            f"{found.count(kind)} {kind.replace('_', ' ')}"
+            for kind in NUMBER_VERDICTS
+            if kind in found and kind != "not_run"
+        )
+        if self._mode == "events":
+            self.tell(
+                "run_ended",
+                "",
+                run_id=ended.run["run_id"],
+                scenario=ended.run["scenario"],
+                label=ended.run["label"],
+                status=ended.status,
+                verdicts=[
+                    {key: value for key, value in each.items() if key in _TOLD_VERDICT}
+                    for each in verdicts
+                ],
+            )
+        elif self._mode == "lines":
+            text = f"{ended.status} {ended.name}{': ' if words else ''}{words}"
+            print(text, file=sys.stderr, flush=True)
+        elif self._mode == "bars":
+            from rich.text import Text
 
-        mark, style = _MARKS[run.status]
-        words = verdict_words([each["verdict"] for each in verdicts])
-        parts = ((f"{mark} ", style), f"{run.name}  ", (words, "dim"))
-        self._bars.console.print(Text.assemble(*parts))
-
-
-def verdict_words(verdicts: Sequence[NumberVerdict]) -> str:
-    """The number of each verdict: ``3 reproduced, 1 close``.
-
-    >>> verdict_words(["close", "not_reproduced", "close"])
-    '2 close, 1 not reproduced'
-    """
-    return ", ".join(
-        f"{verdicts.count(kind)} {kind.replace('_', ' ')}"
-        for kind in NUMBER_VERDICTS
-        if kind in verdicts and kind != "not_run"
-    )
+            mark, style = _MARKS[ended.status]
+            parts = ((f"{mark} ", style), f"{ended.name}  ", (words, "dim"))
+            self._bars.console.print(Text.assemble(*parts))
 
 
 def duration_text(seconds: float) -> str:
@@ -350,6 +295,4 @@ def duration_text(seconds: float) -> str:
     """
     if seconds < 90:
         return f"{seconds:.0f} s"
-    if seconds < 5400:
-        return f"{seconds / 60:.0f} min"
-    return f"{seconds / 3600:.1f} h"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -15,7 +15,7 @@ from bdpbench.cli.options import PATH, Words
     "-o",
     "--output",
     type=PATH,
-    help="File to write, by its suffix: .html, .csv, .parquet or .json.",
+    help="File to write, by its suffix: .html, .csv or .parquet.",
 )
 @click.option("--window", metavar="START:END", help="Seconds to measure, [START, END): 50:500.")
 @click.option("--flow", "flows", multiple=True, help="Only this flow: 1, or flow:1/0.0-3.0.")
@@ -34,7 +34,6 @@ from bdpbench.cli.options import PATH, Words
     metavar="LINK=MBPS",
     help="Capacity of a link: 0-1=10.",
 )
-@click.option("--parts", is_flag=True, help="The files are parts of one trace, in this order.")
 @click.option(
     "--label", "labels", multiple=True, help="Name of a compared file, one for each, in order."
 )
@@ -48,10 +47,8 @@ from bdpbench.cli.options import PATH, Words
 def analyze_command(traces: Words, list_metrics: bool, **asked: Any) -> None:
     """Measure the ns-2 trace in TRACE..., files or - for standard input.
 
-    Several files, and those of a folder with its folders, are compared; --parts joins them to one
-    trace.
-    Files may be compressed (gzip, xz, zstd, bzip2). The format is recognised by the content. Memory
-    does not grow with the trace.
+    Several files are compared. Files may be compressed (gzip, xz, zstd, bzip2). The format is
+    recognised by the content. Memory does not grow with the trace.
     """
     from bdpbench.app.analyze.analyzing import AnalysisRequest, analyze, definition_lines
 

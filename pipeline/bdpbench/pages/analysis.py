@@ -194,7 +194,7 @@ class Trace:
     answer: str
     metrics: pl.DataFrame
     tables: Mapping[str, pl.DataFrame]
-    account: Mapping[str, object]
+    account: object
     label: str = ""
 
 

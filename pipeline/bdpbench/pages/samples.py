@@ -64,7 +64,7 @@ class SamplesPage:
 
     names: Sequence[str]
     labels: Sequence[str]
-    accounts: Sequence[Mapping[str, object]]
+    accounts: Sequence[object]
     answers: Sequence[str]
     summary: pl.DataFrame
     points: pl.DataFrame

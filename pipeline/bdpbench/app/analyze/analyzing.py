@@ -45,7 +45,6 @@ from bdpbench.metrics.packets import (
 )
 from bdpbench.metrics.samples import SampleMeter
 from bdpbench.trace import Trace, open_trace
-from bdpbench.trace.schema import TABLES
 from bdpbench.units import several
 
 _READ_AHEAD = 2  # batches; the meter itself collects as many as it reduces at once
@@ -56,10 +55,8 @@ class AnalysisRequest:
     """The options of a command line: what to measure in which trace.
 
     Attributes:
-        traces: files, or "-" for standard input: parts of one trace, or traces to compare; of a
-            folder and the folders in it, all files that are traces of ns-2.
+        traces: files to measure, or to compare; "-" for standard input.
         labels: labels of the traces to compare; by default made of their names.
-        parts: whether the files are parts of one trace, in this order.
         output: file to write, or None.
         window: START:END, s; None for the whole trace.
         flows, links, nodes, metrics: selected ones; empty for all.
@@ -68,20 +65,17 @@ class AnalysisRequest:
         lenient: skip unrecognised lines.
         kind: the lines to measure, of those that a trace has: packets, variables, queues or series;
             None for packets, if it has any.
-        of_folders: those of the files that a folder contains, and were not named themselves.
-        left_out: files of folders that are not measured, each with the reason.
         span: the window.
         link_subjects: subjects of the selected links.
         capacity_mbps: (from_node, to_node) → Mbit/s.
 
     Raises:
-        BdpbenchError: naming the option, for an invalid suffix, window, metric, bin, link or
-            capacity, and for several files without --parts or --label.
+        BdpbenchError: naming the option, for an invalid suffix, window, metric, bin, link, capacity
+            or label.
     """
 
     traces: Sequence[str]
     labels: Sequence[str] = ()
-    parts: bool = False
     output: Path | None = None
     window: str | None = None
     flows: Sequence[str] = ()
@@ -92,20 +86,15 @@ class AnalysisRequest:
     capacities: Sequence[str] = ()
     lenient: bool = False
     kind: str | None = None
-    of_folders: frozenset[str] = field(init=False)
-    left_out: list[str] = field(init=False, default_factory=list)
     span: Window = field(init=False)
     link_subjects: Sequence[str] = field(init=False)
     capacity_mbps: Mapping[tuple[int, int], float] = field(init=False)
 
     def __post_init__(self) -> None:
-        found = {each: _files_of(each, self.left_out) for each in self.traces}
-        named = [each for each in self.traces if found[each] == [each]]
-        self.traces = [file for each in self.traces for file in found[each]]
-        self.of_folders = frozenset(self.traces) - set(named)
         self._check_files()
-        if not self.of_folders:
-            self.label(self.traces)
+        if len(self.traces) > 1 and not self.labels:
+            self.labels = _labels_of(self.traces)
+        self._check_labels()
         for metric in self.metrics:
             _check_metric(metric)
         if self.bin_s is not None and not (self.bin_s >= 1e-3 and math.isfinite(self.bin_s)):
@@ -119,17 +108,21 @@ class AnalysisRequest:
     @property
     def extent(self) -> Extent:
         """How much has to be summed: what is asked for decides it."""
-        is_table = self.output is None or self.output.suffix.lower() in (".csv", ".parquet")
-        if not is_table or self.nodes:
+        is_page = self.output is not None and self.output.suffix.lower() == ".html"
+        if is_page or self.nodes:
             return Extent.ALL
         extent = extent_of(self.metrics)
-        is_one = self.output is None and (len(self.traces) == 1 or self.parts)
+        is_one = self.output is None and len(self.traces) == 1
         if extent is Extent.RECEIVED and (not is_one or self.links or self.capacities):
             return Extent.ENDS  # whose sums tell links, and become frames
         return extent
 
     def _check_files(self) -> None:
-        """Refuse standard input twice, and an output file of no known format."""
+        """Refuse a folder, standard input twice, and an output file of no known format."""
+        for each in self.traces:
+            if Path(each).is_dir():
+                hint = f"name the files in it: {Path(each) / '*.tr'}"
+                raise BdpbenchError("is a folder", where=each, hint=hint)
         if self.traces.count("-") > 1:
             raise BdpbenchError("standard input can be read only once", where="TRACE...")
         if self.output is None:
@@ -144,46 +137,20 @@ class AnalysisRequest:
         if not folder.is_dir():
             raise BdpbenchError("no such folder", where=f"--output: {folder}")
 
-    def label(self, traces: Sequence[str]) -> None:
-        """Check the labels of the traces that are measured, or make them of their names."""
-        self.traces = traces
-        if len(traces) > 1 and not self.parts and not self.labels:
-            self.labels = _labels_of(traces)
-        wrong, hint = "", ""
-        if self.labels and self.parts:
-            wrong = "parts of one trace have no labels"
-            hint = "give --parts to join the files, or --label for each to compare them"
-        elif self.labels and len(self.labels) != len(self.traces):
-            traces = several(len(self.traces), "trace")
-            counts = f"{several(len(self.labels), 'label')} for {traces}"
-            wrong = f"{counts}: expected one for each"
-        elif len(self.labels) == 1:
+    def _check_labels(self) -> None:
+        wrong = ""
+        if len(self.labels) == 1 == len(self.traces):
             wrong = "a single trace cannot be compared"
-        for index, label in enumerate(self.labels if not wrong else ()):
+        elif self.labels and len(self.labels) != len(self.traces):
+            counts = several(len(self.labels), "label"), several(len(self.traces), "trace")
+            wrong = f"{' for '.join(counts)}: expected one for each"
+        for label in self.labels if not wrong else ():
             if not label.strip() or not label.isprintable():
                 wrong = f"{label!r} is not a label"
-            elif label in self.labels[:index]:
+            elif self.labels.count(label) > 1:
                 wrong = f"two traces have the label {label!r}"
         if wrong:
-            raise BdpbenchError(wrong, where="--label", hint=hint)
-
-
-def _files_of(name: str, left_out: list[str]) -> list[str]:
-    """The file, or the files of a folder and of those in it, sorted; hidden ones are left out."""
-    folder = Path(name)
-    if name == "-" or not folder.is_dir():
-        return [name]
-    files: list[str] = []
-    for top, folders, names in os.walk(folder):  # follows no links, which may lead back
-        linked = [each for each in folders if Path(top, each).is_symlink()]
-        hidden = [each for each in folders if each.startswith(".") and each not in linked]
-        left_out += [f"{Path(top, each)}: a hidden folder, which is not read" for each in hidden]
-        left_out += [f"{Path(top, each)}: a link to a folder, which is not read" for each in linked]
-        folders[:] = sorted(set(folders) - {*hidden, *linked})
-        files += (str(Path(top, each)) for each in sorted(names))
-    if not files:
-        raise BdpbenchError("the folder has no file", where=name, hint="give a file, or its folder")
-    return files
+            raise BdpbenchError(wrong, where="--label")
 
 
 def _labels_of(files: Sequence[str]) -> list[str]:
@@ -274,41 +241,41 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
             trace does not have.
     """
     yield from map(visible, _analyze(request))
-    yield from (visible(f"left out: {each}") for each in request.left_out)
+    if request.output is not None:
+        size_mb = request.output.stat().st_size / 1e6
+        yield visible(f"{request.output}  {size_mb:.2f} MB")
 
 
 def _analyze(request: AnalysisRequest) -> Iterator[str]:
-    read = _chosen(_read_all(request), request)
-    samples = [each for each in read if isinstance(each.meter, SampleMeter)]
+    read = [_read(each, request) for each in request.traces]
+    _check_kinds(read)
+    labels = request.labels or [""]
+    samples = [
+        SampledTrace(each.trace, each.meter, visible(each.name), label, request.span)
+        for each, label in zip(read, labels, strict=True)
+        if isinstance(each.meter, SampleMeter)
+    ]
     if samples:
         _refuse_options_of_packets(request)
-        for each in samples:
+        for each in read:
             each.check_samples(request.kind)
-        labels = request.labels or [""]
-        sampled = [
-            SampledTrace(each.trace, each.meter, visible(each.name), label, request.span)
-            for each, label in zip(read, labels, strict=True)
-            if isinstance(each.meter, SampleMeter)
-        ]
-        yield from analyze_samples(sampled, request.output)
+        yield from analyze_samples(samples, request.output)
         return
     if request.extent is Extent.RECEIVED:
-        (each,) = read
-        yield from metric_lines(_of_throughput(each, request))
-        yield from account_lines(each.trace.account, "packets")
+        (only,) = read
+        yield from metric_lines(_of_throughput(only, request))
+        yield from account_lines(only.trace.account, "packets")
         return
     analyses = _measured(read, request)
     if request.labels:
         yield from _compare(Comparison(request.labels, analyses), request)
-    else:
-        (analysis,) = analyses
-        if request.output is not None:
-            write_analysis(analysis, request.output)
-        rows = analysis.metrics.select(*KEY, "value", "unit").iter_rows()
-        yield from metric_lines(rows) if request.metrics else totals_lines(analysis)
-        yield from account_lines(analysis.account, "packets")
+        return
+    (analysis,) = analyses
     if request.output is not None:
-        yield f"{request.output}  {request.output.stat().st_size / 1e6:.2f} MB"
+        write_analysis(analysis, request.output)
+    rows = analysis.metrics.select(*KEY, "value", "unit").iter_rows()
+    yield from metric_lines(rows) if request.metrics else totals_lines(analysis)
+    yield from account_lines(analysis.account, "packets")
 
 
 # ---------------------------------------------------------------- reading
@@ -319,22 +286,14 @@ class _Read:
     """A trace that has been read.
 
     Attributes:
-        name: name of its sources.
+        name: name of its source.
         trace: the trace, whose account tells what it holds.
         meter: the sums of its packets, or of its samples.
-        error: why it could not be read to its end, or None.
     """
 
     name: str
     trace: Trace
     meter: PacketMeter | SampleMeter
-    error: BdpbenchError | None = None
-
-    @property
-    def kind(self) -> str:
-        """What was measured, or would have been; "" if there was none of it."""
-        is_there = self.error is not None or self.trace.table in self.trace.account.tables
-        return self.trace.table if is_there else ""
 
     @property
     def lines(self) -> str:
@@ -344,44 +303,23 @@ class _Read:
 
     def check_samples(self, kind: str | None) -> None:
         """Refuse a trace without samples of the kind, or in the window."""
-        if kind and self.kind != kind:
+        account = self.trace.account
+        if kind and kind not in account.tables:
             said = f"the trace has no line of {kind}"
             raise BdpbenchError(said, where=self.name, hint=f"it has {self.lines}")
-        account = self.trace.account
         if isinstance(self.meter, SampleMeter) and self.meter.summary.is_empty():
             hint = f"it lasts from {account.first_s} s to {account.last_s} s"
             raise BdpbenchError("no sample is in the window", where=self.name, hint=hint)
 
 
-def _read_all(request: AnalysisRequest) -> list[_Read]:
-    """All traces, each read once; files of folders that are not traces are noted as left out."""
-    groups = [list(request.traces)] if request.parts else [[each] for each in request.traces]
-    read = []
-    for files in groups:
-        name = ", ".join("standard input" if path == "-" else path for path in files)
-        try:
-            trace = open_trace(files, lenient=request.lenient, kind=request.kind)
-        except BdpbenchError as error:
-            if not request.of_folders.issuperset(files):
-                raise
-            request.left_out.append(f"{name}: {error.message}")
-        else:
-            read.append(_read(trace, name, request))
-            if read[-1].error and not request.of_folders.issuperset(files):
-                raise read[-1].error
-    return read
-
-
-def _read(trace: Trace, name: str, request: AnalysisRequest) -> _Read:
+def _read(source: str, request: AnalysisRequest) -> _Read:
     """Read a trace to its end: as samples if its beginning has some, and if no packets follow."""
+    trace = open_trace(source, lenient=request.lenient, kind=request.kind)
+    name = "standard input" if source == "-" else source
     if trace.table in SAMPLED:
-        read = _Read(name, trace, SampleMeter())
-        try:
-            read.meter = measured(trace, request.span)
-        except BdpbenchError as error:
-            read.error = error
+        samples = measured(trace, request.span)
         if request.kind or "packets" not in trace.account.tables:
-            return read
+            return _Read(name, trace, samples)
         _check_rereadable(trace, name)
     trace = trace if trace.table == "packets" else trace.of("packets")
     meter = PacketMeter(
@@ -390,46 +328,8 @@ def _read(trace: Trace, name: str, request: AnalysisRequest) -> _Read:
         capacities=request.capacity_mbps,
         extent=request.extent,
     )
-    read = _Read(name, trace, meter)
-    try:
-        _feed(meter, trace, lenient=request.lenient)
-    except BdpbenchError as error:
-        read.error = error
-    return read
-
-
-def _chosen(read: Sequence[_Read], request: AnalysisRequest) -> Sequence[_Read]:
-    """The traces to measure together: of folders those of one kind, and others are left out."""
-    if not request.of_folders:
-        _check_kinds(read)
-        return read
-    kinds = [each.kind for each in read if each.kind]
-    wanted = request.kind or min(kinds, key=list(TABLES).index, default="")
-    chosen = [
-        each
-        for each in read
-        if (wanted and each.kind == wanted) or each.name not in request.of_folders
-    ]
-    files = len(request.of_folders)
-    others = [
-        f"{each.name}: {each.error.message if each.error else each.lines}"
-        for each in read
-        if each not in chosen
-    ]
-    if not chosen:
-        what = f"a line of {request.kind}" if request.kind else "lines that are measured"
-        raise BdpbenchError(
-            f"none of {several(files, 'file')} has {what}",
-            where=", ".join(dict.fromkeys(str(Path(each).parent) for each in request.of_folders)),
-            hint="; ".join(request.left_out + others),
-        )
-    request.left_out += others
-    for each in chosen:
-        if each.error:
-            raise each.error
-    request.label([each.name for each in chosen])
-    _check_kinds(chosen)
-    return chosen
+    _feed(meter, trace, lenient=request.lenient)
+    return _Read(name, trace, meter)
 
 
 def _check_kinds(read: Sequence[_Read]) -> None:

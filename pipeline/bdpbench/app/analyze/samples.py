@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
-from bdpbench import __version__
-from bdpbench.app.analyze.files import ANALYSIS_VERSION, account_of, json_text, writing
+from bdpbench.app.analyze.files import writing
 from bdpbench.app.analyze.text import account_lines, samples_lines, what_was_sampled
-from bdpbench.contracts.files import write_atomically, write_text_atomically
+from bdpbench.contracts.files import write_atomically
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
 from bdpbench.metrics.packets import Window
 from bdpbench.metrics.samples import SampleMeter, long_samples
 from bdpbench.trace import Trace
+
+Frame = TypeVar("Frame", "pl.DataFrame", "pl.LazyFrame")
 
 
 @dataclass(frozen=True)
@@ -56,31 +58,14 @@ class SampledTrace:
     window: Window
 
     @property
-    def rows(self) -> pl.LazyFrame:
-        """subject, name, time_s, value of all samples in the window."""
-        samples = _samples(self.trace.frame, self.trace.table, self.window)
-        return samples.with_columns(self._subject())
+    def head(self) -> str:
+        """What its lines begin with beside other traces."""
+        return f"{self.label}: " if self.label else ""
 
-    @property
-    def summary(self) -> pl.DataFrame:
-        """The meter's summary."""
-        return self.meter.summary.with_columns(self._subject())
-
-    @property
-    def points(self) -> pl.DataFrame:
-        """The meter's points to draw."""
-        return self.meter.points.with_columns(self._subject())
-
-    @property
-    def falls(self) -> pl.DataFrame:
-        """The meter's falls of windows."""
-        return self.meter.falls.with_columns(self._subject())
-
-    def _subject(self) -> pl.Expr:
-        if not self.label:
-            return pl.col("subject")
-        labelled = pl.format("{}: {}", pl.lit(self.label), "subject")
-        return labelled.str.strip_suffix(": ").alias("subject")
+    def labelled(self, frame: Frame) -> Frame:
+        """A frame with the label before its subjects."""
+        said = pl.format("{}{}", pl.lit(self.head), "subject").str.strip_suffix(": ")
+        return frame.with_columns(said.alias("subject")) if self.label else frame
 
 
 def measured(trace: Trace, window: Window) -> SampleMeter:
@@ -104,43 +89,20 @@ def analyze_samples(traces: Sequence[SampledTrace], output: Path | None) -> Iter
     Raises:
         BdpbenchError: when the file cannot be written, or would take a second reading of a pipe.
     """
-    summary = pl.concat([each.summary for each in traces])
+    summary = pl.concat([each.labelled(each.meter.summary) for each in traces])
+    answers = list(what_was_sampled(summary))
     if output is not None:
-        _write(traces, summary, output)
+        with writing(output):
+            if output.suffix.lower() == ".html":
+                _write_page(traces, summary, answers, output)
+            else:
+                _write_samples(traces, output)
     for each in traces:
-        label = f"{each.label}: " if each.label else ""
-        yield f"{label}{each.name}: {each.trace.account.forms_told} trace"
-    yield ""
-    yield from what_was_sampled(summary)
-    yield ""
-    yield from samples_lines(summary)
+        yield f"{each.head}{each.name}: {each.trace.account.forms_told} trace"
+    yield from ("", *answers, "", *samples_lines(summary))
     for each in traces:
-        label = f"{each.label}: " if each.label else ""
         for line in account_lines(each.trace.account, each.trace.table):
-            yield f"{label}{line}"
-    if output is not None:
-        yield f"{output}  {output.stat().st_size / 1e6:.2f} MB"
-
-
-def _write(traces: Sequence[SampledTrace], summary: pl.DataFrame, path: Path) -> None:
-    """Write all samples as a table, the summary and the drawn points as JSON, or a page."""
-    suffix = path.suffix.lower()
-    points = pl.concat([each.points for each in traces])
-    with writing(path):
-        if suffix == ".html":
-            _write_page(traces, summary, points, path)
-        elif suffix == ".json":
-            accounts = {each.label or each.name: account_of(each.trace.account) for each in traces}
-            content = {
-                "schema_version": ANALYSIS_VERSION,
-                "bdpbench": __version__,
-                "accounts": accounts,
-                "samples": summary,
-                "points": points,
-            }
-            write_text_atomically(path, json_text(content) + "\n")
-        else:
-            _write_samples(traces, path)
+            yield f"{each.head}{line}"
 
 
 def _write_samples(traces: Sequence[SampledTrace], path: Path) -> None:
@@ -149,25 +111,30 @@ def _write_samples(traces: Sequence[SampledTrace], path: Path) -> None:
             raise BdpbenchError(
                 "the samples of a pipe cannot be read a second time to write them",
                 where=each.name,
-                hint="give the file itself, or -o a name that ends in .html or .json",
+                hint="give the file itself, or -o a name that ends in .html",
             )
-    rows = pl.concat([each.rows for each in traces])
+    rows = pl.concat(
+        [
+            each.labelled(_samples(each.trace.frame, each.trace.table, each.window))
+            for each in traces
+        ]
+    )
     sink = rows.sink_csv if path.suffix.lower() == ".csv" else rows.sink_parquet
     write_atomically(path, lambda scratch: sink(scratch))
 
 
 def _write_page(
-    traces: Sequence[SampledTrace], summary: pl.DataFrame, points: pl.DataFrame, path: Path
+    traces: Sequence[SampledTrace], summary: pl.DataFrame, answers: Sequence[str], path: Path
 ) -> None:
     from bdpbench.pages.samples import SamplesPage, build_samples_page
 
     page = SamplesPage(
         names=[each.name for each in traces],
         labels=[each.label for each in traces if each.label],
-        accounts=[account_of(each.trace.account) for each in traces],
-        answers=list(what_was_sampled(summary)),
+        accounts=[each.trace.account for each in traces],
+        answers=answers,
         summary=summary,
-        points=points,
-        falls=pl.concat([each.falls for each in traces]),
+        points=pl.concat([each.labelled(each.meter.points) for each in traces]),
+        falls=pl.concat([each.labelled(each.meter.falls) for each in traces]),
     )
     build_samples_page(page, path)

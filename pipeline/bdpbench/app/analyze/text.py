@@ -4,119 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
 
 from bdpbench.app.analyze.files import KEY, Analysis, Comparison
 from bdpbench.later import pl
+from bdpbench.metrics.packets import PACKET_DEFINITIONS, PacketMetric
 from bdpbench.trace import LineAccount
-from bdpbench.units import addresses_of, several
+from bdpbench.units import addresses_of, several, table_lines
 
 _MOST_ROWS = 20
 _MOST_COMPARED = 60
 _DIGITS = 4
-# Kind of subject, and its table: heading of a column → its metric.
-_TABLES: Sequence[tuple[str, Mapping[str, str]]] = (
-    (
-        "flow",
-        {
-            "Mbit/s": "throughput",
-            "goodput": "goodput",
-            "loss": "packet_loss_rate",
-            "resent": "retransmissions",
-            "delay ms": "one_way_delay",
-            "jitter ms": "jitter",
-            "RTT ms": "rtt",
-            "fair Mbit/s": "max_min_share",
-            "hops": "hop_count",
-            "gap s": "longest_gap",
-        },
-    ),
-    (
-        "receiver",
-        {
-            "Mbit/s": "receiver_throughput",
-            "delivered": "receiver_delivery_ratio",
-            "delay ms": "receiver_delay",
-            "max ms": "receiver_max_delay",
-        },
-    ),
-    (
-        "link",
-        {
-            "capacity": "link_capacity",
-            "Mbit/s": "link_throughput",
-            "used": "link_utilization",
-            "loss": "link_loss_rate",
-            "mean queue": "mean_queue_length",
-            "max": "max_queue_length",
-            "wait ms": "queueing_delay",
-            "max ms": "max_queueing_delay",
-        },
-    ),
-    (
-        "type",
-        {
-            "sent": "type_sent",
-            "received": "type_received",
-            "forwarded": "type_forwarded",
-            "dropped": "type_dropped",
-            "delivered": "type_delivery_ratio",
-            "delay ms": "type_delay",
-            "hops": "type_hop_count",
-            "load": "type_routing_load",
-        },
-    ),
-    (
-        "node",
-        {
-            "sent": "node_sent",
-            "received": "node_received",
-            "forwarded": "node_forwarded",
-            "dropped": "node_dropped",
-        },
-    ),
-    (
-        "node",
-        {
-            "left J": "remaining_energy",
-            "spent J": "spent_energy",
-            "used up at s": "depletion_time",
-        },
-    ),
-)
-# What a comparison in the terminal shows of flows, receivers and links.
-_COMPARED = [metric for kind, columns in _TABLES if kind != "node" for metric in columns.values()]
-_SHARES = {
-    "receiver_delivery_ratio",
-    "packet_loss_rate",
-    "packet_delivery_ratio",
-    "total_packet_loss_rate",
-    "total_packet_delivery_ratio",
-    "type_delivery_ratio",
-    "link_utilization",
-    "link_loss_rate",
-}
-_TOTALS = {
-    "total_throughput": "Mbit/s",
-    "total_goodput": "Mbit/s goodput",
-    "total_packet_delivery_ratio": "delivered",
-    "total_packet_loss_rate": "lost",
-    "total_one_way_delay": "ms mean delay",
-}
-_OF_ALL_FLOWS = {
-    "routing_overhead": "routing overhead, packets",
-    "routing_overhead_bytes": "routing overhead, bytes",
-    "normalised_routing_load": "normalised routing load, routing packets per packet received",
-    "total_remaining_energy": "energy left in all nodes, J",
-    "total_spent_energy": "energy spent by all nodes, J",
-    "nodes_with_energy": "nodes with energy at the end",
-    "network_lifetime": "first node without energy, s",
-    "last_depletion_time": "last node without energy, s",
-    "fairness_index": "Jain's fairness index",
-    "max_min_fairness_index": "Jain's index of throughput over max-min fair share",
-    "throughput_asymmetry": "asymmetry (x1 - x2)/(x1 + x2)",
-    "throughput_ratio": "throughput ratio x1/x2",
-    "throughput_convergence_time": "convergence time, s",
-}
+_SHOWN = [each for each in PACKET_DEFINITIONS.values() if each.heading]
 
 _OTHERS = {
     "packets": "of packets, which --kind packets measures",
@@ -146,8 +45,8 @@ def totals_lines(analysis: Analysis) -> Iterator[str]:
     yield ""
     yield what_happened(analysis)
     yield from _trace_lines(values.get("trace", {}))
-    for kind, columns in _TABLES:
-        yield from _table(analysis, kind, columns, values)
+    for kind, metrics in groupby(PACKET_DEFINITIONS.values(), key=lambda each: each.subject):
+        yield from _table(analysis, kind, [each for each in metrics if each.heading], values)
     if sums.losses.height:
         yield ""
         yield from _loss_lines(sums.losses)
@@ -224,10 +123,10 @@ def _span_of(analysis: Analysis) -> str:
 
 
 def _table(
-    analysis: Analysis, kind: str, columns: Mapping[str, str], values: _Values
+    analysis: Analysis, kind: str, metrics: Sequence[PacketMetric], values: _Values
 ) -> Iterator[str]:
     """The subjects of a kind that have these metrics, after a blank line; empty without any."""
-    wanted, prefix = set(columns.values()), f"{kind}:"
+    wanted, prefix = {each.metric for each in metrics}, f"{kind}:"
     subjects = [
         each
         for each, own in values.items()
@@ -243,12 +142,12 @@ def _table(
         shown, more = [each for each in subjects if each in largest], "smaller flow"
         about = _ends_of(analysis.sums.flows)
     heads = ("type", "from>to") if about else ()
-    rows = [(kind, *heads, *columns)]
+    rows = [(kind, *heads, *(each.heading for each in metrics))]
     for subject in shown:
-        cells = (_cell(metric, values[subject].get(metric)) for metric in columns.values())
+        cells = (_cell(each, values[subject]) for each in metrics)
         rows.append((subject.removeprefix(prefix), *about.get(subject, ()), *cells))
     yield ""
-    yield from _aligned(rows, left=1 + len(heads))
+    yield from table_lines(rows, left=1 + len(heads))
     if len(subjects) > len(shown):
         yield f"and {several(len(subjects) - len(shown), more)} (-o FILE writes all)"
     if kind == "link":
@@ -279,17 +178,19 @@ def _loss_lines(losses: pl.DataFrame) -> Iterator[str]:
         .select("layer", "reason", "type", "dropped_pkts")
         .iter_rows()
     ]
-    yield from _aligned([("dropped at", "by", "type", "packets"), *rows], left=3)
+    yield from table_lines([("dropped at", "by", "type", "packets"), *rows], left=3)
 
 
 def _trace_lines(values: Mapping[str, float | None]) -> Iterator[str]:
     """Totals of all flows, and how they share the network."""
+    of_trace = [each for each in _SHOWN if each.subject == "run"]
     if "total_throughput" in values:
-        cells = (f"{_cell(metric, values.get(metric))} {text}" for metric, text in _TOTALS.items())
+        totals = [each for each in of_trace if "{}" in each.heading]
+        cells = (each.heading.format(_cell(each, values)) for each in totals)
         yield f"all flows: {', '.join(cells)}"
-    for metric, name in _OF_ALL_FLOWS.items():
-        if metric in values:
-            yield f"{name}: {_number(values[metric])}"
+    for each in of_trace:
+        if "{}" not in each.heading and each.metric in values:
+            yield f"{each.heading}: {_cell(each, values)}"
 
 
 def metric_lines(metrics: Iterable[MetricRow]) -> Iterator[str]:
@@ -298,7 +199,7 @@ def metric_lines(metrics: Iterable[MetricRow]) -> Iterator[str]:
         (metric, subject, "-" if value is None else f"{value:.10g}", "" if unit == "1" else unit)
         for metric, subject, value, unit in metrics
     ]
-    yield from _aligned([("metric", "of", "value", "unit"), *rows], left=2, right=1)
+    yield from table_lines([("metric", "of", "value", "unit"), *rows], left=2, right=1)
 
 
 def what_was_sampled(summary: pl.DataFrame) -> Iterator[str]:
@@ -339,9 +240,9 @@ def _rows_of(frame: pl.DataFrame) -> Iterator[str]:
         for row in frame.iter_rows()
     ]
     shown = rows[:_MOST_COMPARED]
-    yield from _aligned([tuple(frame.columns), *shown], left=2)
+    yield from table_lines([tuple(frame.columns), *shown], left=2)
     if len(rows) > len(shown):
-        yield f"and {several(len(rows) - len(shown), 'more row')} (-o FILE.json writes all)"
+        yield f"and {several(len(rows) - len(shown), 'more row')} (-o FILE.html shows more)"
 
 
 def account_lines(account: LineAccount, table: str) -> Iterator[str]:
@@ -370,7 +271,8 @@ def comparison_lines(comparison: Comparison, *, all_rows: bool) -> Iterator[str]
     rows = comparison.rows
     if not all_rows:
         of_trace = pl.col("subject") == "trace"
-        rows = rows.filter(pl.col("metric").is_in(_COMPARED) | of_trace).sort(
+        shown_metrics = [each.metric for each in _SHOWN if each.subject != "node"]
+        rows = rows.filter(pl.col("metric").is_in(shown_metrics) | of_trace).sort(
             ~of_trace, maintain_order=True
         )
         rows = rows.filter(pl.col("value").is_not_null().any().over(KEY))
@@ -379,7 +281,7 @@ def comparison_lines(comparison: Comparison, *, all_rows: bool) -> Iterator[str]
     first = comparison.labels[0]
     changes = [text for label in comparison.labels[1:] for text in (f"{label} - {first}", "%")]
     head = ("metric", "of", "unit", *comparison.labels, *changes)
-    yield from _aligned([head, *(_compared_cells(each) for each in shown)], left=3)
+    yield from table_lines([head, *(_compared_cells(each) for each in shown)], left=3)
     if len(by_row) > len(shown):
         yield f"and {several(len(by_row) - len(shown), 'more row')} (-o FILE writes all)"
 
@@ -397,10 +299,9 @@ def _compared_cells(rows: pl.DataFrame) -> tuple[str, ...]:
     return rows["metric"][0], rows["subject"][0], "" if unit == "1" else unit, *values, *changes
 
 
-def _cell(metric: str, value: float | None) -> str:
-    if value is not None and metric in _SHARES:
-        return f"{_number(100 * value)} %"
-    return _number(value)
+def _cell(metric: PacketMetric, values: Mapping[str, float | None]) -> str:
+    value = values.get(metric.metric)
+    return _number(value if value is None or "%" not in metric.heading else 100 * value)
 
 
 def _number(value: float | None) -> str:
@@ -411,18 +312,3 @@ def _number(value: float | None) -> str:
     text = f"{value:,.{min(9, max(0, _DIGITS - 1 - magnitude))}f}"
     text = text.rstrip("0").rstrip(".") if "." in text else text
     return "0" if text == "-0" else text
-
-
-def _aligned(rows: Sequence[tuple[str, ...]], left: int, right: int | None = None) -> Iterator[str]:
-    """Rows as lines of columns of equal width: the first ``left`` are left-aligned.
-
-    So are those behind the next ``right`` columns, if it is given.
-    """
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    rights = range(left, len(widths) if right is None else left + right)
-    for row in rows:
-        cells = (
-            cell.rjust(width) if column in rights else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        )
-        yield "  ".join(cells).rstrip()

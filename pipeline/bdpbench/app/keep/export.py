@@ -11,7 +11,6 @@ from pathlib import Path
 from bdpbench.app.keep.bundle import Results, collect, origin
 from bdpbench.app.keep.publish import collect_published
 from bdpbench.app.keep.published import read_published
-from bdpbench.app.listing import table_lines
 from bdpbench.app.planning import Wanted, prepare
 from bdpbench.app.programs import found_browser, print_page
 from bdpbench.app.stages import report_plan, write_results
@@ -33,6 +32,7 @@ from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.comparison import comparison_page, moved_words
 from bdpbench.studies.load import STUDY_NAME, studies_dir
 from bdpbench.studies.named import named_folder
+from bdpbench.units import table_lines
 
 PDF_NAME = "report.pdf"
 _PROGRESS_EVERY = 50

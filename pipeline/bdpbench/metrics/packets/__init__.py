@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, extent_of
+from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric, extent_of
 from bdpbench.metrics.packets.rows import COLUMNS, Extent, Window
 from bdpbench.metrics.packets.summary import measure_packets, measure_received
 from bdpbench.metrics.packets.sums import PacketMeter, sum_packets
@@ -13,6 +13,7 @@ __all__ = [
     "PACKET_DEFINITIONS",
     "Extent",
     "PacketMeter",
+    "PacketMetric",
     "PacketSums",
     "Window",
     "extent_of",

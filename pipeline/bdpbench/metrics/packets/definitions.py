@@ -126,9 +126,12 @@ class PacketMetric(Definition):
         measure: its value of each flow, link, receiver or node, from the columns of ``PacketSums``
             (flows after ``with_shares``) and per_window_s (1/s): null if the trace does not tell
             it, or there was nothing to measure. None for what is measured otherwise.
+        heading: its column in a table for a terminal, where those with % show shares; of the trace
+            the words of a line, or with {} of the line of all flows. "" for what is not shown.
     """
 
     title: str = ""
+    heading: str = ""
     measure: Callable[[], pl.Expr] | None = None
 
     def of(self, rows: pl.DataFrame, seconds: float) -> pl.Series:
@@ -150,6 +153,7 @@ def _define(
     source: str,
     measure: Callable[[], pl.Expr] | None = None,
     version: int = 1,
+    heading: str = "",
 ) -> Callable[[str], PacketMetric]:
     """Everything about a metric but its text, which follows."""
     return lambda text: PacketMetric(
@@ -160,6 +164,7 @@ def _define(
         source=source,
         measure=measure,
         version=version,
+        heading=heading,
     )
 
 
@@ -167,11 +172,11 @@ _flow, _receiver, _link, _node, _drops, _type, _run = (
     functools.partial(_define, subject) for subject in _SUBJECTS
 )
 _ALL = (
-    _flow("throughput", "Mbit/s", _RATES, lambda: _rate("received_bytes"))(
+    _flow("throughput", "Mbit/s", _RATES, lambda: _rate("received_bytes"), heading="Mbit/s")(
         "Bytes of the flow received in the window, headers and retransmissions included, over the "
         f"window's length. A packet is {_RECEIVED}. {_ONCE} {_WIRE}"
     ),
-    _flow("goodput", "Mbit/s", _RATES, lambda: _rate("good_bytes"))(
+    _flow("goodput", "Mbit/s", _RATES, lambda: _rate("good_bytes"), heading="goodput")(
         "Payload that the receiver got for the first time in the window, over the window's length: "
         "(received - duplicates)/time, without the 40 bytes of TCP and IP headers. A number "
         "received before is a duplicate; of agents that number bytes (FullTcp), any number that "
@@ -194,6 +199,7 @@ _ALL = (
         "packets",
         "ns-2, tcp.cc (nrexmitpack_)",
         lambda: _number("retransmitted_pkts"),
+        heading="resent",
     )(
         "Packets sent in the window whose number is not above the highest that their source has "
         "sent, which is what ns-2's agents count in nrexmitpack_. ACKs have none."
@@ -204,7 +210,9 @@ _ALL = (
         "ns-2, tcp.cc (nrexmitpack_, ndatapack_)",
         lambda: _ratio("retransmitted_pkts", "sent_pkts"),
     )("retransmissions over all packets sent in the window."),
-    _flow("packet_loss_rate", "1", _LOSS, _loss_rate, version=2)(  # 1 counted drops
+    _flow(
+        "packet_loss_rate", "1", _LOSS, _loss_rate, version=2, heading="loss %"
+    )(  # 1 counted drops
         "Packets of the flow that were sent in the window and never received, over all that were "
         "sent in it. A packet that was dropped somewhere is lost if it has not been received by "
         "the end of the trace, since a frame may be dropped beside its delivery; one that nobody "
@@ -251,7 +259,7 @@ _ALL = (
         "Of the packets that the flow sent before its first retransmission, the share that was "
         "dropped. Over the whole trace up to the window's end."
     ),
-    _flow("one_way_delay", "ms", _DELAY, _delay_ms)(
+    _flow("one_way_delay", "ms", _DELAY, _delay_ms, heading="delay ms")(
         f"Mean time from a packet's sending to its arrival, of packets {_RECEIVED} in the window. "
         f"{_SENT}, so that the wait in the first queue counts."
     ),
@@ -264,7 +272,13 @@ _ALL = (
         "RFC 5481, section 4.2 (PDV)",
         lambda: _delay_ms() - _MS * pl.col("delay_min_s"),
     )("Mean packet delay variation: one-way delay minus the least one-way delay in the window."),
-    _flow("jitter", "ms", "RFC 3550, section 6.4.1", lambda: _MS * pl.col("jitter_s"))(
+    _flow(
+        "jitter",
+        "ms",
+        "RFC 3550, section 6.4.1",
+        lambda: _MS * pl.col("jitter_s"),
+        heading="jitter ms",
+    )(
         "Interarrival jitter at the window's end: J := J + (|D| - J)/16 at each arrival, where D "
         "is the difference of the one-way delays of two packets that arrive after one another."
     ),
@@ -277,7 +291,7 @@ _ALL = (
         "Mean of |D| over the arrivals in the window, where D is the difference of the one-way "
         "delays of two packets that arrive after one another; jitter smooths the same |D|."
     ),
-    _flow("rtt", "ms", "RFC 6298, section 3; Karn and Partridge (1987)", _rtt_ms)(
+    _flow("rtt", "ms", "RFC 6298, section 3; Karn and Partridge (1987)", _rtt_ms, heading="RTT ms")(
         "Mean time from a data packet's sending to the arrival of the first ACK with its number at "
         "the source, of ACKs that arrive in the window. No sample of a packet sent more than once, "
         "nor of an ACK that covers one (Karn); with delayed ACKs only the last packet that an ACK "
@@ -304,6 +318,7 @@ _ALL = (
         "Mbit/s",
         "Bertsekas and Gallager, Data Networks, section 6.5.2; RFC 5166, section 2.3.1",
         lambda: pl.col("max_min_mbps"),
+        heading="fair Mbit/s",
     )(
         "Max-min fair share by progressive filling over the routes of all data flows and the known "
         "capacities of their links: all rates rise together, and a flow stops where a link is "
@@ -321,6 +336,7 @@ _ALL = (
         lambda: _of_paths(
             pl.col("hop_sum") / pl.col("hop_pkts"), _ratio("route_pkts", "sent_pkts")
         ),
+        heading="hops",
     )(
         "Mean number of hops of a packet. Where lines of wireless nodes tell the hops of a packet "
         "(tcp and cbr), of the packets received in the window. On wires the times that packets of "
@@ -348,6 +364,7 @@ _ALL = (
         "s",
         "Koodli, RFC 5568, section 1 (handover latency), at the receiver",
         lambda: pl.col("longest_gap_s"),
+        heading="gap s",
     )(
         "Largest time between two packets of the flow that arrive after one another in the window. "
         "Of a flow that sends all the time it is how long its longest handover or route break "
@@ -358,6 +375,7 @@ _ALL = (
         "Mbit/s",
         "RFC 5166, section 2.1, at each receiver",
         lambda: _rate("received_bytes"),
+        heading="Mbit/s",
     )(
         "Bytes of a flow to a group or to all that came to the node in the window, over the "
         "window's length. A packet has come to a node with an r line there (wireless: r at AGT), "
@@ -369,11 +387,12 @@ _ALL = (
         "1",
         "packet_delivery_ratio, at each receiver",
         lambda: _ratio("received_pkts", "sent_pkts"),
+        heading="delivered %",
     )(
         "Packets of a flow to a group or to all that came to the node in the window over those "
         "that the flow's source sent in it."
     ),
-    _receiver("receiver_delay", "ms", "RFC 7679, at each receiver", _delay_ms)(
+    _receiver("receiver_delay", "ms", "RFC 7679, at each receiver", _delay_ms, heading="delay ms")(
         "Mean time from the sending of a packet to a group or to all to its coming to the node."
     ),
     _receiver(
@@ -381,15 +400,26 @@ _ALL = (
         "ms",
         "RFC 7679, at each receiver",
         lambda: _MS * pl.col("delay_max_s"),
+        heading="max ms",
     )("Largest time from the sending of a packet to a group or to all to its coming to the node."),
-    _link("link_throughput", "Mbit/s", _RATES, lambda: _rate("departed_bytes"))(
+    _link("link_throughput", "Mbit/s", _RATES, lambda: _rate("departed_bytes"), heading="Mbit/s")(
         "Bytes that began their transmission over the link in the window (- lines), over the "
         f"window's length. {_WIRE}"
     ),
     _link(
-        "link_utilization", "1", _RATES, lambda: _rate("departed_bytes") / pl.col("capacity_mbps")
+        "link_utilization",
+        "1",
+        _RATES,
+        lambda: _rate("departed_bytes") / pl.col("capacity_mbps"),
+        heading="used %",
     )("link_throughput over the link's capacity, given or measured."),
-    _link("link_capacity", "Mbit/s", "definition of bdpbench", lambda: pl.col("capacity_mbps"))(
+    _link(
+        "link_capacity",
+        "Mbit/s",
+        "definition of bdpbench",
+        lambda: pl.col("capacity_mbps"),
+        heading="capacity",
+    )(
         "Capacity as given, or else measured: bytes of packets that waited and were followed by "
         "one that had waited for them, over the time between the two departures. ns-2's times are "
         "rounded to 1 us, or 0.1 ms at satellites; known where the busy periods are long enough "
@@ -402,6 +432,7 @@ _ALL = (
         "1",
         "RFC 5166, section 2.3",
         lambda: _ratio(pl.when(~pl.col("shared")).then("dropped_pkts"), "came_pkts"),
+        heading="loss %",
     )(
         "Packets dropped at the link in the window over those that came to it (+ lines, and drops "
         "of packets that never entered the queue). None for a shared medium, which drops a copy at "
@@ -412,8 +443,9 @@ _ALL = (
         "packets",
         _QUEUEING,
         lambda: (pl.col("length_area") * pl.col(_PER_S)).clip(0.0),
+        heading="mean queue",
     )("Mean over time of the packets in the link's queue, without the one being transmitted."),
-    _link("max_queue_length", "packets", _QUEUEING, lambda: _number("longest_pkts"))(
+    _link("max_queue_length", "packets", _QUEUEING, lambda: _number("longest_pkts"), heading="max")(
         "Most packets in the link's queue at any moment of the window. A packet that a full queue "
         "turns away was never in it; one that finds the link idle is in it for no time."
     ),
@@ -422,23 +454,32 @@ _ALL = (
         "ms",
         _QUEUEING,
         lambda: _ratio(_MS * pl.col("wait_sum_s"), "departed_pkts"),
+        heading="wait ms",
     )("Mean time from a packet's + to its - line, of packets that left the queue in the window."),
-    _link("max_queueing_delay", "ms", _QUEUEING, lambda: _MS * pl.col("wait_max_s"))(
-        "Largest time from a packet's + to its - line, of packets that left in the window."
-    ),
-    _node("node_sent", "packets", _TRACE_CC, lambda: _number("sent_pkts"))(
+    _link(
+        "max_queueing_delay", "ms", _QUEUEING, lambda: _MS * pl.col("wait_max_s"), heading="max ms"
+    )("Largest time from a packet's + to its - line, of packets that left in the window."),
+    _node("node_sent", "packets", _TRACE_CC, lambda: _number("sent_pkts"), heading="sent")(
         "Packets that the layer of the node sent in the window: s lines of a wireless node; on "
         "wires + lines at links of the node that is the packet's source."
     ),
-    _node("node_received", "packets", _TRACE_CC, lambda: _number("received_pkts"))(
+    _node(
+        "node_received", "packets", _TRACE_CC, lambda: _number("received_pkts"), heading="received"
+    )(
         "Packets that the layer of the node received in the window: r lines of a wireless node; on "
         "wires packets received at their destination, and copies of packets to a group."
     ),
-    _node("node_forwarded", "packets", _TRACE_CC, lambda: _number("forwarded_pkts"))(
+    _node(
+        "node_forwarded",
+        "packets",
+        _TRACE_CC,
+        lambda: _number("forwarded_pkts"),
+        heading="forwarded",
+    )(
         "Packets that the layer of the node sent on in the window: f lines of a wireless node; on "
         "wires + lines at links of a node that is not the packet's source."
     ),
-    _node("node_dropped", "packets", _TRACE_CC, lambda: _number("dropped_pkts"))(
+    _node("node_dropped", "packets", _TRACE_CC, lambda: _number("dropped_pkts"), heading="dropped")(
         "Packets that the layer of the node dropped in the window: D or d lines of a wireless "
         "node; on wires d and e lines at links that begin at it. A packet can be dropped more than "
         "once, and be delivered all the same."
@@ -450,83 +491,115 @@ _ALL = (
         "Packets dropped in the window by all nodes, of one layer for one reason, as the trace "
         "names both; on links the queue or an error model."
     ),
-    _node("remaining_energy", "J", _ENERGY, lambda: pl.col("last_j"))(
+    _node("remaining_energy", "J", _ENERGY, lambda: pl.col("last_j"), heading="left J")(
         "Energy of the node at its last line in the window that tells it."
     ),
-    _node("spent_energy", "J", _ENERGY, lambda: pl.col("first_j") - pl.col("last_j"))(
-        "Energy of the node at its first line in the window that tells it less that at its last."
-    ),
-    _node("depletion_time", "s", _ENERGY, lambda: pl.col("dead_s"))(
+    _node(
+        "spent_energy",
+        "J",
+        _ENERGY,
+        lambda: pl.col("first_j") - pl.col("last_j"),
+        heading="spent J",
+    )("Energy of the node at its first line in the window that tells it less that at its last."),
+    _node("depletion_time", "s", _ENERGY, lambda: pl.col("dead_s"), heading="used up at s")(
         "Time of the first line in the window that tells that the node has no energy left; no "
         "value for a node that has some."
     ),
-    _type("type_sent", "packets", _TRACE_CC, lambda: _number("sent_pkts"))(
+    _type("type_sent", "packets", _TRACE_CC, lambda: _number("sent_pkts"), heading="sent")(
         f"Packets of the type sent in the window: {_AT_ENDS}."
     ),
-    _type("type_received", "packets", _TRACE_CC, lambda: _number("received_pkts"))(
-        f"Packets of the type received in the window: {_AT_ENDS}."
-    ),
+    _type(
+        "type_received", "packets", _TRACE_CC, lambda: _number("received_pkts"), heading="received"
+    )(f"Packets of the type received in the window: {_AT_ENDS}."),
     _type("type_received_bytes", "bytes", _TRACE_CC, lambda: _number("received_bytes"))(
         "Bytes of the packets that type_received counts, with all headers that the trace counts."
     ),
-    _type("type_forwarded", "packets", _TRACE_CC, lambda: _number("forwarded_pkts"))(
-        "Packets of the type that the layer of wireless nodes sent on in the window (f lines)."
-    ),
-    _type("type_dropped", "packets", _TRACE_CC, lambda: _number("dropped_pkts"))(
+    _type(
+        "type_forwarded",
+        "packets",
+        _TRACE_CC,
+        lambda: _number("forwarded_pkts"),
+        heading="forwarded",
+    )("Packets of the type that the layer of wireless nodes sent on in the window (f lines)."),
+    _type("type_dropped", "packets", _TRACE_CC, lambda: _number("dropped_pkts"), heading="dropped")(
         "Drops of packets of the type in the window, anywhere or by the layer; one packet can be "
         "dropped more than once, and be delivered all the same."
     ),
-    _type("type_delivery_ratio", "1", _BROCH, lambda: _ratio("delays", "sent_pkts"))(
+    _type(
+        "type_delivery_ratio",
+        "1",
+        _BROCH,
+        lambda: _ratio("delays", "sent_pkts"),
+        heading="delivered %",
+    )(
         "packet_delivery_ratio of all streams of the type together: packets received whose sending "
         "the trace holds over packets sent."
     ),
-    _type("type_delay", "ms", _DELAY, _delay_ms)(
+    _type("type_delay", "ms", _DELAY, _delay_ms, heading="delay ms")(
         "Mean one-way delay of the packets of the type, from their source to their receiver."
     ),
-    _type("type_hop_count", "hops", _BROCH, lambda: _ratio("hop_sum", "hop_pkts"))(
+    _type("type_hop_count", "hops", _BROCH, lambda: _ratio("hop_sum", "hop_pkts"), heading="hops")(
         "Mean number of hops of the packets of the type that were received, where lines of "
         "wireless nodes tell it (tcp and cbr)."
     ),
-    _type("type_routing_load", "1", _LOAD, lambda: _ratio("routing_pkts", "data_pkts"))(
+    _type(
+        "type_routing_load", "1", _LOAD, lambda: _ratio("routing_pkts", "data_pkts"), heading="load"
+    )(
         "Of a type of packets of routing: how many of them routers (RTR) sent and forwarded, each "
         "hop counted, over the packets of data flows received in the window."
     ),
-    _run("total_throughput", "Mbit/s", _NETWORK)("Sum of throughput over all data flows."),
-    _run("total_goodput", "Mbit/s", _NETWORK)("Sum of goodput over all data flows."),
-    _run("total_packet_loss_rate", "1", _LOSS)(
+    _run("total_throughput", "Mbit/s", _NETWORK, heading="{} Mbit/s")(
+        "Sum of throughput over all data flows."
+    ),
+    _run("total_goodput", "Mbit/s", _NETWORK, heading="{} Mbit/s goodput")(
+        "Sum of goodput over all data flows."
+    ),
+    _run("total_packet_loss_rate", "1", _LOSS, heading="{} % lost")(
         "packet_loss_rate of all data flows together: packets lost over packets sent."
     ),
-    _run("total_packet_delivery_ratio", "1", _BROCH)(
+    _run("total_packet_delivery_ratio", "1", _BROCH, heading="{} % delivered")(
         "packet_delivery_ratio of all data flows together: packets received over packets sent."
     ),
-    _run("total_one_way_delay", "ms", _DELAY)(
+    _run("total_one_way_delay", "ms", _DELAY, heading="{} ms mean delay")(
         "Mean one-way delay of the packets of all data flows, each packet counted alike."
     ),
-    _run("routing_overhead", "packets", _BROCH)(
+    _run("routing_overhead", "packets", _BROCH, heading="routing overhead, packets")(
         "Packets of routing protocols sent in the window, each hop counted: s and f lines of "
         "routers (RTR) of wireless nodes, + lines of links. Packets of routing are those of the "
         f"types {', '.join(ROUTING_TYPES)} (message is DSDV's). No value where no line of a router "
         "or of such a packet is traced."
     ),
-    _run("routing_overhead_bytes", "bytes", _BROCH)(
+    _run("routing_overhead_bytes", "bytes", _BROCH, heading="routing overhead, bytes")(
         "Bytes of the packets that routing_overhead counts."
     ),
-    _run("normalised_routing_load", "1", _LOAD)(
-        "routing_overhead over the packets of data flows received in the window."
+    _run(
+        "normalised_routing_load",
+        "1",
+        _LOAD,
+        heading="normalised routing load, routing packets per packet received",
+    )("routing_overhead over the packets of data flows received in the window."),
+    _run("total_remaining_energy", "J", _ENERGY, heading="energy left in all nodes, J")(
+        "Sum of remaining_energy over all nodes."
     ),
-    _run("total_remaining_energy", "J", _ENERGY)("Sum of remaining_energy over all nodes."),
-    _run("total_spent_energy", "J", _ENERGY)("Sum of spent_energy over all nodes."),
-    _run("nodes_with_energy", "nodes", _ENERGY)(
+    _run("total_spent_energy", "J", _ENERGY, heading="energy spent by all nodes, J")(
+        "Sum of spent_energy over all nodes."
+    ),
+    _run("nodes_with_energy", "nodes", _ENERGY, heading="nodes with energy at the end")(
         "Nodes with an energy model that have energy left at the end of the window."
     ),
-    _run("network_lifetime", "s", _LIFETIME)(
+    _run("network_lifetime", "s", _LIFETIME, heading="first node without energy, s")(
         "The earliest depletion_time of all nodes: until then every node has energy (the n-of-n "
         "lifetime). No value if no node has used its energy up."
     ),
-    _run("last_depletion_time", "s", _LIFETIME)(
+    _run("last_depletion_time", "s", _LIFETIME, heading="last node without energy, s")(
         "The latest depletion_time of all nodes; nodes that have energy left have none."
     ),
-    _run("fairness_index", "1", "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1")(
+    _run(
+        "fairness_index",
+        "1",
+        "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1",
+        heading="Jain's fairness index",
+    )(
         "Jain's index of the throughputs x_i of the data flows: (sum x_i)^2/(n sum x_i^2), from "
         "1/n to 1 (fair)."
     ),
@@ -534,17 +607,26 @@ _ALL = (
         "max_min_fairness_index",
         "1",
         "Jain, Chiu and Hawe (1984), DEC-TR-301, section on normalised allocations",
+        heading="Jain's index of throughput over max-min fair share",
     )(
         "Jain's index of throughput over max_min_share, of the data flows: 1 where each flow gets "
         "the same part of its max-min fair share."
     ),
-    _run("throughput_asymmetry", "1", "Bullot, Cottrell and Hughes-Jones (2003)")(
-        "(x1 - x2)/(x1 + x2) of the throughputs of two data flows, in the order of their start."
-    ),
-    _run("throughput_ratio", "1", "RFC 5166, section 2.3")(
+    _run(
+        "throughput_asymmetry",
+        "1",
+        "Bullot, Cottrell and Hughes-Jones (2003)",
+        heading="asymmetry (x1 - x2)/(x1 + x2)",
+    )("(x1 - x2)/(x1 + x2) of the throughputs of two data flows, in the order of their start."),
+    _run("throughput_ratio", "1", "RFC 5166, section 2.3", heading="throughput ratio x1/x2")(
         "x1/x2 of the throughputs of two data flows, in the order of their start."
     ),
-    _run("throughput_convergence_time", "s", "RFC 5166, section 2.5 (convergence)")(
+    _run(
+        "throughput_convergence_time",
+        "s",
+        "RFC 5166, section 2.5 (convergence)",
+        heading="convergence time, s",
+    )(
         "Of two data flows, time from the start of the second to the end of the first bin from "
         f"which their throughputs over 10 s have an |asymmetry| of at most {FAIR_ASYMMETRY:g}."
     ),

@@ -142,8 +142,6 @@ def test_no_runs_are_all_done(tmp_path: Path) -> None:
 
 # ---------------------------------------------------------------- what a view shows
 
-SHOWN = {"id": "t2", "verdict": "not_reproduced", "published": 13.0, "measured": 13.9, "unit": "s"}
-VERDICTS = [{**SHOWN, "id": "t1", "verdict": "reproduced", "page": "98"}, {**SHOWN, "page": "99"}]
 FINISHED = RunProgress(planned_run("a" * 16, label="HS-TCP, 500 s"), "finished", 500, 500)
 RUNNING = RunProgress(planned_run("b" * 16, label="[bold]CUBIC[/bold], 500 s"), "running", 125, 500)
 SNAPSHOT = Snapshot((RUNNING,), (FINISHED,), total=2, done=1, share=0.625, eta_s=9.0)
@@ -155,7 +153,7 @@ def test_lines_tell_the_end_of_each_run_and_the_progress_every_ten_seconds(
     clock = Clock()
     view = View("lines", clock)
     view.tell("plan", "two runs")
-    view.ended(FINISHED, VERDICTS)
+    view.ended(FINISHED)
     view.show(SNAPSHOT)
     clock.now_s = 10.0
     view.show(SNAPSHOT)
@@ -163,7 +161,7 @@ def test_lines_tell_the_end_of_each_run_and_the_progress_every_ten_seconds(
     said = capsys.readouterr()
     assert said.out == "two runs\n"
     assert said.err.splitlines() == [
-        "finished single_flow HS-TCP, 500 s: 1 reproduced, 1 not reproduced",
+        "finished single_flow HS-TCP, 500 s",
         "[ 62%] 1 of 2 runs · about 9 s left · single_flow [bold]CUBIC[/bold], 500 s 25%",
     ]
 
@@ -171,13 +169,12 @@ def test_lines_tell_the_end_of_each_run_and_the_progress_every_ten_seconds(
 def test_every_event_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
     view = View("events", Clock())
     view.tell("plan", "two runs", runs=2)
-    view.ended(FINISHED, VERDICTS)
+    view.ended(FINISHED)
     view.show(SNAPSHOT)
     view.show(SNAPSHOT)  # no second line within the same second
     plan, ended, progress = (json.loads(line) for line in capsys.readouterr().out.splitlines())
     assert plan == {"event": "plan", "runs": 2}
     assert ended["status"] == "finished"
-    assert ended["verdicts"][1] == SHOWN
     assert progress["share"] == 0.625
     assert progress["running"] == [{"run_id": "b" * 16, "simulated_s": 125, "end_s": 500}]
 
@@ -191,11 +188,11 @@ def test_the_live_view_draws_a_line_a_run_and_leaves_text_as_it_is(
     console = Console(file=screen, force_terminal=True, width=width, color_system=None)
     with View("bars", console=console) as view:
         view.tell("plan", "[red]two[/red] runs")
-        view.ended(FINISHED, VERDICTS)
+        view.ended(FINISHED)
         view.show(SNAPSHOT)
     shown = screen.getvalue()
     assert "[red]two[/red] runs" in shown
-    assert "✓ single_flow HS-TCP, 500 s  1 reproduced, 1 not reproduced" in shown
+    assert "✓ single_flow HS-TCP, 500 s" in shown
     assert "62 %  1 of 2 runs · about 9 s left" in shown
     assert "25 %  single_flow [bold]CUBIC[/bold]" in shown
 
@@ -231,7 +228,7 @@ def test_parts_have_one_progress_that_names_the_part(
 def test_a_quiet_view_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
     with make_view(quiet=True) as view:
         view.tell("plan", "two runs")
-        view.ended(FINISHED, VERDICTS)
+        view.ended(FINISHED)
         view.show(SNAPSHOT)
     assert capsys.readouterr() == ("", "")
 

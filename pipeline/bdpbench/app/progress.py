@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Literal, Self
 
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, RunEvent, events_in
-from bdpbench.contracts.scorecard import NUMBER_VERDICTS, ScoredNumber
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.ns2_process import PROGRESS_NAME, simulated_time
 
@@ -30,7 +29,6 @@ LINE_INTERVAL_S = 10.0
 _TRUST_IN_ESTIMATE_S = 10.0
 _MARKS = {"finished": ("✓", "green"), "failed": ("✗", "red")}
 _BAR_WIDTH = 16
-_TOLD_VERDICT = ("id", "verdict", "published", "measured", "unit")
 
 
 @dataclass(frozen=True)
@@ -175,8 +173,7 @@ class View:
     events: `--json`, one object per line on standard output. Each has the key ``event``; times are
     in s. ``progress``, at most once a second: share, eta_s, the part if there are several, and
     run_id, simulated_s and end_s of each running simulation. ``run_ended``: run_id, scenario,
-    label, status, verdicts (id, verdict, published, measured, unit). All other events give, as
-    data, what the command otherwise prints as text.
+    label, status. All other events give, as data, what the command otherwise prints as text.
 
     lines: for logs and pipes, messages on standard output; on standard error each run as it ends,
     and every ten seconds the overall progress.
@@ -255,36 +252,18 @@ class View:
                 self._bars.update(self._bars.add_task(words, total=1.0), completed=share)
             self._bars.start()
 
-    def ended(self, ended: RunProgress, verdicts: Sequence[ScoredNumber]) -> None:
-        """A run has finished or failed; ``verdicts`` are of numbers that it alone decides."""
-        found = [each["verdict"] for each in verdicts]
-        words = ", ".join(
-            f"{found.count(kind)} {kind.replace('_', ' ')}"
-            for kind in NUMBER_VERDICTS
-            if kind in found and kind != "not_run"
-        )
+    def ended(self, ended: RunProgress) -> None:
+        """A run has finished or failed."""
         if self._mode == "events":
-            self.tell(
-                "run_ended",
-                "",
-                run_id=ended.run["run_id"],
-                scenario=ended.run["scenario"],
-                label=ended.run["label"],
-                status=ended.status,
-                verdicts=[
-                    {key: value for key, value in each.items() if key in _TOLD_VERDICT}
-                    for each in verdicts
-                ],
-            )
+            run = {key: ended.run[key] for key in ("run_id", "scenario", "label")}
+            self.tell("run_ended", "", **run, status=ended.status)
         elif self._mode == "lines":
-            text = f"{ended.status} {ended.name}{': ' if words else ''}{words}"
-            print(text, file=sys.stderr, flush=True)
+            print(f"{ended.status} {ended.name}", file=sys.stderr, flush=True)
         elif self._mode == "bars":
             from rich.text import Text
 
             mark, style = _MARKS[ended.status]
-            parts = ((f"{mark} ", style), f"{ended.name}  ", (words, "dim"))
-            self._bars.console.print(Text.assemble(*parts))
+            self._bars.console.print(Text.assemble((f"{mark} ", style), ended.name))
 
 
 def duration_text(seconds: float) -> str:

@@ -13,7 +13,7 @@ from bdpbench.app.listing import announce_plan, announce_runs
 from bdpbench.app.planning import Prepared, Wanted, exclusive, prepare, write_batches
 from bdpbench.app.progress import View, Watch, make_view
 from bdpbench.app.scheduling import Execution, failed_runs, find_profile, run_batches
-from bdpbench.app.stages import SERIES_FOLDER, VALUES_FOLDER, RunVerdicts, downstream
+from bdpbench.app.stages import SERIES_FOLDER, VALUES_FOLDER, downstream
 from bdpbench.app.totals import totals_lines
 from bdpbench.contracts.files import remove_temporaries
 from bdpbench.contracts.plan import PlannedRun, write_plan_document
@@ -136,8 +136,6 @@ def simulate_missing(
     execution: Execution,
     view: View,
     watch: Watch | None = None,
-    *,
-    judged: bool = True,
 ) -> BdpbenchError | None:
     """Simulate, read and measure the missing runs in batches; returns what has failed.
 
@@ -146,21 +144,18 @@ def simulate_missing(
         execution: how to run the batches.
         view: shows the progress.
         watch: follows these runs among others; None for these alone.
-        judged: whether the study's published numbers are about these runs.
     """
     paths = planned.paths
     write_plan_document(paths.plan, planned.plan)
     if not write_batches(planned, execution.cores)["jobs"]:
         return None
     following = watch or Watch(paths.runs, planned.missing, execution.cores, run_cpu_s)
-    known = RunVerdicts(planned.plan, paths.runs) if judged else None
 
     def look() -> None:
         """Show which runs have ended, and the progress of all, whichever process runs them."""
         snapshot = following.look(paths.batches)
         for each in snapshot.ended:
-            judging = known if each.status == "finished" else None
-            view.ended(each, [] if judging is None else judging.of(each.run["run_id"]))
+            view.ended(each)
         view.show(snapshot)
 
     return run_batches(planned, execution, look)

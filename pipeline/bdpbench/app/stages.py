@@ -42,7 +42,7 @@ from bdpbench.contracts.runs import (
     read_runs,
     read_spec,
 )
-from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard, ScoredNumber
+from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from bdpbench.metrics import Definition, Value
     from bdpbench.pages.inputs import ReportInputs, StudyTexts
     from bdpbench.pages.texts import Elsewhere
-    from bdpbench.score import PublishedNumber
     from bdpbench.studies.parts import Protocol
     from bdpbench.studies.study import Study
 
@@ -418,54 +417,6 @@ def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
 
     expected = load_expectations(study_folder(plan), definitions_of(plan))
     return score(plan, metrics, expected, group_metrics(plan))
-
-
-class RunVerdicts:
-    """Verdicts of numbers that a single finished run decides, while other runs continue.
-
-    Its batch has measured the run already.
-    """
-
-    def __init__(self, plan: Plan, runs_dir: Path) -> None:
-        self._plan, self._runs_dir = plan, runs_dir
-
-    @functools.cached_property
-    def _published(self) -> dict[str, list[PublishedNumber]]:
-        """Scenario → its numbers."""
-        from bdpbench.score import load_published
-
-        path = study_folder(self._plan) / "published.csv"
-        found: dict[str, list[PublishedNumber]] = {}
-        for each in load_published(path, definitions_of(self._plan)):
-            found.setdefault(each.scenario, []).append(each)
-        return found
-
-    @functools.cached_property
-    def _places(self) -> dict[str, list[PlannedRun]]:
-        """Run id → the run's places in scenarios with numbers."""
-        found: dict[str, list[PlannedRun]] = {}
-        for run in self._plan["runs"]:
-            if run["scenario"] in self._published:
-                found.setdefault(run["run_id"], []).append(run)
-        return found
-
-    def of(self, run_id: str) -> list[ScoredNumber]:
-        """The scored numbers that need no other run; none if the run cannot be measured.
-
-        Its batch and the report say what is wrong with such a run.
-        """
-        from bdpbench.score import score_rows
-
-        runs = self._places.get(run_id, [])
-        published = [each for run in runs for each in self._published[run["scenario"]]]
-        if not published:
-            return []
-        alone: Plan = {**self._plan, "runs": runs}
-        try:
-            numbers = score_rows(alone, measure_plan(alone, self._runs_dir), published)
-        except BdpbenchError:
-            return []
-        return [each for each in numbers if each["verdict"] != "not_run"]
 
 
 # ------------------------------------------------------------------------------------ page

@@ -10,7 +10,7 @@ from bdpbench.score.expectations import (
     what_lacks,
 )
 from bdpbench.score.published import PublishedNumber, load_published
-from bdpbench.score.scorecard import score, score_rows
+from bdpbench.score.scorecard import score
 
 __all__ = [
     "Claim",
@@ -21,6 +21,5 @@ __all__ = [
     "load_expectations",
     "load_published",
     "score",
-    "score_rows",
     "what_lacks",
 ]

@@ -116,18 +116,6 @@ def score(
     return card
 
 
-def score_rows(
-    plan: Plan, metrics: pl.DataFrame, published: Sequence[PublishedNumber]
-) -> list[ScoredNumber]:
-    """Verdicts of single rows of ``published.csv``, without combining parts of a printed number.
-
-    Raises:
-        BdpbenchError: as ``score`` does.
-    """
-    lookup = Lookup(plan, metrics)
-    return [_score_number(each, lookup) for each in published]
-
-
 def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
     with located(f"{PUBLISHED_NAME}, {number.id}"):
         found = lookup.one(number)

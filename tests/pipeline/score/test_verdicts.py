@@ -12,7 +12,7 @@ from tests.pipeline.score.conftest import published_number
 from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.scorecard import NUMBER_VERDICTS, ScoredPart
 from bdpbench.errors import BdpbenchError
-from bdpbench.score import Expectations, PublishedNumber, score, score_rows
+from bdpbench.score import Expectations, PublishedNumber, score
 from bdpbench.score.published import Origin
 
 
@@ -186,14 +186,6 @@ def test_a_number_of_several_runs_says_what_its_parts_say(
     of_spread = {"alone", "spread", "readings"}  # which these have not
     assert set(number["parts"][0]) == set(ScoredPart.__annotations__) - of_spread
     assert [each["measured"] for each in number["parts"]] == [88.0, 95.0]
-
-
-def test_single_rows_are_judged_alone(plan: Plan, metrics: pl.DataFrame) -> None:
-    rows = score_rows(plan, metrics, _parts(89.5, 95.0))
-    assert [(row["id"], row["verdict"]) for row in rows] == [
-        ("first", "close"),
-        ("second", "reproduced"),
-    ]
 
 
 def test_blind_and_fitted_numbers_are_counted_apart(plan: Plan, metrics: pl.DataFrame) -> None:

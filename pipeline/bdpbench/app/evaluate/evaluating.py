@@ -290,7 +290,7 @@ class Evaluating:
             prepared = each.prepared()
             if not prepared.missing:
                 continue
-            failed = simulate_missing(prepared, execution, self._view, watch, judged=False)
+            failed = simulate_missing(prepared, execution, self._view, watch)
             # What a run says itself is told with its values, of which it has none.
             if failed is not None and not failed_runs(prepared):
                 self._add_problem("", each.mirror.key, "", str(failed))

@@ -17,6 +17,7 @@ from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.kept import LIST_NAME
 from bdpbench.contracts.paths import run_folder
+from bdpbench.contracts.reports import kept_runs_bytes
 from bdpbench.errors import BdpbenchError
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -156,12 +157,15 @@ def test_what_is_published_is_judged_and_shown_anew_without_its_runs(
     shutil.rmtree(finished / "results" / "runs")
     said_by(bdpbench("publish", "-o", str(published.parent)))
     assert _same_but_for_whom(published, published_once)
-    again, first = (
-        json.loads((folder / "provenance.json").read_text())
-        for folder in (published, published_once)
-    )
-    assert again == {**first, "measured_by": first["bdpbench"]}
-    assert "were made again from the values" in (published / "README.md").read_text()
+    runs = KeptResults(published).published_runs
+    for run in runs:
+        run["measured_by"] = {"version": "0.2.0", "commit": "abcdef0123456789"}
+    (published / "runs.parquet").write_bytes(kept_runs_bytes(runs))
+    (published / LIST_NAME).unlink()
+    said_by(bdpbench("publish", "-o", str(published.parent)))
+    assert KeptResults(published).published_runs == runs
+    readme = (published / "README.md").read_text()
+    assert "measured of 3 runs by bdpbench 0.2.0 (commit `abcdef012345`); verdicts" in readme
 
 
 def test_what_is_published_is_not_taken_for_what_is_measured_otherwise(
@@ -251,13 +255,6 @@ def test_runs_that_came_later_are_published_with_those_that_were(
         (tmp_path / each.name).rename(each)
     simulate("later")
     assert is_published_whole()
-    provenance = json.loads((published / "provenance.json").read_text())
-    assert provenance["added"] == [{"scenarios": ["later"], "measured_by": provenance["bdpbench"]}]
-    assert "Runs were simulated later in `later`" in (published / "README.md").read_text()
-    folders[0].rename(tmp_path / "away")  # the others are here and published: nothing is new
-    said_by(bdpbench(*publish))
-    assert json.loads((published / "provenance.json").read_text())["added"] == provenance["added"]
-    (tmp_path / "away").rename(folders[0])
 
     # A scenario that gets another run keeps the one that it had; some numbers need both.
     one, two = (

@@ -109,7 +109,7 @@ PROVENANCE_NAME = "provenance.json"
 KEPT_VERSION = 3
 _KEPT_COLUMNS = (
     "run_id", "places", "identity", "parameters", "units", "script", "argv", "ns2", "started",
-    "wall_s", "cpu_s", "max_rss_kib", "exit_status", "outputs", "ns2_report",
+    "wall_s", "cpu_s", "max_rss_kib", "exit_status", "outputs", "ns2_report", "measured_by",
 )  # fmt: skip
 
 
@@ -124,12 +124,6 @@ class Place(TypedDict):
     alike: NotRequired[dict[str, list[Scalar]]]
 
 
-class KeptRun(RunFacts):
-    """A finished run without the facts of its build."""
-
-    places: list[Place]
-
-
 class Version(TypedDict):
     """Version and commit of bdpbench; the commit is "" if git cannot tell."""
 
@@ -137,11 +131,11 @@ class Version(TypedDict):
     commit: str
 
 
-class Addition(TypedDict):
-    """Scenarios that were added to what had been published, and the bdpbench that measured them."""
+class KeptRun(RunFacts):
+    """A finished run without the facts of its build, and the bdpbench that measured it."""
 
-    scenarios: list[str]
-    measured_by: Version
+    places: list[Place]
+    measured_by: NotRequired[Version]
 
 
 class RunCounts(TypedDict):
@@ -156,8 +150,7 @@ class RunCounts(TypedDict):
 class Provenance(TypedDict):
     """Content of ``provenance.json``; ``configuration``: file → SHA-256.
 
-    ``bdpbench`` judged the values and made the report; ``measured_by`` measured them, if that was a
-    different one, except for the scenarios in ``added``.
+    ``bdpbench`` judged the values and made the report; ``runs.parquet`` says who measured them.
     """
 
     schema_version: int
@@ -165,8 +158,6 @@ class Provenance(TypedDict):
     title: str
     tier: str
     bdpbench: Version
-    measured_by: NotRequired[Version]
-    added: NotRequired[list[Addition]]
     ns2_build_id: str
     builds: list[BuildFacts]
     configuration: dict[str, str]

@@ -42,7 +42,6 @@ from bdpbench.contracts.reports import (
     REPORT_FOLDER,
     REPORT_NAME,
     SUMMARY_NAME,
-    Addition,
     KeptRun,
     Place,
     Provenance,
@@ -119,19 +118,11 @@ class Results:
     def _of_published(self) -> list[str]:
         return [run_id for run_id in self.finished if run_id not in self.simulated]
 
-    def origins(self) -> tuple[Version, list[Addition]] | None:
-        """Who measured the published values, and which scenarios have others; None without any."""
-        if self.published is None or not self._of_published():
-            return None
-        # A run that is here and published has the same values, whoever measures them.
-        known = self.published.of(self.plan["runs"])
-        runs = self.plan["runs"]
-        anew = dict.fromkeys(
-            run["scenario"] for run in runs if run["run_id"] in self.simulated - known
-        )
-        old = {run["scenario"] for run in runs if run["run_id"] in known}
-        added = self.published.added([*anew], anew.keys() - old, this_version())
-        return self.published.measured_by, added
+    def measured_by(self) -> dict[str, Version]:
+        """Run id → who measured its values: this bdpbench, or the one that published them first."""
+        known = self.published.measured_by if self.published is not None else {}
+        now = this_version()
+        return {each: now if each in self.simulated else known[each] for each in self.finished}
 
 
 def of_runs(plan: Plan, run_ids: Collection[str]) -> Plan:
@@ -423,7 +414,8 @@ class Bundle:
             if "alike" in run:
                 place["alike"] = run["alike"]
             places.setdefault(run["run_id"], []).append(place)
-        return [_kept(each, places[run_id]) for run_id, each in self.records.items()]
+        by = self.results.measured_by()
+        return [_kept(each, places[key], by[key]) for key, each in self.records.items()]
 
     def provenance(self) -> Provenance:
         """Content of ``provenance.json``: versions, builds, configuration and times."""
@@ -441,10 +433,6 @@ class Bundle:
             "configuration": {path.name: sha256_of(path) for path in [*sorted(found), lock]},
             "runs": self._counts(),
         }
-        if origins := self.results.origins():
-            provenance["measured_by"], added = origins
-            if added:
-                provenance["added"] = added
         return provenance
 
     def _counts(self) -> RunCounts:
@@ -511,19 +499,13 @@ class Bundle:
                 f"**A part of the tier: {len(results.finished)} of {planned} runs have been"
                 " simulated.** Numbers and statements that need any of the others are not run."
             )
-        measured_by, added = results.origins() or (None, [])
-        if measured_by:
-            yield (
-                "Verdicts, texts and charts were made again from the values and series published"
-                f" before; {_measured_by(measured_by)}"
+        by = Counter((each["version"], each["commit"]) for each in results.measured_by().values())
+        if set(by) != {tuple(this_version().values())}:
+            told = (
+                f"of {several(count, 'run')} by bdpbench {version} (commit `{commit[:12]}`)"
+                for (version, commit), count in sorted(by.items())
             )
-        for each in added:
-            names = ", ".join(f"`{name}`" for name in each["scenarios"])
-            yield f"Runs were simulated later in {names}; {_measured_by(each['measured_by'])}"
-
-
-def _measured_by(version: Version) -> str:
-    return f"bdpbench {version['version']} measured them (commit `{version['commit'][:12]}`)."
+            yield f"Values were measured {', '.join(told)}; verdicts, texts and charts are new."
 
 
 def _by_protocol(plan: Plan, scorecard: Scorecard) -> str:
@@ -581,10 +563,10 @@ def _measured(number: ScoredNumber) -> str:
     return "no value" if number["measured"] is None else f"{number['measured']:.4g}"
 
 
-def _kept(record: RunRecord, places: list[Place]) -> KeptRun:
+def _kept(record: RunRecord, places: list[Place], measured_by: Version) -> KeptRun:
     """A run without its own label (which is one of its places) and the facts of its build."""
     ns2 = {name: each for name, each in record["ns2"].items() if name != "info"}
-    found = {**record, "places": places, "ns2": ns2}
+    found = {**record, "places": places, "ns2": ns2, "measured_by": measured_by}
     return cast("KeptRun", {key: found[key] for key in KeptRun.__annotations__ if key in found})
 
 

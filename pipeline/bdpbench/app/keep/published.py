@@ -20,7 +20,6 @@ from bdpbench.contracts.reports import (
     KEPT_RUNS_NAME,
     PROVENANCE_NAME,
     REPORT_NAME,
-    Addition,
     KeptRun,
     Provenance,
     Version,
@@ -76,6 +75,7 @@ class Published:
             label = run["places"][0]["label"]
             record = {**run, "schema_version": RUN_VERSION, "label": label, "ns2": ns2}
             del record["places"]
+            record.pop("measured_by", None)
             found[run["run_id"]] = cast("RunRecord", record)
         return found
 
@@ -140,24 +140,10 @@ class Published:
             raise BdpbenchError(said, where=str(self.files.path / METRICS_NAME), hint=_HINT)
 
     @property
-    def measured_by(self) -> Version:
-        """The bdpbench that measured the values, but for those of ``added``."""
-        return self.provenance.get("measured_by", self.provenance["bdpbench"])
-
-    def added(self, anew: Collection[str], whole: Collection[str], by: Version) -> list[Addition]:
-        """Which scenarios have runs that were measured later, and by whom.
-
-        Args:
-            anew: scenarios with runs that are measured now.
-            whole: those of them all of whose runs are.
-            by: the bdpbench that measures them.
-        """
-        found: list[Addition] = [
-            {**each, "scenarios": [name for name in each["scenarios"] if name not in whole]}
-            for each in self.provenance.get("added", ())
-        ]
-        found.append({"scenarios": [*anew], "measured_by": by})
-        return [each for each in found if each["scenarios"]]
+    def measured_by(self) -> dict[str, Version]:
+        """Run id → the bdpbench that measured its values."""
+        by = self.provenance["bdpbench"]
+        return {run["run_id"]: run.get("measured_by", by) for run in self.runs}
 
 
 def _made_of(definition: Definition, known: Set[str]) -> bool:

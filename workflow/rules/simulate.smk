@@ -9,7 +9,7 @@ rule simulate:
         batch=f"{FOLDER}/batches/{{batch}}.json",
         ns2=[] if NS2_IS_BUILT else ancient(NS2_MARKER),
     output:
-        f"{FOLDER}/batches/{{batch}}.done",
+        touch(f"{FOLDER}/batches/{{batch}}.done"),
     log:
         f"{FOLDER}/batches/{{batch}}.log",
     priority: lambda wildcards: round(JOBS[wildcards.batch]["cpu_s"])

@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 
 from bdpbench.app.stages import measure_runs, parse_runs
-from bdpbench.contracts.documents import write_json_atomically
-from bdpbench.contracts.files import read_text
 from bdpbench.contracts.paths import run_folder, runs_folder
 from bdpbench.contracts.plan import (
     BATCHES_FOLDER,
-    DONE_VERSION,
     STOP_NAME,
-    Done,
     Plan,
     RunEvent,
-    events_in,
     read_jobs,
     read_plan,
     tell,
 )
-from bdpbench.contracts.runs import ERROR_NAME, RUN_NAME, read_run, reduced_file
+from bdpbench.contracts.runs import RUN_NAME, read_run, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend
 from bdpbench.simulation.ns3_backend import Ns3Backend
@@ -51,14 +45,12 @@ class Batch:
         self._backend = named_backend(backend, self._plan["ns2_build_id"])
         self._keep_going = keep_going
         self._stop = path.with_name(STOP_NAME)
-        self._failed_before = frozenset(_failed(path.with_suffix(".told")))
-        self._simulated = 0
         self._errors: list[BdpbenchError] = []
 
     def run(self) -> None:
         """Handle all runs; finished work is kept.
 
-        The beginning and end of each run is reported, and finally the end of the batch.
+        The beginning and end of each run is reported.
 
         Raises:
             BdpbenchError: the error of the first run that failed. With ``keep_going`` the others
@@ -72,12 +64,6 @@ class Batch:
             raise self._errors[0]
         if self._stop.exists() and not self._keep_going:
             raise BdpbenchError("a run of another batch has failed", where=str(self._path))
-        done: Done = {
-            "schema_version": DONE_VERSION,
-            "simulated": self._simulated,
-            "own_cpu_s": round(time.process_time(), 3),
-        }
-        write_json_atomically(self._path.with_suffix(".done"), done)
 
     def _plans(self) -> list[Plan]:
         """A plan for each run, with all its places in the study."""
@@ -96,7 +82,6 @@ class Batch:
             self._tell("failed", run_id)
         elif is_new:
             self._tell("finished", run_id)
-            self._simulated += 1
 
     def _succeeds(self, work: Callable[[], bool]) -> bool | None:
         """The result of some work; None if it fails, which is reported to all batches."""
@@ -114,8 +99,6 @@ class Batch:
         run_dir = run_folder(self._runs_dir, run_id)
         if read_run(run_dir) is not None:
             return False
-        if run_id in self._failed_before:
-            raise BdpbenchError(read_text(run_dir / ERROR_NAME).strip())
         write_specs(places["runs"][:1], places["ns2_build_id"], self._runs_dir)
         self._tell("begun", run_id)
         try:
@@ -141,13 +124,6 @@ class Batch:
     def _tell(self, event: RunEvent, run_id: str) -> None:
         with suppress(OSError):  # a full disk is reported where it matters
             tell(self._path.with_suffix(".told"), event, run_id)
-
-
-def _failed(events_file: Path) -> Iterator[str]:
-    """Runs that failed in an earlier attempt of this call and would fail again."""
-    with suppress(OSError):
-        events = events_in(events_file.read_text(encoding="ascii"))
-        yield from (run_id for event, run_id in events if event == "failed")
 
 
 def run_batch(path: Path, backend: str, *, keep_going: bool) -> None:

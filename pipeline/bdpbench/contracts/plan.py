@@ -2,8 +2,9 @@
 
 A batch is a plan of the runs that one process handles. Its files are in
 ``<study>/<tier>/batches/``, which a call empties first: ``jobs.json`` is for the scheduler,
-``<name>.json`` is the plan of a batch, ``<name>.log`` the output of its process, ``<name>.told``
-has a line for each run that begins or ends, and ``<name>.done`` is written last.
+``<name>.json`` is the plan of a batch, ``<name>.log`` the output of its process, and
+``<name>.told`` has a line for each run that begins or ends. Snakemake marks what is done by
+``<name>.done``.
 """
 
 from __future__ import annotations
@@ -262,7 +263,6 @@ def _lines(plan: Plan) -> Iterator[str]:
 BATCHES_FOLDER = "batches"
 JOBS_NAME = "jobs.json"
 JOBS_VERSION = 2
-DONE_VERSION = 1
 STOP_NAME = "stop"
 """A batch with a failed run creates this file, and batches that have not begun then do not
 begin."""
@@ -296,14 +296,6 @@ class Jobs(TypedDict):
     ns2_build_id: str
     planned: int
     jobs: dict[str, Job]
-
-
-class Done(TypedDict):
-    """Content of ``<name>.done``: number of runs simulated, and CPU time not spent in ns-2, s."""
-
-    schema_version: int
-    simulated: int
-    own_cpu_s: float
 
 
 def batch_path(folder: Path, number: int) -> Path:

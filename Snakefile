@@ -1,11 +1,13 @@
 """bdpbench: build ns-2, simulate batches of runs, report.
 
-`./bdpbench run` plans first, calls this workflow for the batches, and reports; called directly,
-Snakemake plans what config/config.yaml names, and its last rule reports. The rules use only the
-command line of bdpbench.
+`./bdpbench run` plans first, calls this workflow for the batches, and reports. Called directly, as by
+`snakemake --cores 2`, Snakemake plans what config/config.yaml names, and its last rule reports. The
+rules use only the command line of bdpbench.
 """
 
+import importlib.util
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -13,9 +15,6 @@ from pathlib import Path
 from snakemake.utils import min_version
 
 min_version("9.0")
-
-
-configfile: f"{workflow.basedir}/config/config.yaml"
 
 
 include: "workflow/rules/common.smk"

@@ -14,6 +14,6 @@ rule build_ns2:
         "ns2/build.log",
     params:
         cli=CLI,
-        backend=BACKEND,
+        backend=TIER["backend"],
     shell:
         "{params.cli:q} ns2 build --backend {params.backend:q} --marker {output:q} > {log:q} 2>&1"

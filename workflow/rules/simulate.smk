@@ -20,8 +20,8 @@ rule simulate:
         mem_mb=lambda wildcards, attempt: attempt * JOBS[wildcards.batch]["mem_mb"],
     params:
         cli=CLI,
-        backend=BACKEND,
-        options=KEEP_GOING,
+        backend=TIER["backend"],
+        options=["--keep-going"] if TIER["keep_going"] else [],
     shell:
         "{params.cli:q} simulate --backend {params.backend:q} {params.options}"
         " --batch {input.batch:q} > {log:q} 2>&1"

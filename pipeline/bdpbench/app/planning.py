@@ -394,11 +394,19 @@ def is_finished(paths: Paths, run: PlannedRun) -> bool:
     return read_run(paths.run(run["run_id"])) is not None
 
 
-def write_batches(prepared: Prepared, cores: int) -> Jobs:
+def write_batches(
+    prepared: Prepared, cores: int, backend: str, *, keep_going: bool = False
+) -> Jobs:
     """Make batches of the missing work, and write them in place of those of the last call.
 
     Finished runs without values are included if they are many, in order to be measured in parallel;
     a few are left to the report.
+
+    Args:
+        prepared: the plan, and what is missing.
+        cores: number of batches that run at once.
+        backend: where ns-2 runs, docker or native.
+        keep_going: whether to continue with other runs if one fails.
     """
     paths = prepared.paths
     costs_s = {run["run_id"]: run_cpu_s(run) for run in prepared.missing}
@@ -422,13 +430,15 @@ def write_batches(prepared: Prepared, cores: int) -> Jobs:
         "tier": paths.tier,
         "ns2_build_id": prepared.plan["ns2_build_id"],
         "planned": len(distinct(prepared.runs)),
+        "backend": backend,
+        "keep_going": keep_going,
         "jobs": jobs,
     }
     write_json_atomically(paths.batches / JOBS_NAME, found)
     return found
 
 
-def plan_batches(wanted: Wanted, cores: int | None) -> Path:
+def plan_batches(wanted: Wanted, cores: int | None, backend: str) -> Path:
     """Write a plan, and specs and batches for users who run them themselves; returns its path.
 
     Raises:
@@ -437,7 +447,7 @@ def plan_batches(wanted: Wanted, cores: int | None) -> Path:
     with exclusive(wanted.paths().results, lambda text: print(text, file=sys.stderr)):
         prepared = prepare(wanted)
         write_plan(prepared)
-        write_batches(prepared, cores or len(os.sched_getaffinity(0)))
+        write_batches(prepared, cores or len(os.sched_getaffinity(0)), backend)
     return prepared.paths.plan
 
 

@@ -147,7 +147,10 @@ def simulate_missing(
     """
     paths = planned.paths
     write_plan_document(paths.plan, planned.plan)
-    if not write_batches(planned, execution.cores)["jobs"]:
+    jobs = write_batches(
+        planned, execution.cores, execution.backend, keep_going=execution.keep_going
+    )
+    if not jobs["jobs"]:
         return None
     following = watch or Watch(paths.runs, planned.missing, execution.cores, run_cpu_s)
 

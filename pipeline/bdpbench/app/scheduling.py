@@ -119,11 +119,7 @@ class Execution:
             *("--nolock", "--drop-metadata", "--rerun-triggers", "mtime", "--show-failed-logs"),
             *(("--keep-going",) if self.keep_going else ()),
             *(("--profile", str(self.profile.folder)) if self.profile else ()),
-            # Relative, because the path of the results may contain braces, which are wildcards in
-            # Snakemake.
-            *("--config", f"plan={paths.plan.relative_to(paths.results)}"),
-            *(f"backend={self.backend}", "ns2=built"),
-            *(("keep_going=1",) if self.keep_going else ()),
+            *("--config", "ns2=built"),
         ]
 
 
@@ -147,6 +143,7 @@ def run_batches(
         **os.environ,
         # Snakemake and its jobs start in the folder of the results.
         **places(paths.results),
+        "BDPBENCH_PLAN": str(paths.plan),
         # For Snakemake's own files: the user may have no writable home folder.
         "XDG_CACHE_HOME": str(paths.results / ".snakemake" / "cache"),
         "PYTHONUNBUFFERED": "1",

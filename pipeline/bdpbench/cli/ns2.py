@@ -63,12 +63,3 @@ def info(backend: str | None) -> None:
     from bdpbench.app.run import backend_for
 
     click.echo(json.dumps(backend_for(backend).info(), indent=2, sort_keys=True))
-
-
-@ns2_command.command("backend")
-@backend_option
-def backend_name(backend: str | None) -> None:
-    """Print the backend in use: docker or native."""
-    from bdpbench.app.run import backend_for
-
-    click.echo(backend_for(backend).name)

@@ -21,21 +21,20 @@ from bdpbench.cli.options import (
 @tier_option
 @selection_options
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Batches that will run at once.")
-@click.option("--where", is_flag=True, help="Only print the path of the plan.")
 def plan_command(
     study: str | None,
     tier: str | None,
     scenarios: Words,
     protocols: Words,
     jobs: int | None,
-    where: bool,
 ) -> None:
     """Write the plan of a tier of STUDY and batches of the missing runs; print its path."""
     from bdpbench.app.planning import Wanted, plan_batches
+    from bdpbench.app.run import backend_for
     from bdpbench.studies.plan import Selection
 
     wanted = Wanted(study, tier, Selection(scenarios, protocols))
-    click.echo(str(wanted.paths().plan if where else plan_batches(wanted, jobs)))
+    click.echo(str(plan_batches(wanted, jobs, backend_for(None).name)))
 
 
 @click.command("simulate")

@@ -262,7 +262,7 @@ def _lines(plan: Plan) -> Iterator[str]:
 
 BATCHES_FOLDER = "batches"
 JOBS_NAME = "jobs.json"
-JOBS_VERSION = 2
+JOBS_VERSION = 3
 STOP_NAME = "stop"
 """A batch with a failed run creates this file, and batches that have not begun then do not
 begin."""
@@ -287,7 +287,8 @@ class Job(TypedDict):
 class Jobs(TypedDict):
     """Content of ``jobs.json``: the batches of a call, longest first.
 
-    ``planned``: number of runs in the plan, including finished ones.
+    ``planned``: number of runs in the plan, including finished ones; ``backend``: where ns-2 runs;
+    ``keep_going``: whether others are simulated if a run fails.
     """
 
     schema_version: int
@@ -295,6 +296,8 @@ class Jobs(TypedDict):
     tier: str
     ns2_build_id: str
     planned: int
+    backend: str
+    keep_going: bool
     jobs: dict[str, Job]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -145,14 +144,11 @@ def test_a_folder_without_its_file_does_not_join(config: Path, tmp_path: Path) -
         load_declared([outside])
 
 
-def test_json_and_page_say_the_same(config: Path, tmp_path: Path) -> None:
-    (printed,) = write_atlas(["Reno"], None, as_json=True, studies=())
-    assert json.loads(printed) == make_atlas(["Reno"])
-    out = tmp_path / "atlas.json"
-    lines = list(write_atlas([], out, as_json=True, studies=()))
-    assert lines[-1] == f"atlas: {out}"
-    assert json.loads(out.read_text()) == make_atlas()
-    *_, told = write_atlas(["Reno"], None, as_json=False, studies=())
+def test_the_page_is_named_after_what_was_asked_for(config: Path, tmp_path: Path) -> None:
+    out = tmp_path / "all.html"
+    assert list(write_atlas([], out, ()))[-1] == f"atlas: {out}"
+    assert out.read_text() == atlas_page(make_atlas())
+    *_, told = write_atlas(["Reno"], None, ())
     path = tmp_path / "results" / "atlas-standard.html"
     assert told == f"atlas: {path}"
     assert "It takes its time." in path.read_text()

@@ -119,7 +119,7 @@ def piped(analyze: Analyze) -> Iterator[Callable[..., Done]]:
 
 def test_a_pipe_of_several_kinds_is_refused_unless_one_is_named(piped: Callable[..., Done]) -> None:
     text = "0.5 0 0 1 0 cwnd_ 1\n" * 300 + TRACE
-    assert "several kinds: 14 of packets, 300 of variables" in piped(text).err
+    assert "several kinds: 14 lines of packets, 300 lines of variables" in piped(text).err
     named = piped(text, "--kind", "packets")
     assert named.lines[0] == "standard input: variable, wired trace, 314 lines"
 

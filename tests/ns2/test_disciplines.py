@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.beginning import begin_queue
+from bdpbench.app.beginning import begin
 from bdpbench.contracts.paths import tcl_dir
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import current_build_id, libraries_dir, loads_libraries
@@ -275,7 +275,8 @@ def test_the_study_of_a_new_queue_runs_and_its_marks_are_counted(
     ns_binary: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its library is found below a folder with letters outside ASCII, in the C locale as well."""
-    study = load_study(begin_queue(tmp_path / "mine"))
+    begin("queue", tmp_path / "mine")
+    study = load_study(tmp_path / "mine")
     (queue,) = folders_of(study)
     compile_folder(queue)
     made = shutil.copytree(libraries_dir(), tmp_path / "ü b")

@@ -1,13 +1,11 @@
-"""`bdpbench atlas`: what all studies say about one or two protocols, as a page or as JSON."""
+"""`bdpbench atlas`: what all studies say about one or two protocols, as a page."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bdpbench.app.planning import Paths
-from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import published_folder, results_dir
 from bdpbench.contracts.reports import read_scorecard
@@ -27,30 +25,24 @@ _ORDER = ("paper", "full", _PUBLISHED, "quick")
 
 
 def write_atlas(
-    protocols: Sequence[str], output: Path | None, *, as_json: bool, studies: Sequence[Path]
+    protocols: Sequence[str], output: Path | None, studies: Sequence[Path]
 ) -> Iterator[str]:
-    """Write the atlas, and return lines for the terminal; JSON without a file is returned as lines.
+    """Write the page of the atlas, and return lines for the terminal.
 
     Args:
         protocols: names of the protocols that it is about; empty for all.
-        output: file to write; None for one in the results folder or, for JSON, for returned lines.
-        as_json: whether to write JSON instead of a page.
+        output: file to write; None for one in the results folder.
         studies: folders of further studies to include.
 
     Raises:
         BdpbenchError: for an unknown protocol, and for an error in a file of the atlas.
     """
-    atlas = make_atlas(protocols, studies)
-    if as_json and output is None:
-        yield json.dumps(atlas, indent=1, ensure_ascii=False)
-        return
-    path = output or results_dir(load_config().results) / f"{_name(atlas)}.html"
-    if as_json:
-        write_json_atomically(path, atlas)
-    else:
-        from bdpbench.pages.atlas import atlas_page  # slow to import
+    from bdpbench.pages.atlas import atlas_page  # slow to import
 
-        write_text_atomically(path, atlas_page(atlas))
+    atlas = make_atlas(protocols, studies)
+    name = "-".join(["atlas", *atlas["asked"]])
+    path = output or results_dir(load_config().results) / f"{name}.html"
+    write_text_atomically(path, atlas_page(atlas))
     judged = sum(each["verdict"] != "not_run" for each in atlas["entries"])
     yield (
         f"numbers and statements: {len(atlas['entries'])}, with a verdict: {judged}; "
@@ -71,12 +63,8 @@ def make_atlas(protocols: Sequence[str] = (), studies: Sequence[Path] = ()) -> A
 
 def _part(declared: Declared, member: Member) -> StudyPart:
     definitions = definitions_for(member.study.folder)
-    material = Material(
-        member,
-        load_expectations(member.study.folder, definitions),
-        definitions,
-        StudyRuns(member.study),
-    )
+    expected = load_expectations(member.study.folder, definitions)
+    material = Material(member, expected, definitions, StudyRuns(member.study))
     return part_of(material, list(_sources(member)), declared)
 
 
@@ -90,7 +78,3 @@ def _sources(member: Member) -> Iterator[Source]:
             scorecard = read_scorecard(folder / SCORECARD_NAME)
             where = "published" if is_published else "run on this machine"
             yield Source(f"{scorecard['tier']} tier, {where}", scorecard)
-
-
-def _name(atlas: Atlas) -> str:
-    return "-".join(["atlas", *atlas["asked"]])

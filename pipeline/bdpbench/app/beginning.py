@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import keyword
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 from bdpbench.contracts.files import make_folders, write_text_atomically
@@ -14,88 +14,69 @@ from bdpbench.studies.load import STUDY_NAME, find_study, read_study
 from bdpbench.studies.named import check_is_new
 from bdpbench.studies.queues import QUEUE_KINDS
 
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
-_METRICS_NAME = "metrics.py"
+# Folder of config/<kind>s that is copied, words in it that become the folder's name and its key,
+# and what to do with it.
+_COPIES = {
+    "protocol": (
+        "aimd",
+        {"AIMD": "{name}", "Aimd": "{key}"},
+        "{made}: edit law.cc; `./bdpbench evaluate {made} --quick` puts it beside all others,\n"
+        "and a study uses it with protocols: {{{key}: {{folder: {quoted}}}}}",
+    ),
+    "queue": (
+        "ecn_threshold",
+        {"EcnThreshold": "{key}", "ECN threshold": "{name}", "ecn_threshold": "{name}"},
+        "{made}: edit discipline.cc; `./bdpbench run {made}` puts it beside drop-tail and CoDel,\n"
+        "and any study uses it with queues: {{{key}: {{folder: {quoted}}}}}",
+    ),
+}
 
 
-def begin_study(folder: Path) -> Path:
-    """Write the skeleton of a study into a folder, which is made if necessary.
+def begin(kind: str, name: Path, study: str = "") -> str:
+    """Write a study, a protocol or a queue into a new folder, or a metric beside a ``study.yaml``.
 
-    Raises:
-        BdpbenchError: when the name of the folder cannot be a key, and as ``check_is_new``.
-    """
-    key = folder.resolve().name
-    _check_name(key, "a study", str(folder))
-    check_is_new(folder)
-    path = _write(folder / STUDY_NAME, key)
-    read_study(path.resolve())
-    return path
+    Args:
+        kind: study, metric, protocol or queue.
+        name: the folder, whose name becomes the key; of a metric its name.
+        study: key or folder of the study that gets the metric.
 
-
-def begin_metric(name: str, study: str) -> Path:
-    """Write a metric with this name beside the ``study.yaml`` of a study.
-
-    Raises:
-        BdpbenchError: when the name is taken or cannot be a function's, or the study has metrics of
-            its own already.
-    """
-    from bdpbench.metrics import DEFINITIONS
-
-    _check_name(name, "a metric", name)
-    if name in DEFINITIONS:
-        raise BdpbenchError("is a metric of bdpbench already", where=name, hint="choose another")
-    return _write(find_study(study) / _METRICS_NAME, name)
-
-
-def begin_protocol(folder: Path) -> Path:
-    """Copy the folder of AIMD, under a name of its own, to begin a protocol with.
+    Returns:
+        What was written, and what to do with it.
 
     Raises:
-        BdpbenchError: when the name cannot be a key, and as ``check_is_new``.
+        BdpbenchError: when the name is taken or cannot be one, as ``check_is_new``, or when the
+            study has metrics of its own already.
     """
-    return _copy("protocol", "aimd", {"AIMD": "{name}", "Aimd": "{key}"}, folder)
+    own = name.resolve().name
+    if not re.fullmatch(r"[a-z][a-z0-9_]*", own) or keyword.iskeyword(own):
+        message = f"cannot be the name of a {kind}: use a-z, 0-9 and _, a letter first"
+        raise BdpbenchError(message, where=str(name))
+    if kind == "metric":
+        from bdpbench.metrics import DEFINITIONS
 
-
-def begin_queue(folder: Path) -> Path:
-    """Copy the queue with a threshold and its study, under a name of its own, to begin one with.
-
-    Raises:
-        BdpbenchError: when the name cannot be a key, or is that of a queue of bdpbench, and as
-            ``check_is_new``.
-    """
-    words = {"EcnThreshold": "{key}", "ECN threshold": "{name}", "ecn_threshold": "{name}"}
-    if key_of(folder) in QUEUE_KINDS:
-        raise BdpbenchError(
-            "is a queue of bdpbench already", where=folder.name, hint="choose another"
-        )
-    made = _copy("queue", "ecn_threshold", words, folder)
-    read_study((made / STUDY_NAME).resolve())
-    return made
-
-
-def _copy(kind: str, which: str, words: Mapping[str, str], folder: Path) -> Path:
-    """Copy a folder of ``config/<kind>s`` with other words: ``{name}`` of the folder, ``{key}``."""
-    name = folder.resolve().name
-    _check_name(name, f"a {kind}", str(folder))
-    check_is_new(folder)
-    own = {word: said.format(name=name, key=key_of(folder)) for word, said in words.items()}
-    pattern = re.compile(rf"\b({'|'.join(own)})\b")
+        if own in DEFINITIONS:
+            raise BdpbenchError("is a metric of bdpbench already", where=own, hint="choose another")
+        path = _write(find_study(study) / "metrics.py", own)
+        return f"{path}: edit it; `./bdpbench run {study}` measures it"
+    key = own.title().replace("_", "")
+    if kind == "queue" and key in QUEUE_KINDS:
+        raise BdpbenchError("is a queue of bdpbench already", where=own, hint="choose another")
+    check_is_new(name)
+    if kind == "study":
+        path = _write(name / STUDY_NAME, own)
+        read_study(path.resolve())
+        return f"{path}: edit it; `./bdpbench run {name}` simulates it"
+    which, words, told = _COPIES[kind]
+    new = {word: said.format(name=own, key=key) for word, said in words.items()}
+    make_folders(name)
     for path in sorted((config_dir() / f"{kind}s" / which).iterdir()):
-        text = pattern.sub(lambda found: own[found[1]], path.read_text(encoding="utf-8"))
-        make_folders(folder)
-        write_text_atomically(folder / path.name, text)
-    return folder
-
-
-def key_of(folder: Path) -> str:
-    """The key that a protocol or a queue in such a folder gets."""
-    return folder.resolve().name.title().replace("_", "")
-
-
-def _check_name(name: str, what: str, where: str) -> None:
-    if not _NAME.fullmatch(name) or keyword.iskeyword(name):
-        message = f"cannot be the name of {what}: use a-z, 0-9 and _, a letter first"
-        raise BdpbenchError(message, where=where)
+        text = path.read_text(encoding="utf-8")
+        text = re.sub(rf"\b({'|'.join(new)})\b", lambda found: new[found[1]], text)
+        write_text_atomically(name / path.name, text)
+    if kind == "queue":
+        read_study((name / STUDY_NAME).resolve())
+    quoted = json.dumps(str(name.resolve()), ensure_ascii=False)  # YAML that any study can have
+    return told.format(made=name, key=key, quoted=quoted)
 
 
 def _write(path: Path, name: str) -> Path:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 from typing import TypeVar
@@ -27,16 +26,9 @@ from bdpbench.contracts.reports import (
 from bdpbench.contracts.runs import METRICS_NAME
 from bdpbench.contracts.scorecard import SCORECARD_NAME, SCORECARD_VERSION, Scorecard
 from bdpbench.errors import BdpbenchError
+from bdpbench.later import Schema
 
-_COLUMNS = {
-    "run_id": pl.String,
-    "scenario": pl.String,
-    "metric": pl.String,
-    "subject": pl.String,
-    "value": pl.Float64,
-    "unit": pl.String,
-    "definition": pl.String,
-}
+_COLUMNS = Schema({"run_id scenario metric subject unit definition": "String", "value": "Float64"})
 _NAME_ONE = "name an archive, a folder of reports/published/, or results/STUDY/TIER"
 
 _Document = TypeVar("_Document")
@@ -55,12 +47,8 @@ class KeptResults:
     """
 
     def __init__(self, path: Path) -> None:
-        if path.is_dir():
-            self.path = _tier_folder(path)
-            self._read: Callable[[str], bytes | None] = self._from_folder
-        else:
-            _check_whole(path)
-            self.path, self._read = path, self._from_archive
+        self.path = _tier_folder(path) if path.is_dir() else path
+        self._files = self.path if path.is_dir() else zipfile.Path(_whole(path))
 
     @cached_property
     def scorecard(self) -> Scorecard:
@@ -85,7 +73,7 @@ class KeptResults:
     @cached_property
     def runs(self) -> list[KeptRun] | None:
         """The finished runs; None for results that were not published."""
-        content = self._read(KEPT_RUNS_NAME)
+        content = self._bytes(KEPT_RUNS_NAME)
         return None if content is None else read_kept_runs(content, self.path / KEPT_RUNS_NAME)
 
     @cached_property
@@ -99,7 +87,7 @@ class KeptResults:
     @cached_property
     def metrics(self) -> pl.DataFrame:
         """All metrics, as in ``metrics.parquet``."""
-        content = self._read(METRICS_NAME)
+        content = self._bytes(METRICS_NAME)
         if content is None:
             said = f"has no {METRICS_NAME}"
             raise BdpbenchError(said, where=str(self.path), hint=_NAME_ONE)
@@ -114,7 +102,7 @@ class KeptResults:
         self, name: str, version: int, kind: type[_Document], what: str
     ) -> _Document | None:
         """A JSON file of the supported version; None if there is no such file."""
-        content, path = self._read(name), self.path / name
+        content, path = self._bytes(name), self.path / name
         if content is None:
             return None
         try:
@@ -126,16 +114,15 @@ class KeptResults:
             raise BdpbenchError(said, where=str(path))
         return shaped(found, kind, path, what)
 
-    def _from_folder(self, name: str) -> bytes | None:
-        check_reported(self.path / name)
-        return (self.path / name).read_bytes() if (self.path / name).is_file() else None
-
-    def _from_archive(self, name: str) -> bytes | None:
-        with zipfile.ZipFile(self.path) as archive:
-            return archive.read(name) if name in archive.namelist() else None
+    def _bytes(self, name: str) -> bytes | None:
+        file = self._files / name
+        if isinstance(file, Path):
+            check_reported(file)
+        return file.read_bytes() if file.is_file() else None
 
 
-def _check_whole(archive: Path) -> None:
+def _whole(archive: Path) -> Path:
+    """The archive, if nothing is wrong with it."""
     problems = verify_archive(archive).problems
     if problems:
         raise BdpbenchError(
@@ -143,6 +130,7 @@ def _check_whole(archive: Path) -> None:
             where=str(archive),
             hint="`./bdpbench verify` names everything that is wrong",
         )
+    return archive
 
 
 def _tier_folder(path: Path) -> Path:

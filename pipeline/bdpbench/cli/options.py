@@ -6,6 +6,7 @@ options: ``asked`` hands over all that the command itself does not look at.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
@@ -37,12 +38,25 @@ backend_option = click.option(
 )
 
 
-def selection_options(function: Function) -> Function:
-    """``--scenario`` and ``--protocol``, each of which may be given several times."""
-    decorate = click.option(
-        "--protocol", "protocols", multiple=True, help="Only runs with this protocol."
-    )
-    decorated = decorate(function)
-    return click.option(
-        "--scenario", "scenarios", multiple=True, help="Only runs of this scenario."
-    )(decorated)
+def _together(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """Several options as one decorator."""
+    return lambda function: functools.reduce(lambda made, each: each(made), options[::-1], function)
+
+
+selection_options = _together(
+    click.option("--scenario", "scenarios", multiple=True, help="Only runs of this scenario."),
+    click.option("--protocol", "protocols", multiple=True, help="Only runs with this protocol."),
+)
+
+call_options = _together(
+    backend_option,
+    click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once."),
+    click.option(
+        "-n", "--dry-run", is_flag=True, help="Only say what would be simulated, and for how long."
+    ),
+    click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
+    click.option(
+        "--json", "as_json", is_flag=True, help="Print everything as JSON, one object per line."
+    ),
+    click.option("--profile", type=PATH, help="Snakemake profile to run with."),
+)

@@ -214,7 +214,6 @@ def metrics_command(result: Path, runs: bool) -> None:
     type=click.Path(path_type=Path, dir_okay=False),
     help="File to write. Default: results/atlas.html, or atlas-PROTOCOL.html.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON, or write it with -o.")
 @click.option(
     "--study",
     "studies",
@@ -223,7 +222,7 @@ def metrics_command(result: Path, runs: bool) -> None:
     help="Folder of another study to include, with its atlas.yaml.",
 )
 def atlas_command(
-    protocols: tuple[str, ...], output: Path | None, as_json: bool, studies: tuple[Path, ...]
+    protocols: tuple[str, ...], output: Path | None, studies: tuple[Path, ...]
 ) -> None:
     """Write a page with what all studies say about PROTOCOL, or about two protocols together.
 
@@ -233,5 +232,5 @@ def atlas_command(
     """
     from bdpbench.app.atlas import write_atlas
 
-    for line in write_atlas(protocols, output, as_json=as_json, studies=studies):
+    for line in write_atlas(protocols, output, studies):
         click.echo(line)

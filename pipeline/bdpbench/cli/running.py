@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import click
 from bdpbench.cli.options import (
     PATH,
     Words,
-    backend_option,
+    call_options,
     selection_options,
     study_argument,
     tier_option,
@@ -22,17 +21,8 @@ from bdpbench.cli.options import (
 @study_argument
 @tier_option
 @selection_options
-@backend_option
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
 @click.option("-k", "--keep-going", is_flag=True, help="Continue with other runs if one fails.")
-@click.option(
-    "-n", "--dry-run", is_flag=True, help="Only say what would be simulated, why, and for how long."
-)
-@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
-@click.option(
-    "--json", "as_json", is_flag=True, help="Print everything as JSON, one object per line."
-)
-@click.option("--profile", type=PATH, help="Snakemake profile to run with.")
+@call_options
 def run_command(scenarios: Words, protocols: Words, **asked: Any) -> None:
     """Simulate the missing runs of STUDY and write its report.
 
@@ -58,22 +48,8 @@ def run_command(scenarios: Words, protocols: Words, **asked: Any) -> None:
 @click.option("--pdf", is_flag=True, help="Print the report, with an installed Chromium or Chrome.")
 @click.option("--archive", type=PATH, help="File for all of it with its sources, a zip.")
 @click.option("--gallery", is_flag=True, help="Keep it for the documentation's gallery.")
-@backend_option
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
-@click.option("-n", "--dry-run", is_flag=True, help="Only say what would be simulated.")
-@click.option("-q", "--quiet", is_flag=True, help="Print errors only.")
-@click.option("--json", "as_json", is_flag=True, help="Print everything as JSON, a line each.")
-@click.option("--profile", type=PATH, help="Snakemake profile to run with.")
-def evaluate_command(
-    protocols: Words,
-    against: Path | None,
-    export: Path | None,
-    formats: str,
-    pdf: bool,
-    archive: Path | None,
-    gallery: bool,
-    **asked: Any,
-) -> None:
+@call_options
+def evaluate_command(protocols: Words, **asked: Any) -> None:
     """Put protocols into the scenarios of all studies, and compare them with all others.
 
     A PROTOCOL is a folder with protocol.yaml and law.cc (or tcp_*.c), one of config/protocols, or
@@ -84,7 +60,8 @@ def evaluate_command(
     from bdpbench.app.evaluate.evaluating import EvaluateRequest, evaluate
     from bdpbench.app.evaluate.report import WantedFiles
 
-    files = WantedFiles(against, export, formats, pdf=pdf, archive=archive, gallery=gallery)
+    names = ("against", "export", "formats", "pdf", "archive", "gallery")
+    files = WantedFiles(**{name: asked.pop(name) for name in names})
     evaluate(EvaluateRequest(protocols, files=files, **asked))
 
 
@@ -113,59 +90,22 @@ def list_command(
         list_scenarios(study, selection)
 
 
-@click.group("new")
-def new_command() -> None:
-    """Write a study, a metric, a protocol or a queue to begin with, which runs as it is."""
+@click.command("new")
+@click.argument("kind", type=click.Choice(["study", "metric", "protocol", "queue"]))
+@click.argument("name", type=PATH)
+@click.argument("study", required=False)
+def new_command(kind: str, name: Path, study: str | None) -> None:
+    """Write a study, a metric, a protocol or a queue to begin with, which runs as it is.
 
+    NAME is a new folder: of a study with two protocols, one path and three buffers; of a protocol,
+    AIMD with two parameters; of a queue, drop-tail that marks from a threshold on, with a study. A
+    metric NAME begins metrics.py of STUDY, a folder or a key, which has none yet.
+    """
+    from bdpbench.app.beginning import begin
 
-@new_command.command("study")
-@click.argument("folder", metavar="NAME", type=PATH)
-def study(folder: Path) -> None:
-    """Write NAME/study.yaml: two protocols, one path, three buffers."""
-    from bdpbench.app.beginning import begin_study
-
-    click.echo(f"{begin_study(folder)}: edit it; `./bdpbench run {folder}` simulates it")
-
-
-@new_command.command("metric")
-@click.argument("name")
-@click.argument("study")
-def metric(name: str, study: str) -> None:
-    """Begin metrics.py of STUDY, a folder or a key, which has none yet, with the metric NAME."""
-    from bdpbench.app.beginning import begin_metric
-
-    click.echo(f"{begin_metric(name, study)}: edit it; `./bdpbench run {study}` measures it")
-
-
-@new_command.command("protocol")
-@click.argument("folder", metavar="NAME", type=PATH)
-def protocol(folder: Path) -> None:
-    """Write NAME/: AIMD with two parameters, as a protocol that studies can name."""
-    from bdpbench.app.beginning import begin_protocol, key_of
-
-    made = begin_protocol(folder)
-    click.echo(
-        f"{made}: edit law.cc; `./bdpbench evaluate {made} --quick` puts it beside all others,\n"
-        f"and a study uses it with protocols: {{{key_of(made)}: {{folder: {_quoted(made)}}}}}"
-    )
-
-
-@new_command.command("queue")
-@click.argument("folder", metavar="NAME", type=PATH)
-def queue(folder: Path) -> None:
-    """Write NAME/: drop-tail that marks from a threshold on, and a study that uses it."""
-    from bdpbench.app.beginning import begin_queue, key_of
-
-    made = begin_queue(folder)
-    click.echo(
-        f"{made}: edit discipline.cc; `./bdpbench run {made}` puts it beside drop-tail and CoDel,\n"
-        f"and any study uses it with queues: {{{key_of(made)}: {{folder: {_quoted(made)}}}}}"
-    )
-
-
-def _quoted(folder: Path) -> str:
-    """A folder as YAML that any study can have, wherever that is."""
-    return json.dumps(str(folder.resolve()), ensure_ascii=False)
+    if (kind == "metric") == (study is None):
+        raise click.UsageError("a metric needs NAME and STUDY, the others NAME alone")
+    click.echo(begin(kind, name, study or ""))
 
 
 @click.command("check")

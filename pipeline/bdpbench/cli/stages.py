@@ -69,10 +69,8 @@ def simulate_command(
     """
     if (run_dir is None) == (batch is None):
         raise click.UsageError("Give either RUN_DIR or --batch.")
-    given_options = {"--keep-going": keep_going, "--index": index is not None}
-    for option, given in given_options.items():
-        if run_dir is not None and given:
-            raise click.UsageError(f"{option} needs --batch.")
+    if batch is None and (keep_going or index is not None):
+        raise click.UsageError("--keep-going and --index need --batch.")
     if batch is not None:
         from bdpbench.app.batch import one_thread_for_tables, run_batch
         from bdpbench.contracts.plan import batch_path

@@ -6,6 +6,7 @@ from typing import Any
 
 import click
 
+from bdpbench.app.analyze import analyzing
 from bdpbench.cli.options import PATH, Words
 
 
@@ -17,12 +18,30 @@ from bdpbench.cli.options import PATH, Words
     type=PATH,
     help="File to write, by its suffix: .html, .csv or .parquet.",
 )
-@click.option("--window", metavar="START:END", help="Seconds to measure, [START, END): 50:500.")
+@click.option(
+    "--window",
+    type=analyzing.window_of,
+    default=":",
+    metavar="START:END",
+    help="Seconds to measure, [START, END): 50:500.",
+)
 @click.option("--flow", "flows", multiple=True, help="Only this flow: 1, or flow:1/0.0-3.0.")
-@click.option("--link", "links", multiple=True, help="Only this link: 0-1.")
+@click.option(
+    "--link",
+    "links",
+    type=analyzing.link_of,
+    multiple=True,
+    metavar="LINK",
+    help="Only this link: 0-1.",
+)
 @click.option("--node", "nodes", type=int, multiple=True, help="Only this node: 3.")
 @click.option(
-    "--metric", "metrics", multiple=True, help="Only this metric, with one line for each value."
+    "--metric",
+    "metrics",
+    type=analyzing.metric_of,
+    multiple=True,
+    metavar="METRIC",
+    help="Only this metric, with one line for each value.",
 )
 @click.option(
     "--bin", "bin_s", type=float, metavar="SECONDS", help="Width of the bins of the series."
@@ -30,6 +49,7 @@ from bdpbench.cli.options import PATH, Words
 @click.option(
     "--capacity",
     "capacities",
+    type=analyzing.capacity_of,
     multiple=True,
     metavar="LINK=MBPS",
     help="Capacity of a link: 0-1=10.",
@@ -50,15 +70,13 @@ def analyze_command(traces: Words, list_metrics: bool, **asked: Any) -> None:
     Several files are compared. Files may be compressed (gzip, xz, zstd, bzip2). The format is
     recognised by the content. Memory does not grow with the trace.
     """
-    from bdpbench.app.analyze.analyzing import AnalysisRequest, analyze, definition_lines
-
     if list_metrics:
-        for line in definition_lines():
+        for line in analyzing.definition_lines():
             click.echo(line)
         return
     if not traces:
         raise click.UsageError("Missing argument 'TRACE...'.")
-    for line in analyze(AnalysisRequest(traces, **asked)):
+    for line in analyzing.analyze(analyzing.AnalysisRequest(traces, **asked)):
         click.echo(line)
 
 

@@ -6,12 +6,12 @@ Results are polars frames, whose columns are the interface.
 from __future__ import annotations
 
 import threading
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -24,9 +24,10 @@ from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.paths import expanded, published_folder, results_dir, run_folder
 from bdpbench.contracts.plan import Output, PlannedRun, Scalar
 from bdpbench.contracts.reports import REPORT_NAME
-from bdpbench.contracts.scorecard import Scorecard, ScoredClaim, rows_of
+from bdpbench.contracts.scorecard import rows_of
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.later import Schema
 from bdpbench.pages.exports import Charts
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study, studies_dir, study_keys
@@ -40,117 +41,65 @@ if TYPE_CHECKING:
 # ------------------------------------------------------------------------------------------ frames
 
 
-Schema: TypeAlias = Mapping[str, type[pl.DataType] | pl.DataType]
-"""Name → type of the columns of a frame."""
-
-STUDIES_SCHEMA: Schema = {
-    "study": pl.String,
-    "title": pl.String,
-    "tier": pl.String,
-    "runs": pl.Int64,
-    "estimated_cpu_s": pl.Float64,
-}
+STUDIES_SCHEMA = Schema(
+    {"study title tier": "String", "runs": "Int64", "estimated_cpu_s": "Float64"}
+)
 """One row for each tier of a study."""
 
-TIERS_SCHEMA: Schema = {"tier": pl.String, "runs": pl.Int64, "finished": pl.Int64}
+TIERS_SCHEMA = Schema({"tier": "String", "runs finished": "Int64"})
 """One row for each tier of a study, with how many runs it has and how many of them have results."""
 
-RUNS_SCHEMA: Schema = {
-    "run_id": pl.String,
-    "scenario": pl.String,
-    "label": pl.String,
-    "protocols": pl.List(pl.String),
-    "finished": pl.Boolean,
-    "estimated_cpu_s": pl.Float64,
-}
+RUNS_SCHEMA = Schema(
+    {
+        "run_id scenario label": "String",
+        "protocols": lambda: pl.List(pl.String),
+        "finished": "Boolean",
+        "estimated_cpu_s": "Float64",
+    }
+)
 """One row for each run of a scenario; a column for each parameter follows."""
 
-NUMBERS_SCHEMA: Schema = {
-    "id": pl.String,
-    "where": pl.String,
-    "page": pl.String,
-    "scenario": pl.String,
-    "metric": pl.String,
-    "subject": pl.String,
-    "unit": pl.String,
-    "published": pl.Float64,
-    "lower": pl.Float64,
-    "upper": pl.Float64,
-    "measured": pl.Float64,
-    "deviation": pl.Float64,
-    "deviation_pct": pl.Float64,
-    "verdict": pl.String,
-    "margin": pl.Float64,
-    "kind": pl.String,
-    "found": pl.String,
-    "chosen_on": pl.List(pl.String),
-    "known_miss": pl.String,
-    "reason": pl.String,
-    "definition": pl.String,
-    "run_ids": pl.List(pl.String),
-}
+NUMBERS_SCHEMA = Schema(
+    {
+        "id where page scenario metric subject unit": "String",
+        "published lower upper measured deviation deviation_pct": "Float64",
+        "verdict": "String",
+        "margin": "Float64",
+        "kind found": "String",
+        "chosen_on": lambda: pl.List(pl.String),
+        "known_miss reason definition": "String",
+        "run_ids": lambda: pl.List(pl.String),
+    }
+)
 """One row per published number; the names are those of ``scorecard.json``."""
 
-STATEMENTS_SCHEMA: Schema = {
-    "id": pl.String,
-    "where": pl.String,
-    "page": pl.String,
-    "statement": pl.String,
-    "verdict": pl.String,
-    "margin": pl.Float64,
-    "kind": pl.String,
-    "found": pl.String,
-    "chosen_on": pl.List(pl.String),
-    "known_miss": pl.String,
-    "explanation": pl.String,
-    "protocols": pl.List(pl.String),
-    "run_ids": pl.List(pl.String),
-}
+STATEMENTS_SCHEMA = Schema(
+    {
+        "id where page statement verdict": "String",
+        "margin": "Float64",
+        "kind found": "String",
+        "chosen_on": lambda: pl.List(pl.String),
+        "known_miss explanation": "String",
+        "protocols run_ids": lambda: pl.List(pl.String),
+    }
+)
 """One row per statement; the names are those of ``scorecard.json``."""
 
-CHARTS_SCHEMA: Schema = {"name": pl.String, "title": pl.String}
+CHARTS_SCHEMA = Schema({"name title": "String"})
 """One row for each chart of the report, in its order."""
 
 
-def runs_frame(runs: Sequence[PlannedRun], finished: Collection[str]) -> pl.DataFrame:
-    """Planned runs with their parameters; ``finished``: ids of runs with results.
-
-    A parameter that some runs lack is null there. Its type is Int64 or Float64 if all of its values
-    are numbers, otherwise String.
-    """
-    rows = ({**run, "finished": run["run_id"] in finished} for run in runs)
-    frame = _frame(rows, RUNS_SCHEMA)
-    names = dict.fromkeys(name for run in runs for name in run["parameters"])
-    return frame.with_columns(
-        _parameter(name, [run["parameters"].get(name) for run in runs]) for name in names
-    )
-
-
 def _parameter(name: str, values: Sequence[Scalar | None]) -> pl.Series:
-    """A column; a parameter with the name of a column of ``RUNS_SCHEMA`` gets a longer name."""
+    """A column: null where a run lacks the parameter, of numbers if all of its values are some.
+
+    One with the name of a column of ``RUNS_SCHEMA`` gets a longer name.
+    """
     column = f"parameter_{name}" if name in RUNS_SCHEMA else name
     if any(isinstance(value, str) for value in values):
         words = [None if value is None else str(value) for value in values]
         return pl.Series(column, words, dtype=pl.String)
     whole = all(value is None or isinstance(value, int) for value in values)
     return pl.Series(column, values, dtype=pl.Int64 if whole else pl.Float64, strict=False)
-
-
-def numbers_frame(scorecard: Scorecard, *, each_run: bool) -> pl.DataFrame:
-    """Published numbers with their verdicts; ``each_run``: one row for each of their runs."""
-    numbers = scorecard["numbers"]
-    rows = [row for each in numbers for row in rows_of(each)] if each_run else numbers
-    return _frame(rows, NUMBERS_SCHEMA)
-
-
-def statements_frame(scorecard: Scorecard) -> pl.DataFrame:
-    """Statements with their verdicts."""
-    return _frame(map(_statement, scorecard["claims"]), STATEMENTS_SCHEMA)
-
-
-def _statement(claim: ScoredClaim) -> Mapping[str, object]:
-    run_ids = list(dict.fromkeys(each["run_id"] for each in claim["evidence"] if each["run_id"]))
-    return {**claim, "page": str(claim["page"]), "run_ids": run_ids}
 
 
 def _frame(rows: Iterable[Mapping[str, object]], schema: Schema) -> pl.DataFrame:
@@ -275,17 +224,16 @@ def published(name: str, *, folder: str | Path | None = None) -> Tier:
         BdpbenchError: when the study has no published results, or they no longer match the study.
     """
     found = study(name)
-    place = _published_folder(found.key) if folder is None else expanded(Path(folder)).resolve()
-    kept = collect_published(str(found.folder), place)
-    return Tier.of_published(found.folder, kept, place / REPORT_NAME)
-
-
-def _published_folder(key: str) -> Path:
-    folder = published_folder(key)
-    if not folder.is_dir():
+    place = expanded(Path(folder)).resolve() if folder else published_folder(found.key)
+    if folder is None and not place.is_dir():
         hint = "folder= names one that `bdpbench publish` has written; a clone has some"
-        raise BdpbenchError(f"nothing of {key} is published here", where=str(folder), hint=hint)
-    return folder
+        raise BdpbenchError(
+            f"nothing of {found.key} is published here", where=str(place), hint=hint
+        )
+    kept = collect_published(str(found.folder), place)
+    tier = Tier(found.folder, kept.plan["tier"], kept.runs_dir.parent)
+    tier._published, tier.report = kept, place / REPORT_NAME
+    return tier
 
 
 class Tier:
@@ -307,13 +255,6 @@ class Tier:
         self._paths = Paths(results, self.study, name)
         self._published: Results | None = None
         self.report = self._paths.report
-
-    @classmethod
-    def of_published(cls, folder: Path, kept: Results, report: Path) -> Tier:
-        """A tier with published results, to which nothing can be added."""
-        tier = cls(folder, kept.plan["tier"], kept.runs_dir.parent)
-        tier._published, tier.report = kept, report
-        return tier
 
     def __repr__(self) -> str:
         place = self.results if self._published is None else self.report.parent
@@ -344,7 +285,13 @@ class Tier:
         Raises:
             BdpbenchError: naming file, line and key of what is wrong with the study.
         """
-        return runs_frame(self._planned, self._finished())
+        finished = self._finished()
+        rows = ({**run, "finished": run["run_id"] in finished} for run in self._planned)
+        names = dict.fromkeys(name for run in self._planned for name in run["parameters"])
+        return _frame(rows, RUNS_SCHEMA).with_columns(
+            _parameter(name, [run["parameters"].get(name) for run in self._planned])
+            for name in names
+        )
 
     def tables(self, run_id: str) -> list[str]:
         """Names of the tables that a run has, such as cwnd, queue and throughput.
@@ -405,7 +352,9 @@ class Tier:
         Raises:
             BdpbenchError: when no run of the tier is finished.
         """
-        return numbers_frame(self._measured.scorecard, each_run=each_run)
+        numbers = self._measured.scorecard["numbers"]
+        rows = [row for each in numbers for row in rows_of(each)] if each_run else numbers
+        return _frame(rows, NUMBERS_SCHEMA)
 
     def statements(self) -> pl.DataFrame:
         """The statements of the study, with their verdicts.
@@ -417,7 +366,11 @@ class Tier:
         Raises:
             BdpbenchError: when no run of the tier is finished.
         """
-        return statements_frame(self._measured.scorecard)
+        rows = []
+        for claim in self._measured.scorecard["claims"]:
+            run_ids = dict.fromkeys(each["run_id"] for each in claim["evidence"] if each["run_id"])
+            rows.append({**claim, "page": str(claim["page"]), "run_ids": list(run_ids)})
+        return _frame(rows, STATEMENTS_SCHEMA)
 
     def charts(self) -> pl.DataFrame:
         """The charts of the report: name (str, for ``chart``) and title (str).

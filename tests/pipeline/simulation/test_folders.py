@@ -12,7 +12,7 @@ import pytest
 import yaml
 from tests.pipeline.studies.network.conftest import write_study
 
-from bdpbench.app.beginning import begin_queue
+from bdpbench.app.beginning import begin
 from bdpbench.app.keep.bundle import Portable
 from bdpbench.cli import main
 from bdpbench.contracts.paths import config_dir, repository_root
@@ -62,7 +62,8 @@ def aimd(made: Path, tmp_path: Path) -> Path:
 @pytest.fixture
 def mine(made: Path, tmp_path: Path) -> Path:
     """What `new queue mine` writes, which a test may break."""
-    return begin_queue(tmp_path / "mine")
+    begin("queue", tmp_path / "mine")
+    return tmp_path / "mine"
 
 
 @pytest.fixture(params=["aimd", "mine"])
@@ -461,9 +462,9 @@ def test_new_queue_writes_one_that_its_study_uses(mine: Path, made: Path) -> Non
         declared.read_text()
     )
     with pytest.raises(BdpbenchError, match="exists already"):
-        begin_queue(mine)
+        begin("queue", mine)
     with pytest.raises(BdpbenchError, match="is a queue of bdpbench already"):
-        begin_queue(mine.with_name("drop_tail"))
+        begin("queue", mine.with_name("drop_tail"))
 
 
 def test_runs_of_a_queue_get_its_class_and_all_parameters(mine: Path) -> None:

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -27,6 +27,7 @@ from bdpbench.app.analyze.text import (
     MetricRow,
     account_lines,
     comparison_lines,
+    lines_told,
     metric_lines,
     totals_lines,
 )
@@ -43,7 +44,6 @@ from bdpbench.metrics.packets import (
     measure_packets,
     measure_received,
 )
-from bdpbench.metrics.samples import SampleMeter
 from bdpbench.trace import Trace, open_trace
 from bdpbench.units import several
 
@@ -58,52 +58,39 @@ class AnalysisRequest:
         traces: files to measure, or to compare; "-" for standard input.
         labels: labels of the traces to compare; by default made of their names.
         output: file to write, or None.
-        window: START:END, s; None for the whole trace.
-        flows, links, nodes, metrics: selected ones; empty for all.
+        window: what to measure of it; the whole trace by default.
+        flows, links, nodes, metrics: selected ones, links by their subjects; empty for all.
         bin_s: width of the bins of the series, s; None to choose it.
-        capacities: LINK=MBPS.
+        capacities: nodes of a link, and its capacity in Mbit/s.
         lenient: skip unrecognised lines.
         kind: the lines to measure, of those that a trace has: packets, variables, queues or series;
             None for packets, if it has any.
-        span: the window.
-        link_subjects: subjects of the selected links.
-        capacity_mbps: (from_node, to_node) → Mbit/s.
 
     Raises:
-        BdpbenchError: naming the option, for an invalid suffix, window, metric, bin, link, capacity
-            or label.
+        BdpbenchError: naming the option, for an invalid suffix, bin or label.
     """
 
     traces: Sequence[str]
     labels: Sequence[str] = ()
     output: Path | None = None
-    window: str | None = None
+    window: Window = Window()  # noqa: RUF009 - it is frozen
     flows: Sequence[str] = ()
     links: Sequence[str] = ()
     nodes: Sequence[int] = ()
     metrics: Sequence[str] = ()
     bin_s: float | None = None
-    capacities: Sequence[str] = ()
+    capacities: Sequence[tuple[tuple[int, int], float]] = ()
     lenient: bool = False
     kind: str | None = None
-    span: Window = field(init=False)
-    link_subjects: Sequence[str] = field(init=False)
-    capacity_mbps: Mapping[tuple[int, int], float] = field(init=False)
 
     def __post_init__(self) -> None:
         self._check_files()
         if len(self.traces) > 1 and not self.labels:
             self.labels = _labels_of(self.traces)
         self._check_labels()
-        for metric in self.metrics:
-            _check_metric(metric)
         if self.bin_s is not None and not (self.bin_s >= 1e-3 and math.isfinite(self.bin_s)):
             said = f"{self.bin_s:g} is not a width: expected 0.001 s or more"
             raise BdpbenchError(said, where="--bin")
-        self.span = _window_of(self.window)
-        ends = [_link_of(each, "--link") for each in self.links]
-        self.link_subjects = [f"link:{start}-{end}" for start, end in ends]
-        self.capacity_mbps = dict(_capacity_of(each) for each in self.capacities)
 
     @property
     def extent(self) -> Extent:
@@ -174,19 +161,25 @@ def _labels_of(files: Sequence[str]) -> list[str]:
     return labels
 
 
-def _check_metric(metric: str) -> None:
-    if metric not in PACKET_DEFINITIONS:
-        close = get_close_matches(metric, PACKET_DEFINITIONS, n=1)
+# ---------------------------------------------------------------- values of options
+
+
+def metric_of(text: str) -> str:
+    """A metric of packet traces; a BdpbenchError suggests one for another name."""
+    if text not in PACKET_DEFINITIONS:
+        close = get_close_matches(text, PACKET_DEFINITIONS, n=1)
         hint = f"did you mean {close[0]!r}? " if close else ""
         raise BdpbenchError(
-            f"unknown metric {metric!r}",
+            f"unknown metric {text!r}",
             where="--metric",
             hint=f"{hint}`./bdpbench analyze --list-metrics` shows all",
         )
+    return text
 
 
-def _window_of(text: str | None) -> Window:
-    start, colon, end = (":" if text is None else text).partition(":")
+def window_of(text: str) -> Window:
+    """A window, given as START:END in s, of which either may be missing, or a BdpbenchError."""
+    start, colon, end = text.partition(":")
     try:
         if not colon:
             raise ValueError
@@ -199,14 +192,20 @@ def _window_of(text: str | None) -> Window:
         ) from None
 
 
-def _link_of(text: str, where: str) -> tuple[int, int]:
+def link_of(text: str) -> str:
+    """The subject of a link, given by its nodes, such as 0-1, or a BdpbenchError."""
+    return "link:{}-{}".format(*_nodes_of(text, "--link"))
+
+
+def _nodes_of(text: str, where: str) -> tuple[int, int]:
     found = re.fullmatch(r"(?:link:)?(-?\d{1,9})-(-?\d{1,9})", text)
     if found is None:
         raise BdpbenchError(f"{text!r} is not a link: expected two nodes, as in 0-1", where=where)
     return int(found[1]), int(found[2])
 
 
-def _capacity_of(text: str) -> tuple[tuple[int, int], float]:
+def capacity_of(text: str) -> tuple[tuple[int, int], float]:
+    """Nodes and capacity (Mbit/s) of a link, given as 0-1=10, or a BdpbenchError."""
     link, _, number = text.partition("=")
     try:
         mbps = float(number)
@@ -217,7 +216,7 @@ def _capacity_of(text: str) -> tuple[tuple[int, int], float]:
             f"{text!r} is not a capacity: expected a link and Mbit/s, as in 0-1=10",
             where="--capacity",
         )
-    return _link_of(link, "--capacity"), mbps
+    return _nodes_of(link, "--capacity"), mbps
 
 
 # ---------------------------------------------------------------- what is printed and written
@@ -247,28 +246,33 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
 
 
 def _analyze(request: AnalysisRequest) -> Iterator[str]:
-    read = [_read(each, request) for each in request.traces]
-    _check_kinds(read)
-    labels = request.labels or [""]
-    samples = [
-        SampledTrace(each.trace, each.meter, visible(each.name), label, request.span)
-        for each, label in zip(read, labels, strict=True)
-        if isinstance(each.meter, SampleMeter)
-    ]
+    labelled = zip(request.traces, request.labels or [""], strict=True)
+    read = [_read(source, label, request) for source, label in labelled]
+    packets = [each for each in read if isinstance(each, _Packets)]
+    samples = [each for each in read if isinstance(each, SampledTrace)]
+    if packets and samples:
+        raise BdpbenchError(
+            f"the trace has no packets, and {packets[0].name} has some",
+            where=samples[0].name,
+            hint=f"it has {lines_told(samples[0].trace.account)}; --kind names what to compare",
+        )
     if samples:
         _refuse_options_of_packets(request)
-        for each in read:
-            each.check_samples(request.kind)
-        yield from analyze_samples(samples, request.output)
+        yield from analyze_samples(samples, request.kind, request.output)
         return
     if request.extent is Extent.RECEIVED:
-        (only,) = read
+        (only,) = packets
         yield from metric_lines(_of_throughput(only, request))
         yield from account_lines(only.trace.account, "packets")
         return
-    analyses = _measured(read, request)
+    analyses = _measured(packets, request)
     if request.labels:
-        yield from _compare(Comparison(request.labels, analyses), request)
+        comparison = Comparison(request.labels, analyses)
+        if request.output is not None:
+            write_comparison(comparison, request.output)
+        yield from comparison_lines(comparison, all_rows=bool(request.metrics))
+        for label, analysis in zip(comparison.labels, comparison.analyses, strict=True):
+            yield from (f"{label}: {line}" for line in account_lines(analysis.account, "packets"))
         return
     (analysis,) = analyses
     if request.output is not None:
@@ -281,78 +285,38 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
 # ---------------------------------------------------------------- reading
 
 
-@dataclass
-class _Read:
-    """A trace that has been read.
-
-    Attributes:
-        name: name of its source.
-        trace: the trace, whose account tells what it holds.
-        meter: the sums of its packets, or of its samples.
-    """
+@dataclass(frozen=True)
+class _Packets:
+    """A packet trace that has been read, and the sums of its packets."""
 
     name: str
     trace: Trace
-    meter: PacketMeter | SampleMeter
-
-    @property
-    def lines(self) -> str:
-        """What its lines tell, in words."""
-        counts = self.trace.account.tables.items()
-        return ", ".join(f"{several(lines, 'line')} of {table}" for table, lines in counts)
-
-    def check_samples(self, kind: str | None) -> None:
-        """Refuse a trace without samples of the kind, or in the window."""
-        account = self.trace.account
-        if kind and kind not in account.tables:
-            said = f"the trace has no line of {kind}"
-            raise BdpbenchError(said, where=self.name, hint=f"it has {self.lines}")
-        if isinstance(self.meter, SampleMeter) and self.meter.summary.is_empty():
-            hint = f"it lasts from {account.first_s} s to {account.last_s} s"
-            raise BdpbenchError("no sample is in the window", where=self.name, hint=hint)
+    meter: PacketMeter
 
 
-def _read(source: str, request: AnalysisRequest) -> _Read:
+def _read(source: str, label: str, request: AnalysisRequest) -> SampledTrace | _Packets:
     """Read a trace to its end: as samples if its beginning has some, and if no packets follow."""
     trace = open_trace(source, lenient=request.lenient, kind=request.kind)
-    name = "standard input" if source == "-" else source
+    name = "standard input" if source == "-" else visible(source)
     if trace.table in SAMPLED:
-        samples = measured(trace, request.span)
+        samples = measured(trace, request.window)
         if request.kind or "packets" not in trace.account.tables:
-            return _Read(name, trace, samples)
-        _check_rereadable(trace, name)
+            return SampledTrace(trace, samples, name, label, request.window)
+        if not trace.is_rereadable:
+            raise BdpbenchError(
+                f"the lines are of several kinds: {lines_told(trace.account)}",
+                where=name,
+                hint="a pipe can be read only once: give --kind packets, or the file itself",
+            )
     trace = trace if trace.table == "packets" else trace.of("packets")
     meter = PacketMeter(
-        request.span,
+        request.window,
         bin_s=request.bin_s,
-        capacities=request.capacity_mbps,
+        capacities=dict(request.capacities),
         extent=request.extent,
     )
     _feed(meter, trace, lenient=request.lenient)
-    return _Read(name, trace, meter)
-
-
-def _check_kinds(read: Sequence[_Read]) -> None:
-    """Refuse to compare packets with samples."""
-    packets = [each for each in read if isinstance(each.meter, PacketMeter)]
-    for each in read if packets else ():
-        if each not in packets:
-            raise BdpbenchError(
-                f"the trace has no packets, and {packets[0].name} has some",
-                where=each.name,
-                hint=f"it has {each.lines}; --kind names what to compare",
-            )
-
-
-def _check_rereadable(trace: Trace, name: str) -> None:
-    """Refuse to read a pipe again, of which packets followed other lines."""
-    if not trace.is_rereadable:
-        counts = ", ".join(f"{lines:,} of {table}" for table, lines in trace.account.tables.items())
-        raise BdpbenchError(
-            f"the lines are of several kinds: {counts}",
-            where=name,
-            hint="a pipe can be read only once: give --kind packets, or the file itself",
-        )
+    return _Packets(name, trace, meter)
 
 
 def _refuse_options_of_packets(request: AnalysisRequest) -> None:
@@ -371,36 +335,27 @@ def _refuse_options_of_packets(request: AnalysisRequest) -> None:
             )
 
 
-def _compare(comparison: Comparison, request: AnalysisRequest) -> Iterator[str]:
-    if request.output is not None:
-        write_comparison(comparison, request.output)
-    yield from comparison_lines(comparison, all_rows=bool(request.metrics))
-    for label, analysis in zip(comparison.labels, comparison.analyses, strict=True):
-        yield from (f"{label}: {line}" for line in account_lines(analysis.account, "packets"))
-
-
 # ---------------------------------------------------------------- measuring packet traces
 
 
-def _measured(read: Sequence[_Read], request: AnalysisRequest) -> list[Analysis]:
+def _measured(packets: Sequence[_Packets], request: AnalysisRequest) -> list[Analysis]:
     """What is known of packet traces, with bins of equal width."""
-    meters = [(each.meter, each) for each in read if isinstance(each.meter, PacketMeter)]
-    bin_s = max(meter.readable_width_s for meter, _ in meters)
+    bin_s = max(each.meter.readable_width_s for each in packets)
     sums = []
-    for meter, each in meters:
-        with _named(each.trace, each.name):
-            sums.append(meter.result(bin_s))
+    for each in packets:
+        with _named(each):
+            sums.append(each.meter.result(bin_s))
     _check_selected(sums, request)
     found = [
         Analysis(
-            visible(each.name),
+            each.name,
             each.trace.account.forms_told,
             own,
             _selected_metrics(own, request),
             each.trace.account,
-            whole=not request.span.is_bounded,
+            whole=not request.window.is_bounded,
         )
-        for each, own in zip(read, sums, strict=True)
+        for each, own in zip(packets, sums, strict=True)
     ]
     _check_measured({metric for each in found for metric in each.metrics["metric"]}, request)
     return found
@@ -433,11 +388,10 @@ def _feed(meter: PacketMeter, trace: Trace, *, lenient: bool) -> None:
     meter.finish()
 
 
-def _of_throughput(read: _Read, request: AnalysisRequest) -> list[MetricRow]:
+def _of_throughput(packets: _Packets, request: AnalysisRequest) -> list[MetricRow]:
     """The metrics that are asked for, which follow from what each flow received."""
-    assert isinstance(read.meter, PacketMeter)  # noqa: S101 - it was checked for samples
-    with _named(read.trace, read.name):
-        received = read.meter.received()
+    with _named(packets):
+        received = packets.meter.received()
     names = _flow_names((each.subject, each.flow) for each in received.streams if each.is_data)
     _check_known(request.flows, list(names), "--flow", "flow")
     rows = measure_received(received, _chosen_flows(names, request) if request.flows else None)
@@ -446,25 +400,25 @@ def _of_throughput(read: _Read, request: AnalysisRequest) -> list[MetricRow]:
 
 
 @contextmanager
-def _named(trace: Trace, name: str) -> Iterator[None]:
+def _named(packets: _Packets) -> Iterator[None]:
     """Errors of a meter get the name and the time span of its trace."""
     try:
         yield
     except BdpbenchError as error:
-        first_s, last_s = trace.account.first_s, trace.account.last_s
-        known = first_s is not None and last_s is not None
-        lasts = f"it lasts from {first_s:g} s to {last_s:g} s" if known else ""
-        lines = trace.account.tables
-        holds = ", ".join(f"{several(count, 'line')} of {table}" for table, count in lines.items())
-        hint = lasts if "packets" in lines else f"it has {holds}"
-        raise BdpbenchError(error.message, where=name, hint=error.hint or hint) from None
+        account = packets.trace.account
+        hint = error.hint
+        if "packets" not in account.tables:
+            hint = hint or f"it has {lines_told(account)}"
+        elif account.first_s is not None:
+            hint = hint or f"it lasts from {account.first_s:g} s to {account.last_s:g} s"
+        raise BdpbenchError(error.message, where=packets.name, hint=hint) from None
 
 
 def _selected_metrics(sums: PacketSums, request: AnalysisRequest) -> pl.DataFrame:
     """The metrics that are asked for; selecting items of one kind leaves out other kinds."""
     if request.flows or request.links or request.nodes:
         flows = _chosen_flows(_flow_names(_flows_of(sums)), request)
-        metrics = measure_packets(sums, flows, set(request.link_subjects), set(request.nodes))
+        metrics = measure_packets(sums, flows, set(request.links), set(request.nodes))
     else:
         metrics = measure_packets(sums)
     if not request.metrics:
@@ -496,9 +450,9 @@ def _check_selected(sums: Sequence[PacketSums], request: AnalysisRequest) -> Non
     links = list(dict.fromkeys(name for each in sums for name in each.links["subject"]))
     nodes = sorted({node for each in sums for node in each.nodes["node"].drop_nulls()})
     flows = [name for each in sums for name in _flow_names(_flows_of(each))]
-    capacities = [f"link:{start}-{end}" for start, end in request.capacity_mbps]
+    capacities = [f"link:{start}-{end}" for (start, end), _ in request.capacities]
     _check_known(request.flows, flows, "--flow", "flow")
-    _check_known(request.link_subjects, links, "--link", "link")
+    _check_known(request.links, links, "--link", "link")
     wanted = [f"node:{each}" for each in request.nodes]
     _check_known(wanted, [f"node:{each}" for each in nodes], "--node", "node")
     _check_known(capacities, links, "--capacity", "link")

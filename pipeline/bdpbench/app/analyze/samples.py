@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from bdpbench.app.analyze.files import writing
-from bdpbench.app.analyze.text import account_lines, samples_lines, what_was_sampled
+from bdpbench.app.analyze.text import account_lines, lines_told, samples_lines, what_was_sampled
 from bdpbench.contracts.files import write_atomically
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
@@ -83,12 +83,23 @@ def _samples(rows: pl.LazyFrame, table: str, window: Window) -> pl.LazyFrame:
     return long_samples(in_window, columns.subject, columns.name, columns.values)
 
 
-def analyze_samples(traces: Sequence[SampledTrace], output: Path | None) -> Iterator[str]:
+def analyze_samples(
+    traces: Sequence[SampledTrace], kind: str | None, output: Path | None
+) -> Iterator[str]:
     """What to print of measured traces of samples; writes the output file if requested.
 
     Raises:
-        BdpbenchError: when the file cannot be written, or would take a second reading of a pipe.
+        BdpbenchError: when a trace has no sample of the kind, or none in the window, and when the
+            file cannot be written, or would take a second reading of a pipe.
     """
+    for each in traces:
+        account = each.trace.account
+        if kind and kind not in account.tables:
+            said = f"the trace has no line of {kind}"
+            raise BdpbenchError(said, where=each.name, hint=f"it has {lines_told(account)}")
+        if each.meter.summary.is_empty():
+            hint = f"it lasts from {account.first_s} s to {account.last_s} s"
+            raise BdpbenchError("no sample is in the window", where=each.name, hint=hint)
     summary = pl.concat([each.labelled(each.meter.summary) for each in traces])
     answers = list(what_was_sampled(summary))
     if output is not None:

@@ -245,6 +245,12 @@ def _rows_of(frame: pl.DataFrame) -> Iterator[str]:
         yield f"and {several(len(rows) - len(shown), 'more row')} (-o FILE.html shows more)"
 
 
+def lines_told(account: LineAccount) -> str:
+    """What the lines of a trace tell, and how many do."""
+    counts = account.tables.items()
+    return ", ".join(f"{several(lines, 'line')} of {table}" for table, lines in counts)
+
+
 def account_lines(account: LineAccount, table: str) -> Iterator[str]:
     """The lines that are not of the table that was measured, and what is wrong with others."""
     if account.headings:

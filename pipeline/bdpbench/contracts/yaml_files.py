@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Tag, ValidationError
 from yaml.composer import Composer
 from yaml.constructor import SafeConstructor
 from yaml.cyaml import CParser
@@ -268,14 +268,14 @@ class YamlFile:
             relative = (*relative, last)
         location = (*base, *relative)
         if error["type"] == "extra_forbidden":
-            known = _fields_at(model, relative[:-1])
+            known = _fields_at(model, tuple(inner))
             return self.error(location, "unknown key", hint=suggest(str(location[-1]), known))
         if error["type"] == "missing":
             return self.error(location, "this key is missing")
         message = str(error["msg"]).removeprefix("Value error, ")
         given = error.get("input")
         if error["type"] == "model_type":
-            message = f"expected a mapping with keys of {', '.join(_fields_at(model, relative))}"
+            message = f"expected a mapping with keys of {', '.join(_fields_at(model, error['loc']))}"
         shown = f" (got {given!r})" if isinstance(given, (str, int, float, bool)) else ""
         return self.error(location, message[0].lower() + message[1:] + shown)
 
@@ -338,6 +338,9 @@ def _fields_at(model: type[BaseModel], location: Location) -> list[str]:
 
 
 def _step(annotation: Any, part: str | int | float) -> Any:
+    if str(part).startswith("["):
+        named = (each for each in _options(annotation, plain=False) if _tag_of(each) == part)
+        return next(named, annotation)
     model = _model_in(annotation)
     if model is not None:
         field = model.model_fields.get(str(part))
@@ -347,12 +350,19 @@ def _step(annotation: Any, part: str | int | float) -> Any:
     return arguments[-1] if arguments else None
 
 
-def _options(annotation: Any) -> list[Any]:
-    """The alternatives of a union, or the annotation itself; ``Annotated`` is removed."""
-    if hasattr(annotation, "__metadata__"):
+def _tag_of(annotation: Any) -> str:
+    """The tag of an alternative of a union; "" if it has none."""
+    found = (each.tag for each in getattr(annotation, "__metadata__", ()) if isinstance(each, Tag))
+    return next(found, "")
+
+
+def _options(annotation: Any, *, plain: bool = True) -> list[Any]:
+    """The alternatives of a union, or the annotation itself; ``Annotated`` is removed if plain."""
+    if hasattr(annotation, "__metadata__") and (plain or not _tag_of(annotation)):
         annotation = typing.get_args(annotation)[0]
     if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        return [each for option in typing.get_args(annotation) for each in _options(option)]
+        options = typing.get_args(annotation)
+        return [each for option in options for each in _options(option, plain=plain)]
     return [annotation]
 
 

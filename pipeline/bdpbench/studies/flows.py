@@ -156,14 +156,13 @@ def _network_flows(
     access_ms, rtt_ms = _delays(values, said, location, path_ms)
     key = _protocol_key(values, said, location)
     protocol = values.study.protocols[key]
-    sink = values.sink_of(said.delayed_acks, protocol.sink, location)
+    sink = values.sink_of(protocol.sink, location)
     if sink != protocol.sink:
         protocol = protocol.model_copy(update={"sink": sink})
     size = _size(values, said, location)
     access_mbps = _own(values, said, "access_mbps")
-    own = said.access_buffer_pkts
-    buffer = values.get("access_buffer_pkts") if own is None else own
     within_s = float(said.start_within_s)
+    buffer = values.get("access_buffer_pkts")
     optional = (("access_buffer_pkts", buffer), ("stop_s", said.stop_s), ("packets", size))
     more: Pairs = [
         ("access_mbps", access_mbps),

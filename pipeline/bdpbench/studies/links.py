@@ -111,9 +111,7 @@ def _wire(said: Bottleneck, location: Location, values: Values) -> Wire:
         mbps = values.number("bottleneck_mbps", "the bottleneck rate")
     if delay_ms is None:
         delay_ms = values.number("bottleneck_delay_ms", "the bottleneck delay")
-    own = said.reverse_mbps
-    reverse_mbps = values.optional("reverse_mbps") if own is None else float(own)
-    return Wire(said, location, float(mbps), float(delay_ms), reverse_mbps)
+    return Wire(said, location, float(mbps), float(delay_ms), values.optional("reverse_mbps"))
 
 
 def links_of(
@@ -139,7 +137,8 @@ def _link(values: Values, wire: Wire, name: str, rtt_ms: float | None, packet_by
     declared, kind, location = _queue(values, wire)
     marks = values.get("ecn") == "on" and bool(kind.ecn)
     settings = _settings(values, declared, kind, location)
-    rate, burst = _losses(values, wire)
+    rate, burst = values.number("loss_rate", ""), values.optional("loss_burst_pkts")
+    _check_burst(values, wire.location, rate, burst)
     variables = kind.variables(settings, packet_bytes + HEADER_BYTES, holds, marks)
     for variable, value in variables.items():
         if abs(value) > MOST_VARIABLE:
@@ -152,46 +151,37 @@ def _link(values: Values, wire: Wire, name: str, rtt_ms: float | None, packet_by
 
 def _holds(values: Values, wire: Wire, rtt_ms: float | None, packet_bytes: int) -> int:
     """Packets that the queue of a bottleneck holds."""
-    own = {name: getattr(wire.said, name) for name in BUFFERS}
-    given = {name: value for name, value in own.items() if value is not None}
-    location = wire.location
-    if not given:
-        given = {name: values.get(name) for name in BUFFERS if values.has(name)}
-        location = values.base
+    own: dict[str, Scalar | None] = {"buffer_pkts": wire.said.buffer_pkts}
+    is_own = wire.said.buffer_pkts is not None
+    given = own if is_own else {name: values.get(name) for name in BUFFERS if values.has(name)}
     if len(given) != 1:
         several = f"{' and '.join(given)} are given"
         raise values.error(
-            location if given else (*values.base, "topology"),
+            values.base if given else (*values.base, "topology"),
             several if given else "the buffer of the bottleneck has no value",
             hint="give one of buffer_pkts, buffer_ms and buffer_bdp",
         )
-    ((name, value),) = given.items()
-    holds = _in_packets(values, wire, name, float(value), rtt_ms, packet_bytes)
-    wire_bytes = packet_bytes + HEADER_BYTES
-    if holds * wire_bytes > MOST_VARIABLE:
+    ((name, said),) = given.items()
+    holds, wire_bytes = float(said or 0), packet_bytes + HEADER_BYTES
+    if name == "buffer_ms":
+        holds = bdp_packets(wire.mbps, holds, wire_bytes)
+    if name == "buffer_bdp":
+        if rtt_ms is None:
+            raise values.error(
+                wire.location,
+                "buffer_bdp is a share of rate times RTT, and the flows of this run have several "
+                "RTTs",
+                hint="give the RTT for this computation as rtt_ms under parameters",
+            )
+        holds *= bdp_packets(wire.mbps, rtt_ms, packet_bytes)
+    if round(holds) * wire_bytes > MOST_VARIABLE:
         raise values.error(
-            values.place_of(name) if own[name] is None else (*wire.location, name),
-            f"the queue would hold {holds:,} packets of {wire_bytes} bytes, and ns-2 counts its "
-            "bytes in 32 bits",
+            (*wire.location, name) if is_own else values.place_of(name),
+            f"the queue would hold {round(holds):,} packets of {wire_bytes} bytes, and ns-2 counts "
+            "its bytes in 32 bits",
             hint=f"expected a buffer of {MOST_VARIABLE // wire_bytes:,} packets at most",
         )
-    return max(LEAST_BUFFER_PKTS, holds)
-
-
-def _in_packets(
-    values: Values, wire: Wire, name: str, value: float, rtt_ms: float | None, packet_bytes: int
-) -> int:
-    if name == "buffer_pkts":
-        return int(value)
-    if name == "buffer_ms":
-        return round(bdp_packets(wire.mbps, value, packet_bytes + HEADER_BYTES))
-    if rtt_ms is None:
-        raise values.error(
-            wire.location,
-            "buffer_bdp is a share of rate times RTT, and the flows of this run have several RTTs",
-            hint="give the RTT for this computation as rtt_ms under parameters",
-        )
-    return round(value * bdp_packets(wire.mbps, rtt_ms, packet_bytes))
+    return max(LEAST_BUFFER_PKTS, round(holds))
 
 
 def _queue(values: Values, wire: Wire) -> tuple[QueueDeclaration, QueueKind, Location]:
@@ -234,16 +224,6 @@ def _settings(
     return found
 
 
-def _losses(values: Values, wire: Wire) -> tuple[float, float | None]:
-    """Share of packets lost at random, and the mean number of consecutive losses."""
-    own = wire.said.loss_rate
-    rate = values.number("loss_rate", "") if own is None else float(own)
-    own = wire.said.loss_burst_pkts
-    burst = values.optional("loss_burst_pkts") if own is None else float(own)
-    _check_burst(values, wire.location, rate, burst)
-    return rate, burst
-
-
 def _check_burst(values: Values, location: Location, rate: float, burst: float | None) -> None:
     """Refuse a share of losses that cannot come in bursts of the given mean length.
 
@@ -264,24 +244,21 @@ def _check_burst(values: Values, location: Location, rate: float, burst: float |
         raise values.error(location, message, hint="write loss_rate: 0 for no losses")
 
 
-def check_bursts(values: Values, links: Sequence[Link], changes: Sequence[Change]) -> None:
+def check_bursts(values: Values, changes: Sequence[Change]) -> None:
     """Refuse a mean burst length of losses if no packet is ever lost at random.
 
     An explicit loss_rate of 0, as in a sweep, is allowed.
 
     Raises:
-        BdpbenchError: naming the bottleneck.
+        BdpbenchError: naming where it is given.
     """
-    for number, link in enumerate(links, start=1):
-        said, lost = link.wire.said, link.loss_rate or values.has("loss_rate")
-        later = any(each.bottleneck == number and each.loss_rate for each in changes)
-        if link.loss_burst_pkts is not None and not lost and not later and said.loss_rate is None:
-            own = said.loss_burst_pkts is not None
-            raise values.error(
-                link.wire.location if own else values.place_of("loss_burst_pkts"),
-                "loss_burst_pkts would have no effect: no packet is lost at random",
-                hint="also give loss_rate, the share of packets that are lost",
-            )
+    lost = values.has("loss_rate") or any(each.loss_rate for each in changes)
+    if values.has("loss_burst_pkts") and not lost:
+        raise values.error(
+            values.place_of("loss_burst_pkts"),
+            "loss_burst_pkts would have no effect: no packet is lost at random",
+            hint="also give loss_rate, the share of packets that are lost",
+        )
 
 
 # ---------------------------------------------------------------- changes

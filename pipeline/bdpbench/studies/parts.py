@@ -44,13 +44,16 @@ class _Settable:
     kind: object = float
     least: float | None = None
     most: float | None = None
+    above: float | None = None
     below: float | None = None
 
     def __get_pydantic_core_schema__(
         self, source: object, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
         finite = False if self.kind is float else None
-        bounds = Field(ge=self.least, le=self.most, lt=self.below, allow_inf_nan=finite)
+        bounds = Field(
+            ge=self.least, le=self.most, gt=self.above, lt=self.below, allow_inf_nan=finite
+        )
         value = Annotated[self.kind, bounds, Tag("[value]")]  # type: ignore[name-defined]
         reference = Annotated[Reference, Tag("[reference]")]
         return handler.generate_schema(Annotated[value | reference, Discriminator(_tag_of)])
@@ -65,7 +68,7 @@ Interval = Annotated[float | str, _Settable(float, LEAST_POSITIVE, MOST_TIME_S)]
 Share = Annotated[float | str, _Settable(float, 0, below=1)]
 Probability = Annotated[float | str, _Settable(float, 0, 1)]
 Positive = Annotated[float | str, _Settable(float, LEAST_POSITIVE, MOST_NUMBER)]
-PerSecond = Annotated[float | str, _Settable(float, LEAST_POSITIVE, 1 / LEAST_SAMPLE_S)]
+Shape = Annotated[float | str, _Settable(float, above=1, most=MOST_NUMBER)]
 Variable = Annotated[float | str, _Settable(float, -MOST_VARIABLE, MOST_VARIABLE)]
 Count = Annotated[int | str, _Settable(int, 1, MOST_COUNT)]
 SourceCount = Annotated[int | str, _Settable(int, 1, MOST_SOURCES)]
@@ -74,8 +77,6 @@ PacketBytes = Annotated[int | str, _Settable(int, 1, MOST_PACKET_BYTES)]
 LinuxValue = Annotated[int | str, _Settable(int, -MOST_VARIABLE, MOST_VARIABLE)]
 OnOff = Annotated[str, _Settable(Literal["on", "off"])]
 Direction = Annotated[str, _Settable(Literal["forward", "reverse"])]
-Arrivals = Annotated[str, _Settable(Literal["packmime", "exponential", "constant"])]
-FullTcp = Annotated[str, _Settable(Literal["reno", "tahoe", "newreno", "sack"])]
 
 Setting = Annotated[float, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE, allow_inf_nan=False)]
 QueueName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=MOST_NAME)]
@@ -133,9 +134,6 @@ class Flow(Strict):
     access_mbps: Rate | None = Field(
         None, description="Rate of its access links, Mbit/s; that of the run if absent"
     )
-    access_buffer_pkts: Count | None = Field(
-        None, description="Size of its sender's queue, packets; a whole window if absent"
-    )
     start_within_s: Time = Field(
         0.0, description="It starts at a random time within this interval after its start, s"
     )
@@ -152,9 +150,6 @@ class Flow(Strict):
     enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
     leaves: Count | None = Field(
         None, description="Last bottleneck of its path; the last of the chain if absent"
-    )
-    delayed_acks: OnOff | None = Field(
-        None, description="Whether its receiver delays ACKs; that of the run if absent"
     )
     group: Key | None = Field(None, description="Name of a group of flows, for metrics of groups")
     recorded: bool = Field(
@@ -197,16 +192,9 @@ class Bottleneck(Strict):
     """One bottleneck of a chain; the run's parameters give the rest."""
 
     bottleneck_mbps: Rate | None = Field(None, description="Rate, Mbit/s")
-    reverse_mbps: Rate | None = Field(None, description="Its rate in the reverse direction, Mbit/s")
     bottleneck_delay_ms: Delay | None = Field(None, description="One-way delay, ms")
     buffer_pkts: Count | None = Field(None, description="Packets that its queue holds")
-    buffer_ms: Positive | None = Field(None, description="Time in which a full queue drains, ms")
-    buffer_bdp: Positive | None = Field(None, description="Its queue as a share of the BDP")
     queue: QueueName | Reference | None = Field(None, description="Its queue")
-    loss_rate: Share | None = Field(None, description="Share of packets lost at random")
-    loss_burst_pkts: Positive | None = Field(
-        None, description="Mean number of consecutive packets lost"
-    )
 
 
 class Change(Strict):
@@ -238,16 +226,22 @@ class Quantity(Strict):
 
     distribution: Literal["constant", "exponential", "pareto", "paretoii"] = "constant"
     mean: Positive = Field(description="Mean, in the unit of the quantity")
-    shape: Positive | None = Field(None, description="Shape of a Pareto distribution, above 1")
+    shape: Shape | None = Field(None, description="Shape of a Pareto distribution, above 1")
+
+    @model_validator(mode="after")
+    def _has_its_shape(self) -> Quantity:
+        if self.distribution.startswith("pareto") is (self.shape is None):
+            needs = "needs a shape above 1" if self.shape is None else "has no shape"
+            raise ValueError(f"{self.distribution} {needs}")
+        return self
 
 
-BackgroundKind = Literal["cbr", "exponential", "pareto", "web", "packmime", "tmix"]
+# ---------------------------------------------------------------- background
 
 
-class Background(Strict):
-    """Background traffic; its kind determines the allowed keys."""
+class Source(Strict):
+    """What all background traffic has."""
 
-    kind: BackgroundKind = Field(description="What sends")
     count: SourceCount = Field(1, description="Number of such sources")
     direction: Direction = Field("forward", description="forward, as for most flows, or reverse")
     enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
@@ -257,152 +251,138 @@ class Background(Strict):
     start_within_s: Time = Field(
         0.0, description="It starts at a random time within this interval from there, s"
     )
-    stop_s: Interval | None = Field(None, description="When it stops, s")
-    access_mbps: Rate | None = Field(None, description="Rate of its access links, Mbit/s")
+    access_mbps: Rate | None = Field(
+        None, description="Rate of its access links, Mbit/s; that of the run if absent"
+    )
     access_delay_ms: Delay = Field(0.0, description="One-way delay of its access links, ms")
-    rate_mbps: Rate | None = Field(None, description="Rate while it sends, Mbit/s")
-    packet_bytes: PacketBytes | None = Field(
-        None,
-        description="Bytes of a packet, headers included; for web, packmime and tmix, data of a "
-        "segment",
-    )
+
+
+class _Udp(Source):
+    rate_mbps: Rate = Field(description="Rate while it sends, Mbit/s")
+    packet_bytes: PacketBytes = Field(description="Bytes of a packet, headers included")
+    stop_s: Interval | None = Field(None, description="When it stops, s")
+
+
+class Cbr(_Udp):
+    """UDP at a constant rate."""
+
+    kind: Literal["cbr"]
     jitter: OnOff | None = Field(
-        None, description="cbr: whether the times between packets vary by up to half of their mean"
+        None, description="Whether the times between packets vary by up to half of their mean"
     )
-    burst_s: Interval | None = Field(None, description="Mean time of a burst, s")
-    idle_s: Time | None = Field(None, description="Mean time between bursts, s")
-    shape: Positive | None = Field(None, description="pareto: shape of the times, above 1")
+
+
+class Exponential(_Udp):
+    """UDP in bursts and pauses with exponential distributions."""
+
+    kind: Literal["exponential"]
+    burst_s: Interval = Field(description="Mean time of a burst, s")
+    idle_s: Time = Field(description="Mean time between bursts, s")
+
+
+class _Tcp(Source):
+    packet_bytes: PacketBytes | None = Field(
+        None, description="Data of a segment, bytes; that of the run if absent"
+    )
+
+
+class _Hosts(_Tcp):
+    servers: Count = Field(description="Servers")
+    clients: Count = Field(description="Clients")
+    server_mbps: Rate | list[Rate] = Field(
+        description="Rate of the servers' links, or [least, most], Mbit/s"
+    )
+    server_delay_ms: Delay | list[Delay] = Field(
+        description="One-way delay of the servers' links, or [least, most], ms"
+    )
+    client_mbps: Rate | list[Rate] = Field(
+        description="Rate of the clients' links, or [least, most], Mbit/s"
+    )
+    client_delay_ms: Delay | list[Delay] = Field(
+        description="One-way delay of the clients' links, or [least, most], ms"
+    )
+
+
+class Web(_Hosts):
+    """Sessions of web users, ns-2's PagePool/WebTraf."""
+
+    kind: Literal["web"]
+    protocol: Key | Reference = Field(description="Protocol of the connections")
+    sessions: Count = Field(description="Sessions of users")
+    pages: Count | None = Field(None, description="Pages of a session; endless if absent")
+    page_pause_s: Quantity = Field(description="From a page to the next, s")
+    page_objects: Quantity = Field(description="Objects of a page")
+    object_pause_s: Quantity = Field(description="Between two objects, s")
+    object_bytes: Quantity = Field(description="Bytes of an object")
+    record_pages: OnOff | None = Field(None, description="Whether its pages are recorded")
+
+
+class Packmime(_Hosts):
+    """Web traffic as a link sees it, ns-2's PackMimeHTTP."""
+
+    kind: Literal["packmime"]
+    rate_per_s: Annotated[float | str, _Settable(float, 0.1, 1 / LEAST_SAMPLE_S)] = Field(
+        description="New connections per second"
+    )
+    http_version: Number = Field(1.0, description="Version of HTTP, 1.0 or 1.1")
+    stop_s: Interval | None = Field(None, description="When no new connections begin any more, s")
+
+
+class Tmix(_Tcp):
+    """Connections that are drawn, ns-2's Tmix."""
+
+    kind: Literal["tmix"]
     protocol: Key | Reference | None = Field(
-        None,
-        description="web, tmix: protocol of the connections; for tmix, that of the run if absent",
+        None, description="Protocol of the connections; that of the run if absent"
     )
-    servers: Count | None = Field(None, description="web, packmime: servers")
-    clients: Count | None = Field(None, description="web, packmime: clients")
-    sessions: Count | None = Field(None, description="web: sessions of users")
-    pages: Count | None = Field(None, description="web: pages of a session; endless if absent")
-    server_mbps: Rate | list[Rate] | None = Field(
-        None, description="web, packmime: rate of the servers' links, or [least, most], Mbit/s"
+    acceptor_delays_ms: list[Delay] = Field(
+        min_length=1, description="One-way delay of each acceptor's link, ms"
     )
-    server_delay_ms: Delay | list[Delay] | None = Field(
-        None, description="web, packmime: one-way delay of the servers' links, or [least, most], ms"
+    initiator_delays_ms: list[Delay] = Field(
+        min_length=1, description="One-way delay of each initiator's link, ms"
     )
-    client_mbps: Rate | list[Rate] | None = Field(
-        None, description="web, packmime: rate of the clients' links, or [least, most], Mbit/s"
+    load: Positive = Field(
+        description="What its connections offer, as a share of the rate of the narrowest bottleneck"
     )
-    client_delay_ms: Delay | list[Delay] | None = Field(
-        None, description="web, packmime: one-way delay of the clients' links, or [least, most], ms"
-    )
-    page_pause_s: Quantity | None = Field(
-        None, description="web, packmime: from a page to the next, s"
-    )
-    page_objects: Quantity | None = Field(None, description="web, packmime: objects of a page")
-    object_pause_s: Quantity | None = Field(
-        None, description="web, packmime: between two objects, s"
-    )
-    object_bytes: Quantity | None = Field(None, description="web: bytes of an object")
-    record_pages: OnOff | None = Field(None, description="web: whether its pages are recorded")
-    rate_per_s: PerSecond | None = Field(None, description="packmime: new connections per second")
-    arrivals: Arrivals | None = Field(
-        None, description="packmime: distribution of the times between new connections"
-    )
-    http_version: Number | None = Field(None, description="packmime: version of HTTP, 1.0 or 1.1")
-    tcp: FullTcp | None = Field(
-        None, description="packmime: TCP of the connections, reno if absent"
-    )
-    request_bytes: Quantity | None = Field(None, description="packmime, tmix: bytes of a request")
-    response_bytes: Quantity | None = Field(None, description="packmime, tmix: bytes of a response")
-    server_pause_s: Quantity | None = Field(
-        None, description="packmime, tmix: from a request's last byte to the response, s"
-    )
-    persistent_share: Probability | None = Field(
-        None, description="packmime: share of connections that are persistent"
-    )
-    single_share: Probability | None = Field(
-        None, description="packmime: share of pages with one object, of connections with several"
-    )
-    connection_pages: Quantity | None = Field(
-        None, description="packmime: pages of a persistent connection"
-    )
-    acceptor_delays_ms: list[Delay] | None = Field(
-        None, min_length=1, description="tmix: one-way delay of each acceptor's link, ms"
-    )
-    initiator_delays_ms: list[Delay] | None = Field(
-        None, min_length=1, description="tmix: one-way delay of each initiator's link, ms"
-    )
-    load: Positive | None = Field(
-        None,
-        description="tmix: what its connections offer, as a share of the rate of the narrowest "
-        "bottleneck",
-    )
+    exchanges: Quantity = Field(description="Requests of a connection, rounded up")
+    request_bytes: Quantity = Field(description="Bytes of a request")
+    response_bytes: Quantity = Field(description="Bytes of a response")
+    server_pause_s: Quantity = Field(description="From a request's last byte to the response, s")
+    think_s: Quantity = Field(description="From a response's last byte to the next request, s")
     small_share: Probability | None = Field(
-        None, description="tmix: share of the connections with smaller segments"
+        None, description="Share of the connections with smaller segments"
     )
     small_packet_bytes: PacketBytes | None = Field(
-        None, description="tmix: data of their segments, bytes"
-    )
-    exchanges: Quantity | None = Field(
-        None, description="tmix: requests of a connection, rounded up"
-    )
-    think_s: Quantity | None = Field(
-        None, description="tmix: from a response's last byte to the next request, s"
+        None, description="Data of their segments, bytes"
     )
     bin_s: Interval | None = Field(
-        None, description="tmix: length of the intervals of connections that are shuffled, s"
+        None, description="Length of the intervals of connections that are shuffled, s"
     )
     prefill_s: Interval | None = Field(
-        None, description="tmix: long connections that start before are started just before, s"
+        None, description="Long connections that start before are started just before, s"
     )
     prefill_within_s: Interval | None = Field(
-        None, description="tmix: the interval in which these are started, s"
+        None, description="The interval in which these are started, s"
     )
     draw: Count | None = Field(
-        None, description="tmix: sources with the same number have the same connections"
+        None, description="Sources with the same number have the same connections"
     )
 
 
-COMMON_OF_BACKGROUND = (
-    "kind", "count", "direction", "enters", "leaves", "start_s", "stagger_s", "start_within_s",
-    "access_mbps", "access_delay_ms",
-)  # fmt: skip
-"""Keys of all kinds of background; the default of access_mbps is that of the run."""
+def _kind_of(value: object) -> str:
+    return f"[{value.get('kind') if isinstance(value, dict) else getattr(value, 'kind', None)}]"
 
-PERSISTENT_KEYS = (
-    "persistent_share", "single_share", "connection_pages", "page_objects", "page_pause_s",
-    "object_pause_s",
-)  # fmt: skip
-"""Keys of packmime about persistent connections, which only HTTP 1.1 has."""
 
-KEYS_OF_BACKGROUND: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "cbr": (("rate_mbps", "packet_bytes"), ("stop_s", "jitter")),
-    "exponential": (("rate_mbps", "packet_bytes", "burst_s", "idle_s"), ("stop_s",)),
-    "pareto": (("rate_mbps", "packet_bytes", "burst_s", "idle_s", "shape"), ("stop_s",)),
-    "web": (
-        (
-            "servers", "clients", "sessions", "server_mbps", "server_delay_ms", "client_mbps",
-            "client_delay_ms", "page_pause_s", "page_objects", "object_pause_s", "object_bytes",
-            "protocol",
-        ),
-        ("pages", "packet_bytes", "record_pages"),
+Background = Annotated[
+    Annotated[Cbr, Tag("[cbr]")]
+    | Annotated[Exponential, Tag("[exponential]")]
+    | Annotated[Web, Tag("[web]")]
+    | Annotated[Packmime, Tag("[packmime]")]
+    | Annotated[Tmix, Tag("[tmix]")],
+    Discriminator(
+        _kind_of,
+        custom_error_type="kind",
+        custom_error_message="expected kind: cbr, exponential, web, packmime or tmix",
     ),
-    "packmime": (
-        (
-            "rate_per_s", "servers", "clients", "server_mbps", "server_delay_ms", "client_mbps",
-            "client_delay_ms",
-        ),
-        (
-            "packet_bytes", "stop_s", "arrivals", "http_version", "tcp", "request_bytes",
-            "response_bytes", "server_pause_s", *PERSISTENT_KEYS,
-        ),
-    ),
-    "tmix": (
-        (
-            "acceptor_delays_ms", "initiator_delays_ms", "load", "exchanges", "request_bytes",
-            "response_bytes", "server_pause_s", "think_s",
-        ),
-        (
-            "protocol", "packet_bytes", "small_share", "small_packet_bytes", "bin_s", "prefill_s",
-            "prefill_within_s", "draw",
-        ),
-    ),
-}  # fmt: skip
-"""Kind of background → the keys that it needs, and those that it may also have."""
+]
+"""Background traffic: what its kind has."""

@@ -287,7 +287,7 @@ def _network(values: Values) -> Resolved:
     links = links_of(values, wires, rtt_ms, packet_bytes)
     changes = changes_of(values, links)
     senders = [*flows, *(source.sender for source in sources if source.sender is not None)]
-    check_bursts(values, links, changes)
+    check_bursts(values, changes)
     check_network(values, defaults, senders, marks=any(link.kind.ecn for link in links))
     if senders:
         defaults["Agent/TCP"] = {

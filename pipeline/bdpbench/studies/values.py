@@ -250,13 +250,13 @@ class Values:
         own = all(each in given for each in variable) and name in self.scenario.defaults
         return (*(self.base if own else ()), "defaults", name, *variable)
 
-    def sink_of(self, own: str | None, sink: str, location: Location) -> str:
-        """The class of a receiver, as ``delayed_acks`` of the flow or of the run selects it.
+    def sink_of(self, sink: str, location: Location) -> str:
+        """The class of a receiver, as ``delayed_acks`` of the run selects it.
 
         Raises:
             BdpbenchError: for a class that does not exist both with and without delayed ACKs.
         """
-        delays = own or self.get("delayed_acks")
+        delays = self.get("delayed_acks")
         if delays is None:
             return sink
         plain = {value: name for name, value in _DELAYING.items()}.get(sink, sink)
@@ -327,15 +327,16 @@ class Values:
         if latest_s >= self.duration_s:
             message = f"{what} starts at {latest_s:g} s, {ends}"
             raise self.error((*location, "start_s"), message)
-        if said.stop_s is None:
+        stop_s = getattr(said, "stop_s", None)
+        if stop_s is None:
             return
-        if float(said.stop_s) <= latest_s:
-            message = f"{what} stops at {said.stop_s} s but starts at {latest_s:g} s"
+        if float(stop_s) <= latest_s:
+            message = f"{what} stops at {stop_s} s but starts at {latest_s:g} s"
             raise self.error((*location, "stop_s"), message)
-        if float(said.stop_s) >= self.duration_s:
+        if float(stop_s) >= self.duration_s:
             raise self.error(
                 (*location, "stop_s"),
-                f"{what} stops at {said.stop_s} s, {ends}",
+                f"{what} stops at {stop_s} s, {ends}",
                 hint="leave out stop_s: it stops with the run",
             )
 

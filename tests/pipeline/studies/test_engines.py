@@ -113,7 +113,11 @@ def test_a_sender_that_ns3_has_not_is_refused_with_its_line(
         ("    sweep:\n", "    parameters: {measured_from_s: 1}\n    sweep:\n", "measured_from_s"),
         ("    sweep:\n", "    parameters: {lan_mbps: 54}\n    sweep:\n", "lan_mbps"),
         ("stagger_s: 1", "stagger_s: 1, stop_s: 4", "stop_s of a flow"),
-        ("stagger_s: 1", "stagger_s: 1, access_buffer_pkts: 9", "access_buffer_pkts of a flow"),
+        (
+            "    sweep:\n",
+            "    parameters: {access_buffer_pkts: 9}\n    sweep:\n",
+            "access_buffer_pkts of a flow",
+        ),
         ("stagger_s: 1", "stagger_s: 1, milestones: true", "milestones of a flow"),
         (
             "    flows:",

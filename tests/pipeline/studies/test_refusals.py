@@ -23,8 +23,10 @@ def test_an_impossible_network_is_refused(tmp_path: Path, case: dict[str, Any]) 
     with pytest.raises(BdpbenchError) as caught:
         expand_tier(read_study(path), "quick")
     assert case["says"] in str(caught.value)
-    file, line = str(caught.value.where).rsplit(":", 1)
+    file, _, line = str(caught.value.where).partition(":")
     assert file == str(path)
+    if "problems" in case["says"]:
+        return  # each of them names its line
     told = path.read_text().splitlines()[int(line) - 1]
     # A missing key is reported where it would be.
     assert f'"{case["key"]}"' in told or (case["key"] == "-" and told.strip() == "{")

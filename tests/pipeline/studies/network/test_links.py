@@ -292,12 +292,12 @@ def test_rate_delay_and_losses_change_over_time(simulated: Run) -> None:
 def test_bottlenecks_of_a_chain_have_their_own(simulated: Run) -> None:
     chain = [
         {"bottleneck_mbps": 10},
-        {"bottleneck_delay_ms": 3, "buffer_pkts": 5, "loss_rate": 0.02, "loss_burst_pkts": 2},
-        {"queue": "CoDel", "buffer_ms": 52},
+        {"bottleneck_delay_ms": 3, "buffer_pkts": 5},
+        {"queue": "CoDel"},
     ]
-    run = simulated(bottlenecks=chain, duration_s=4)
-    assert run.facts["link:bottleneck_2", "random_losses"] > 0
-    assert ("link:bottleneck_1", "random_losses") not in run.facts
+    run = simulated(
+        parameters={"buffer_pkts": None, "buffer_ms": 52}, bottlenecks=chain, duration_s=4
+    )
     assert run.longest_queue("queue_bottleneck_2.out") <= 5
     pairs = dict(zip(run.run["argv"][::2], run.run["argv"][1::2], strict=True))
     assert [pairs[f"-link.{i}.mbps"] for i in range(3)] == ["10", "8", "8"]
@@ -315,16 +315,14 @@ def test_bottlenecks_of_a_chain_have_their_own(simulated: Run) -> None:
 
 
 def test_numbers_of_bottlenecks_queues_and_changes_can_be_swept(planned: Planned) -> None:
-    own = ["mbps", "delay", "loss", "burst", "buffer", "threshold", "at", "slow"]
-    values = {"mbps": 9, "delay": 7, "loss": 0.01, "burst": 3, "buffer": 33, "threshold": 11,
-              "at": 1.5, "slow": 4}  # fmt: skip
+    own = ["mbps", "delay", "buffer", "threshold", "at", "slow"]
+    values = {"mbps": 9, "delay": 7, "buffer": 33, "threshold": 11, "at": 1.5, "slow": 4}
 
     def scenario(v: Callable[[str], object]) -> dict[str, Any]:
         return {
             "bottlenecks": [
                 {"bottleneck_mbps": v("mbps"), "bottleneck_delay_ms": v("delay"),
-                 "loss_rate": v("loss"), "loss_burst_pkts": v("burst"), "buffer_pkts": v("buffer"),
-                 "queue": "Mine"}
+                 "buffer_pkts": v("buffer"), "queue": "Mine"}
             ],
             "queues": {"Mine": {"kind": "RED", "settings": {"min_th_pkts": v("threshold")}}},
             "changes": [{"at_s": v("at"), "bottleneck_mbps": v("slow")}],

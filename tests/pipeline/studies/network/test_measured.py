@@ -17,7 +17,7 @@ SCENARIO: dict[str, Any] = {
     "queues": {"early": {"kind": "RED", "settings": {"min_th_pkts": 4}}},
     "parameters": {"queue": "early", "ecn": "on"},
     "flows": [
-        {"group": "near", "delayed_acks": "off"},
+        {"group": "near"},
         {"group": "far", "rtt_ms": 60, "access_mbps": 4},
         {"start_s": 1, "size_pkts": 50, "recorded": False},
     ],

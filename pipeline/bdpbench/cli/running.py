@@ -53,14 +53,10 @@ def run_command(scenarios: Words, protocols: Words, **asked: Any) -> None:
 @click.option("--quick", is_flag=True, help="Some runs of each study: minutes instead of hours.")
 @click.option("--study", "studies", multiple=True, help="Only this study; may be repeated.")
 @click.option("--name", help="Name of the folder in results/evaluations/.")
-@click.option(
-    "--against", type=PATH, help="Show what changed since this evaluation, or an archive of one."
-)
+@click.option("--against", type=PATH, help="Show what changed since this evaluation, a folder.")
 @click.option("--export", type=PATH, help="Folder for tables (LaTeX, CSV), figures and values.")
 @click.option("--format", "formats", default="pdf", show_default=True, help="Of the figures.")
 @click.option("--pdf", is_flag=True, help="Print the report, with an installed Chromium or Chrome.")
-@click.option("--archive", type=PATH, help="File for all of it with its sources, a zip.")
-@click.option("--gallery", is_flag=True, help="Keep it for the documentation's gallery.")
 @backend_option
 @click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once.")
 @click.option("-n", "--dry-run", is_flag=True, help="Only say what would be simulated.")
@@ -73,8 +69,6 @@ def evaluate_command(
     export: Path | None,
     formats: str,
     pdf: bool,
-    archive: Path | None,
-    gallery: bool,
     **asked: Any,
 ) -> None:
     """Put protocols into the scenarios of all studies, and compare them with all others.
@@ -87,7 +81,7 @@ def evaluate_command(
     from bdpbench.app.evaluate.evaluating import EvaluateRequest, evaluate
     from bdpbench.app.evaluate.report import WantedFiles
 
-    files = WantedFiles(against, export, formats, pdf=pdf, archive=archive, gallery=gallery)
+    files = WantedFiles(against, export, formats, pdf)
     evaluate(EvaluateRequest(protocols, files=files, **asked))
 
 

@@ -7,47 +7,27 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypedDict
 
 import polars as pl
 
 from bdpbench.app.evaluate.mirrored import Mirrored
-from bdpbench.contracts.evaluation import Column, Part, PartRun, cells_schema
+from bdpbench.contracts.evaluation import (
+    Cell,
+    Column,
+    ColumnFile,
+    Part,
+    PartFile,
+    PartRun,
+    Status,
+    cells_schema,
+)
 from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.metrics.groups import REPETITION
 from bdpbench.pages.inputs import read_captions
 from bdpbench.score.expectations import known_subjects, may_have
-from bdpbench.studies.evaluate import ColumnFile, PartFile
 from bdpbench.studies.plan import swept_names
 from bdpbench.units import unit_of
-
-Status = Literal["published", "simulated", "failed", "missing"]
-
-
-class Cell(TypedDict):
-    """A row of ``cells.parquet``; see ``cells_schema``."""
-
-    study: str
-    part: str
-    column: str
-    protocol: str
-    own_key: str
-    evaluated: bool
-    row: str
-    beside: str
-    panel: str
-    x: float | None
-    metric: str
-    subject: str
-    unit: str
-    value: float | None
-    low: float | None
-    high: float | None
-    values: list[float | None]
-    run_ids: list[str]
-    source: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -179,8 +159,8 @@ class StudyCells:
             found[status] += 1
         return found
 
-    def parts(self) -> Iterator[tuple[Part, list[Cell]]]:
-        """Each part that the choice has runs of, and its cells."""
+    def parts(self) -> Iterator[tuple[str, Part, list[Cell]]]:
+        """Each part that the choice has runs of: its key, the part, and its cells."""
         for key, part in self._file.parts.items():
             cells: list[Cell] = []
             shown: dict[tuple[str, str, str], Shown] = {}
@@ -196,64 +176,55 @@ class StudyCells:
                 if part.kind != "history":
                     cells += self._cells(key, part, name, of_column)
             if any(each.newcomer for each in shown.values()):
-                yield self._part(key, part, list(shown.values())), cells
+                yield key, self._part(part, list(shown.values())), cells
 
     def _columns_of(self, part: PartFile) -> dict[str, ColumnFile]:
         """The columns that the choice shows."""
         is_quick = self._mirrored.choice == "quick"
         return {name: each for name, each in part.columns.items() if each.quick or not is_quick}
 
-    def _part(self, key: str, part: PartFile, shown: Sequence[Shown]) -> Part:
+    def _part(self, part: PartFile, shown: Sequence[Shown]) -> Part:
         study = self._mirrored.mirror.study
-        about = None if part.x is None else study.vocabulary[part.x]
         columns = self._columns_of(part)
+        axis = {}
+        if part.x is not None:
+            about = study.vocabulary[part.x]
+            axis = {"x_unit": about.unit or unit_of(part.x), "x_title": about.description}
+        places = self._file.scenarios
         scenarios = dict.fromkeys(each.scenario for each in columns.values())
-        return {
-            "key": key,
-            "title": part.title,
-            "text": " ".join(filter(None, (part.text, _shortened(shown)))),
-            "shows": part.shows,
-            "kind": part.kind,
-            "columns": [self._column(*each) for each in columns.items()],
-            "x": part.x or "",
-            "x_unit": "" if about is None or part.x is None else about.unit or unit_of(part.x),
-            "x_title": "" if about is None else about.description,
-            "panels": part.panels or "",
-            "in_place_of": {
-                name: study.protocols[self._file.scenarios[name].in_place_of].label
-                for name in scenarios
+        return Part(
+            **part.model_dump(exclude={"text", "columns"}) | axis,
+            text=" ".join(filter(None, (part.text, _shortened(shown)))),
+            columns={key: self._column(each) for key, each in columns.items()},
+            in_place_of={
+                name: study.protocols[places[name].in_place_of].label for name in scenarios
             },
-            "runs": [self._part_run(each) for each in shown],
-        }
+            runs=[self._part_run(each) for each in shown],
+        )
 
     def _part_run(self, shown: Shown) -> PartRun:
         run = shown.run
         protocol, beside = self._named(run)
-        return {
-            "run_id": run["run_id"],
-            "scenario": run["scenario"],
-            "label": run["label"],
-            "protocol": self._names[protocol],
-            "beside": self._names[beside] if beside else "",
-            "evaluated": bool(shown.newcomer),
-            "status": shown.status,
-        }
+        return PartRun(
+            run_id=run["run_id"],
+            scenario=run["scenario"],
+            label=run["label"],
+            protocol=self._names[protocol],
+            beside=self._names[beside] if beside else "",
+            evaluated=bool(shown.newcomer),
+            status=shown.status,
+        )
 
-    def _column(self, key: str, column: ColumnFile) -> Column:
-        definition = self._mirrored.definitions.get(column.metric)
-        return {
-            "key": key,
-            "title": column.title or (definition.title if definition else ""),
-            "scenario": column.scenario,
-            "metric": column.metric,
-            "subject": column.subject,
-            "unit": definition.unit if definition else "",
-            "definition": definition.text if definition else "",
-            "better": definition.better if definition else "",
-            "apart": definition.apart if definition else 0.0,
-            "reference": definition.reference if definition else None,
-            "interval": self._interval(column),
-        }
+    def _column(self, column: ColumnFile) -> Column:
+        found = self._mirrored.definitions.get(column.metric)
+        names = ("unit", "better", "apart", "reference") if found else ()
+        return Column(
+            **column.model_dump(exclude={"title"}),
+            **({"unit": ""} | {name: getattr(found, name) for name in names}),
+            title=column.title or (found.title if found else ""),
+            definition=found.text if found else "",
+            interval=self._interval(column),
+        )
 
     def _interval(self, column: ColumnFile) -> str:
         """What low and high of a column are, in words."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import shutil
 import time
@@ -12,7 +11,7 @@ from functools import partial
 from pathlib import Path
 
 from bdpbench.app.costs import call_wall_s, run_cpu_s
-from bdpbench.app.evaluate.cells import Cell, Status, StudyCells, frame_of
+from bdpbench.app.evaluate.cells import StudyCells, frame_of
 from bdpbench.app.evaluate.judging import criterion_of, figure_of
 from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_newcomers
 from bdpbench.app.evaluate.report import WantedFiles, make_files
@@ -23,7 +22,7 @@ from bdpbench.app.run import Call, built, execution_of, remove_left, simulate_mi
 from bdpbench.app.scheduling import Execution, failed_runs
 from bdpbench.contracts.evaluation import (
     EVALUATION_NAME,
-    EVALUATION_VERSION,
+    Cell,
     Choice,
     Cost,
     Criterion,
@@ -32,6 +31,7 @@ from bdpbench.contracts.evaluation import (
     Evaluation,
     Figure,
     Problem,
+    Status,
     read_evaluation_document,
     write_evaluation,
 )
@@ -173,7 +173,7 @@ class Evaluating:
         """
         self._newcomers = [each for each in self._newcomers if self._compiles(each)]
         if not self._newcomers:
-            raise BdpbenchError("\n".join(each["said"] for each in self._problems))
+            raise BdpbenchError("\n".join(each.said for each in self._problems))
         known = mirrors()
         for key in studies:
             if key not in {each.key for each in known}:
@@ -183,7 +183,7 @@ class Evaluating:
             if mirror.key in studies if studies else not mirror.file.only_named:
                 self._resolve_study(mirror)
         if not any(each.plan["runs"] for each in self._mirrored):
-            said = "\n".join(each["said"] for each in self._problems) or "no study has runs for it"
+            said = "\n".join(each.said for each in self._problems) or "no study has runs for it"
             raise BdpbenchError(f"nothing can be evaluated: {said}")
 
     def _compiles(self, newcomer: Newcomer) -> bool:
@@ -192,7 +192,7 @@ class Evaluating:
         try:
             make_folder(newcomer.folder, runs_code=self._runs_code)
         except BdpbenchError as error:
-            self._add_problem(newcomer.key, "", "", str(error))
+            self._add_problem(newcomer.key, "", str(error))
             return False
         return True
 
@@ -213,15 +213,15 @@ class Evaluating:
             make_folder(folder, runs_code=self._runs_code)
         check_declared(mirror.study, self._build_id)
         for each in mirrored.refused:
-            self._add_problem(each.newcomer, mirror.key, "", f"{each.scenario}: {each.why}")
+            self._add_problem(each.newcomer, mirror.key, f"{each.scenario}: {each.why}")
         self._mirrored.append(mirrored)
 
-    def _add_problem(self, protocol: str, study: str, part: str, said: str) -> None:
-        problem: Problem = {"protocol": protocol, "study": study, "part": part, "said": said}
+    def _add_problem(self, protocol: str, study: str, said: str) -> None:
+        problem = Problem(protocol=protocol, study=study, said=said)
         if problem not in self._problems:
             self._problems.append(problem)
             where = ", ".join(filter(None, (study, protocol)))
-            self._view.tell("problem", f"  {where} cannot be evaluated: {said}", **problem)
+            self._view.tell("problem", f"  {where} cannot be evaluated: {said}", **dict(problem))
 
     # ------------------------------------------------------------ cost
 
@@ -293,7 +293,7 @@ class Evaluating:
             failed = simulate_missing(prepared, execution, self._view, watch, judged=False)
             # What a run says itself is told with its values, of which it has none.
             if failed is not None and not failed_runs(prepared):
-                self._add_problem("", each.mirror.key, "", str(failed))
+                self._add_problem("", each.mirror.key, str(failed))
 
     # ------------------------------------------------------------ write
 
@@ -306,24 +306,23 @@ class Evaluating:
         self._told_s = time.monotonic()
         document = Joined(self._mirrored, self._newcomers, self._tell_measured)
         for each in document.problems:
-            self._add_problem(each["protocol"], each["study"], each["part"], each["said"])
+            self._add_problem(each.protocol, each.study, each.said)
         cost = document.cost
-        if not cost["simulated"] + cost["published"]:
-            said = "\n".join(each["said"] for each in self._problems)
+        if not cost.simulated + cost.published:
+            said = "\n".join(each.said for each in self._problems)
             raise BdpbenchError(f"no run has results: {said}")
-        evaluation: Evaluation = {
-            "schema_version": EVALUATION_VERSION,
-            "name": self._name,
-            "choice": self._choice,
-            "bdpbench": this_version(),
-            "ns2_build_id": self._build_id,
-            "protocols": document.protocols,
-            "figures": document.figures,
-            "criteria": document.criteria,
-            "studies": document.studies,
-            "problems": self._problems,
-            "cost": cost,
-        }
+        evaluation = Evaluation(
+            name=self._name,
+            choice=self._choice,
+            bdpbench=this_version(),
+            ns2_build_id=self._build_id,
+            protocols=document.protocols,
+            figures=document.figures,
+            criteria=document.criteria,
+            studies=document.studies,
+            problems=self._problems,
+            cost=cost,
+        )
         folder = self._place(evaluation)
         for mirrored in self._mirrored:
             write_plan_document(folder / mirrored.mirror.key / PLAN_NAME, mirrored.prepared().plan)
@@ -355,7 +354,7 @@ class Evaluating:
             f"it is in {self._incomplete}",
             kept=str(folder),
             path=str(self._incomplete),
-            runs=evaluation["cost"]["failed"] + evaluation["cost"]["missing"],
+            runs=evaluation.cost.failed + evaluation.cost.missing,
         )
         return self._incomplete
 
@@ -363,10 +362,10 @@ class Evaluating:
         """Say where each protocol ranks, and where the evaluation is."""
         for each in self._newcomers:
             ranks = [
-                f"{figure['title']}: {value['rank']} of {value['of']}"
-                for figure in self._written["figures"]
-                for value in figure["values"]
-                if value["protocol"] == each.key and value["rank"] is not None
+                f"{figure.title}: {value.rank} of {value.of}"
+                for figure in self._written.figures
+                for value in figure.values
+                if value.protocol == each.key and value.rank is not None
             ]
             if ranks:
                 said = "\n  ".join([each.protocol.label, *ranks])
@@ -389,15 +388,15 @@ class Evaluating:
 
 
 def _lacking(evaluation: Evaluation) -> str:
-    lacking = evaluation["cost"]["failed"] + evaluation["cost"]["missing"]
+    lacking = evaluation.cost.failed + evaluation.cost.missing
     return f"{lacking} runs" if lacking else "a protocol"
 
 
 def _is_complete(evaluation: Evaluation) -> bool:
     """Whether all runs have values, and all protocols that were named are there."""
-    cost = evaluation["cost"]
-    left_out = any(not each["study"] for each in evaluation["problems"])
-    return not (cost["failed"] or cost["missing"] or left_out)
+    cost = evaluation.cost
+    left_out = any(not each.study for each in evaluation.problems)
+    return not (cost.failed or cost.missing or left_out)
 
 
 def _may_be_complete(folder: Path) -> bool:
@@ -434,28 +433,31 @@ class Joined:
         self.protocols = list(_told_apart(_protocols(mirrored, newcomers, names)))
         for each in mirrored:
             self._add(each, names[each.mirror.key], partial(tell, each.mirror.key))
-        others = [each["key"] for each in self.protocols if not each["evaluated"]]
-        for protocol in self.protocols:
-            if protocol["evaluated"]:
-                protocol["relative"] = nearest(self.figures, protocol["key"], others)
+        others = [each.key for each in self.protocols if not each.evaluated]
+        self.protocols = [
+            each.model_copy(update={"relative": nearest(self.figures, each.key, others)})
+            if each.evaluated
+            else each
+            for each in self.protocols
+        ]
 
     def _add(
         self, mirrored: Mirrored, names: Mapping[str, str], tell: Callable[[int, int], None]
     ) -> None:
         mirror, found = mirrored.mirror, StudyCells(mirrored, names, tell)
         made = list(found.parts())
-        cells = list(itertools.chain.from_iterable(cells for _, cells in made))
-        study: EvaluatedStudy = {
-            "key": mirror.key,
-            "title": mirror.study.title,
-            "folder": relative(mirror.study.folder),
-            "paper": mirror.study.citation is not None,
-            "parts": [part for part, _ in made],
-        }
+        cells = [cell for _, _, of_part in made for cell in of_part]
+        study = EvaluatedStudy(
+            key=mirror.key,
+            title=mirror.study.title,
+            folder=relative(mirror.study.folder),
+            paper=mirror.study.citation is not None,
+            parts={key: part for key, part, _ in made},
+        )
         self.studies.append(study)
         self.cells += cells
         self._counts.append(found.counts())
-        labels = {each["key"]: each["label"] for each in self.protocols}
+        labels = {each.key: each.label for each in self.protocols}
         figures = (figure_of(mirror, key, study, cells, labels) for key in mirror.file.figures)
         self.figures += [each for each in figures if each is not None]
         common = {name: names[key] for key, name in common_names(mirror).items()}
@@ -469,7 +471,7 @@ class Joined:
         for newcomer, runs in mirrored.runs.items():
             reasons[newcomer] = [found.failed.get(each.run["run_id"], "") for each in runs]
         self.problems += [
-            Problem(protocol=protocol, study=mirror.key, part="", said=why)
+            Problem(protocol=protocol, study=mirror.key, said=why)
             for protocol, found_reasons in reasons.items()
             for why in dict.fromkeys(filter(None, found_reasons))
         ]
@@ -483,13 +485,12 @@ class Joined:
             for run in each.to_simulate
         }
         records = [each for each in map(read_run, folders.values()) if each is not None]
-        return {
-            "simulated": sum(each["simulated"] for each in self._counts),
-            "published": sum(each["published"] for each in self._counts),
-            "failed": sum(each["failed"] for each in self._counts),
-            "missing": sum(each["missing"] for each in self._counts),
-            "cpu_s": round(sum(each["cpu_s"] or 0.0 for each in records), 2),
+        totals = {
+            status: sum(each[status] for each in self._counts)
+            for status in ("published", "simulated", "failed", "missing")
         }
+        cpu_s = sum(each["cpu_s"] or 0.0 for each in records)
+        return Cost(**totals, cpu_s=round(cpu_s, 2))
 
 
 def common_names(mirror: Mirror) -> dict[str, str]:
@@ -515,14 +516,14 @@ def _told_apart(protocols: Iterable[EvaluatedProtocol]) -> Iterator[EvaluatedPro
     labels, spare = {""}, list(_SPARE_COLOURS)
     colours: set[str] = set()
     for each in protocols:
-        label, colour = each["label"], each["colour"].lower()
+        label, colour = each.label, each.colour.lower()
         if label in labels:
-            label = f"{label} ({each['key'] if each['evaluated'] else 'published'})"
+            label = f"{label} ({each.key if each.evaluated else 'published'})"
         if colour in colours and spare:
             colour = spare.pop(0)
         labels.add(label)
         colours.add(colour)
-        yield {**each, "label": label, "colour": colour}
+        yield each.model_copy(update={"label": label, "colour": colour})
 
 
 def _protocols(
@@ -531,34 +532,27 @@ def _protocols(
     names: Mapping[str, Mapping[str, str]],
 ) -> Iterator[EvaluatedProtocol]:
     """The newcomers, then the protocols of the studies, each common name once."""
-    known_as: dict[str, dict[str, list[str]]] = {}
-    for study, keys in names.items():
-        for key, name in keys.items():
-            known_as.setdefault(name, {}).setdefault(study, []).append(key)
     for each in newcomers:
-        folder = "" if each.folder is None else relative(each.folder.path)
-        yield {
-            "key": each.key,
-            "label": each.protocol.label,
-            "colour": each.protocol.colour,
-            "evaluated": True,
-            "source": each.source,
-            "folder": folder,
-            "known_as": known_as.pop(each.key, {}),
-            "relative": "",
-        }
+        yield EvaluatedProtocol(
+            key=each.key,
+            label=each.protocol.label,
+            colour=each.protocol.colour,
+            evaluated=True,
+            source=each.source,
+            folder="" if each.folder is None else relative(each.folder.path),
+        )
     common = YamlFile(config_dir() / ATLAS_NAME).validate(Catalogue).protocols
-    studies = {each.mirror.key: each.mirror.study for each in mirrored}
-    for name, places in known_as.items():
-        study, (key, *_) = next(iter(places.items()))
-        protocol = studies[study].protocols[key]
-        yield {
-            "key": name,
-            "label": common[name].name if name in common else protocol.label,
-            "colour": protocol.colour,
-            "evaluated": False,
-            "source": f"{study}:{key}",
-            "folder": relative(Path(protocol.folder)) if protocol.folder else "",
-            "known_as": places,
-            "relative": "",
-        }
+    known = {each.key for each in newcomers}
+    for mirror in (each.mirror for each in mirrored):
+        for key, name in names[mirror.key].items():
+            if name not in known:
+                known.add(name)
+                protocol = mirror.study.protocols[key]
+                yield EvaluatedProtocol(
+                    key=name,
+                    label=common[name].name if name in common else protocol.label,
+                    colour=protocol.colour,
+                    evaluated=False,
+                    source=f"{mirror.key}:{key}",
+                    folder=relative(Path(protocol.folder)) if protocol.folder else "",
+                )

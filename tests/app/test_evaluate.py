@@ -148,10 +148,10 @@ def test_the_matrix_has_a_row_and_a_column_more(evaluated: Path) -> None:
 def test_called_again_it_simulates_nothing_and_full_adds_repetitions(evaluated: Path) -> None:
     plain = str(evaluated / "mine" / "plain")
     again = said_by(_evaluate(evaluated, "--quick", "--dry-run", plain))
-    assert "6 runs, 0 published, 0 to simulate" in again
+    assert "6 runs, 6 finished, 0 to simulate" in again
     full = said_by(_evaluate(evaluated, "--dry-run", plain))
     # Both repetitions alone, longer, and each of the five pairs with a shorter delay.
-    assert "12 runs, 0 published, 7 to simulate" in full
+    assert "12 runs, 5 finished, 7 to simulate" in full
     judged, pairs = (each.text for each in _document(evaluated).studies[0].parts.values())
     assert "Newcomers are simulated for 8 and 40 s here" in judged
     assert pairs == ""
@@ -169,11 +169,11 @@ def test_a_study_that_is_only_named_takes_part_where_it_is(tmp_path: Path) -> No
         path.write_text(path.read_text().replace(old, new, 1))
     asked = ("--quick", "--dry-run", plain)
     told = said_by(_evaluate(tmp_path, *asked))
-    assert "evaluation: 6 runs" in told
-    assert "another:" not in told
+    assert "evaluation, tier paper: 6 runs" in told
+    assert "another" not in told
     named = said_by(_evaluate(tmp_path, *asked, "--study", "another"))
-    assert "another: 6 runs" in named
-    assert "evaluation: 6 runs" not in named
+    assert "another, tier paper: 6 runs" in named
+    assert "evaluation, tier paper" not in named
 
 
 @pytest.mark.parametrize(

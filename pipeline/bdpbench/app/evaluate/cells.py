@@ -82,27 +82,16 @@ class StudyCells:
     Args:
         mirrored: the study with its newcomers.
         names: key of a protocol of the study → its key in the document.
-        tell: gets the numbers of runs that are measured, and of all.
     """
 
-    def __init__(
-        self,
-        mirrored: Mirrored,
-        names: Mapping[str, str],
-        tell: Callable[[int, int], None] = lambda done, of: None,
-    ) -> None:
-        self._mirrored, self._file, self._tell = mirrored, mirrored.mirror.file, tell
+    def __init__(self, mirrored: Mirrored, names: Mapping[str, str]) -> None:
+        self._mirrored, self._file = mirrored, mirrored.mirror.file
         self._names = dict(names)
         self._names |= {mirrored.key_of(each.key): each.key for each in mirrored.newcomers}
 
     @cached_property
     def _measured(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        return self._mirrored.measured(self._tell)
-
-    @property
-    def failed(self) -> dict[str, str]:
-        """Run id → why a run that had to be simulated has no values."""
-        return self._measured[1]
+        return self._mirrored.measured()
 
     @cached_property
     def _values(self) -> dict[str, Values]:
@@ -146,18 +135,26 @@ class StudyCells:
     def _status(self, run: PlannedRun) -> tuple[Status, str]:
         if self._mirrored.is_published(run):
             return "published", ""
-        why = self.failed.get(run["run_id"])
+        why = self._measured[1].get(run["run_id"])
         if why is None:
             return "simulated", ""
         return ("missing" if why == "was not simulated" else "failed"), why
 
-    def counts(self) -> dict[Status, int]:
+    def counts(self) -> dict[str, int]:
         """How many runs of newcomers, each once, are published, simulated, failed or missing."""
         runs = {each.run["run_id"]: each.status for each in self._shown if each.newcomer}
-        found: dict[Status, int] = {"published": 0, "simulated": 0, "failed": 0, "missing": 0}
-        for status in runs.values():
-            found[status] += 1
-        return found
+        statuses: tuple[Status, ...] = ("published", "simulated", "failed", "missing")
+        return {each: list(runs.values()).count(each) for each in statuses}
+
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """What is missing: the newcomer, "" for the study's own protocols, and why, each once."""
+        own = [run for runs in self._mirrored.own.values() for run in runs]
+        lacking = sum(not self._mirrored.is_published(run) for run in own)
+        if lacking:
+            said = f"{lacking} of the {len(own)} runs of its own protocols are not published here"
+            yield "", said
+        found = ((each.newcomer, each.why) for each in self._shown if each.newcomer and each.why)
+        yield from dict.fromkeys(found)
 
     def parts(self) -> Iterator[tuple[str, Part, list[Cell]]]:
         """Each part that the choice has runs of: its key, the part, and its cells."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -88,10 +88,7 @@ class WantedFiles:
 
 
 def make_files(
-    folder: Path,
-    wanted: WantedFiles,
-    earlier: Earlier | None = None,
-    begin: Callable[[str], None] = lambda what: None,
+    folder: Path, wanted: WantedFiles, earlier: Earlier | None = None
 ) -> Iterator[tuple[str, Path]]:
     """Write the report of an evaluation, and what else is wanted: what it is, and its path.
 
@@ -99,7 +96,6 @@ def make_files(
         folder: folder of the evaluation.
         wanted: what to make.
         earlier: the evaluation that the report compares this one with.
-        begin: is told before what takes a while.
 
     Raises:
         BdpbenchError: as ``WantedFiles.check``; when the evaluation is missing, damaged or of
@@ -110,12 +106,10 @@ def make_files(
     write_text_atomically(page, visible(evaluation_page(report)))
     yield "report", page
     if wanted.export is not None:
-        begin("tables and figures")
         formats, said = parse_formats(wanted.formats), origin(report.evaluation.ns2_build_id)
         write_exported(wanted.export, evaluation_files(report, formats, said))
         yield "tables and figures", wanted.export
     if wanted.pdf:
-        begin("PDF")
         print_page(page, folder / PDF_NAME)
         yield "PDF", folder / PDF_NAME
 

@@ -18,7 +18,6 @@ import click
 from pydantic import BaseModel
 
 from bdpbench.cli import cli
-from bdpbench.contracts.evaluation import GALLERY, read_evaluation_document
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.judged import direction, judged_of
 from bdpbench.contracts.paths import repository_root
@@ -26,7 +25,6 @@ from bdpbench.contracts.runs import Definition
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
 from bdpbench.pages.errata import errata_page
-from bdpbench.pages.evaluation.gallery import gallery_page
 from bdpbench.studies.atlas import Catalogue, Membership
 from bdpbench.studies.config import Config
 from bdpbench.studies.evaluate import EvaluateFile
@@ -61,9 +59,7 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
 
 def references() -> dict[str, str]:
     """All pages of ``docs/reference/``: file name → Markdown."""
-    gallery = read_evaluation_document(repository_root() / GALLERY)
     return {
-        "gallery.md": gallery_page(_GENERATED, gallery),
         "errata.md": errata_page(_GENERATED),
         "study.md": _keys_page(),
         "metrics.md": _metrics_page(),

@@ -84,17 +84,17 @@ def _document(folder: Path, name: str = "four") -> Evaluation:
 
 
 def _figure(document: Evaluation, key: str) -> dict[str, FigureValue]:
-    found = next(each for each in document["figures"] if each["key"] == key)
-    return {each["protocol"]: each for each in found["values"]}
+    found = next(each for each in document.figures if each.key == key)
+    return {each.protocol: each for each in found.values}
 
 
 def test_a_protocol_that_never_cuts_is_a_danger_to_others(evaluated: Path) -> None:
     document = _document(evaluated)
     left = _figure(document, "reno")
-    assert left["Bully"]["rank"] == left["Bully"]["of"] == 3
-    assert (left["Bully"]["value"] or 0) < 0.2 < 0.7 < (left["Plain"]["value"] or 0)
-    answers = next(each for each in document["criteria"] if each["key"] == "reno")["answers"]
-    passes = {each["protocol"]: each["passes"] for each in answers}
+    assert left["Bully"].rank == left["Bully"].of == 3
+    assert (left["Bully"].value or 0) < 0.2 < 0.7 < (left["Plain"].value or 0)
+    answers = next(each for each in document.criteria if each.key == "reno").answers
+    passes = {each.protocol: each.passes for each in answers}
     assert (passes["Bully"], passes["Plain"]) == (False, True)
     page = (evaluated / "results" / "evaluations" / "four" / "evaluation.html").read_text()
     assert "(RFC 9743, section 5.2). It is a danger to others." in page
@@ -103,33 +103,33 @@ def test_a_protocol_that_never_cuts_is_a_danger_to_others(evaluated: Path) -> No
 def test_a_protocol_that_never_grows_is_last(evaluated: Path) -> None:
     document = _document(evaluated)
     fill, goodput = _figure(document, "fill"), _figure(document, "goodput")
-    assert (fill["Timid"]["value"], fill["Timid"]["why"]) == (None, "never reached in 1 of 1 runs")
-    assert fill["Timid"]["rank"] == goodput["Timid"]["rank"] == 4
+    assert (fill["Timid"].value, fill["Timid"].why) == (None, "never reached in 1 of 1 runs")
+    assert fill["Timid"].rank == goodput["Timid"].rank == 4
 
 
 def test_what_cannot_run_is_told_and_the_rest_is_there(evaluated: Path) -> None:
     document = _document(evaluated)
-    problem, *others = document["problems"]
-    assert problem["protocol"] == "Broken"
-    assert "law.cc:" in problem["said"]
-    assert "cwnd_packets" in problem["said"]
+    problem, *others = document.problems
+    assert problem.protocol == "Broken"
+    assert "law.cc:" in problem.said
+    assert "cwnd_packets" in problem.said
     # Half fails after 15 s: in the pairs, and not in the shorter runs alone.
     assert others
-    assert {each["protocol"] for each in others} == {"Half", ""}
+    assert {each.protocol for each in others} == {"Half", ""}
     assert "6 of the 6 runs of its own protocols are not published here" in [
-        each["said"] for each in others
+        each.said for each in others
     ]
-    assert _figure(document, "goodput")["Half"]["rank"] is not None
+    assert _figure(document, "goodput")["Half"].rank is not None
     lost = _figure(document, "reno")["Half"]
-    assert (lost["value"], lost["rank"]) == (None, None)
-    assert "ns-2" in lost["why"]
-    assert document["cost"]["failed"] == 5
-    assert [each["key"] for each in document["protocols"] if each["evaluated"]] == [
+    assert (lost.value, lost.rank) == (None, None)
+    assert "ns-2" in lost.why
+    assert document.cost.failed == 5
+    assert [each.key for each in document.evaluated] == [
         "Bully", "Timid", "Half", "Plain",
     ]  # fmt: skip
     assert "Broken cannot be evaluated" in (evaluated / "said.txt").read_text()
-    liars = next(each for each in document["criteria"] if each["key"] == "liars")
-    assert (liars["answers"], liars["rule"]) == ([], "")
+    liars = next(each for each in document.criteria if each.key == "liars")
+    assert (liars.answers, liars.rule) == ([], "")
 
 
 def test_the_matrix_has_a_row_and_a_column_more(evaluated: Path) -> None:
@@ -148,11 +148,11 @@ def test_the_matrix_has_a_row_and_a_column_more(evaluated: Path) -> None:
 def test_called_again_it_simulates_nothing_and_full_adds_repetitions(evaluated: Path) -> None:
     plain = str(evaluated / "mine" / "plain")
     again = said_by(_evaluate(evaluated, "--quick", "--dry-run", plain))
-    assert "6 runs, 0 published, 0 to simulate" in again
+    assert "6 runs, 6 finished, 0 to simulate" in again
     full = said_by(_evaluate(evaluated, "--dry-run", plain))
     # Both repetitions alone, longer, and each of the five pairs with a shorter delay.
-    assert "12 runs, 0 published, 7 to simulate" in full
-    judged, pairs = (each["text"] for each in _document(evaluated)["studies"][0]["parts"])
+    assert "12 runs, 5 finished, 7 to simulate" in full
+    judged, pairs = (each.text for each in _document(evaluated).studies[0].parts.values())
     assert "Newcomers are simulated for 8 and 40 s here" in judged
     assert pairs == ""
 
@@ -169,11 +169,11 @@ def test_a_study_that_is_only_named_takes_part_where_it_is(tmp_path: Path) -> No
         path.write_text(path.read_text().replace(old, new, 1))
     asked = ("--quick", "--dry-run", plain)
     told = said_by(_evaluate(tmp_path, *asked))
-    assert "evaluation: 6 runs" in told
-    assert "another:" not in told
+    assert "evaluation, tier paper: 6 runs" in told
+    assert "another" not in told
     named = said_by(_evaluate(tmp_path, *asked, "--study", "another"))
-    assert "another: 6 runs" in named
-    assert "evaluation: 6 runs" not in named
+    assert "another, tier paper: 6 runs" in named
+    assert "evaluation, tier paper" not in named
 
 
 @pytest.mark.parametrize(
@@ -328,24 +328,24 @@ def test_under_another_name_a_protocol_is_judged_as_it_is_published(
     done = call_here({"BDPBENCH_RESULTS": str(tmp_path / "results")}, *words)
     assert ", 0 to simulate" in said_by(done)
     document = _document(tmp_path, "other")
-    assert len(document["figures"]) >= 10
-    for figure in document["figures"]:
-        values = {each["protocol"]: each for each in figure["values"]}
+    assert len(document.figures) >= 10
+    for figure in document.figures:
+        values = {each.protocol: each for each in figure.values}
         facts = ("value", "low", "high", "rank", "runs")
-        mine, cubic = ([values[key][fact] for fact in facts] for key in ("Other", "cubic"))
+        mine, cubic = ([getattr(values[key], fact) for fact in facts] for key in ("Other", "cubic"))
         assert mine == cubic
-        assert values["Other"]["of"] == 9
-    answered = [each for each in document["criteria"] if each["rule"]]
-    assert all(len(each["answers"]) == 9 for each in answered)
-    assert document["protocols"][0]["relative"] == "cubic"
-    colours = [each["colour"] for each in document["protocols"]]
+        assert values["Other"].of == 9
+    answered = [each for each in document.criteria if each.rule]
+    assert all(len(each.answers) == 9 for each in answered)
+    assert document.protocols[0].relative == "cubic"
+    colours = [each.colour for each in document.protocols]
     assert len(set(colours)) == len(colours) == 9
-    deep = next(each for each in document["criteria"] if each["key"] == "bufferbloat")
-    cubic = next(each["worst"] for each in deep["answers"] if each["protocol"] == "cubic")
+    deep = next(each for each in document.criteria if each.key == "bufferbloat")
+    cubic = next(each.worst for each in deep.answers if each.protocol == "cubic")
     assert cubic is not None
-    assert deep["bound"] == deep["reference"] == cubic > 150
-    has, comes_to = re.findall(r"[\d.]+(?= ms)", deep["rule"])[1:]
-    assert deep["rule"] == (
+    assert deep.bound == deep.reference == cubic > 150
+    has, comes_to = re.findall(r"[\d.]+(?= ms)", deep.rule)[1:]
+    assert deep.rule == (
         f"at most 150 ms, or what CUBIC has ({has} ms); that is at most {comes_to} ms"
     )
     assert float(has) == float(comes_to) == pytest.approx(cubic, rel=1e-3)
@@ -357,19 +357,19 @@ def test_a_protocol_that_is_published_stands_once_under_its_own_name(
     words = ("evaluate", "cubic", "--study", "evaluation", "--backend", "native")
     said_by(call_here({"BDPBENCH_RESULTS": str(tmp_path / "results")}, *words))
     document, cells = read_evaluation(tmp_path / "results" / "evaluations" / "cubic9438")
-    mine = document["protocols"][0]
-    assert (mine["key"], mine["known_as"]) == ("Cubic9438", {"evaluation": ["CUBIC"]})
-    assert len({each["label"] for each in document["protocols"]}) == 8
-    assert len({each["colour"] for each in document["protocols"]}) == 8
-    assert all(len(each["values"]) <= 8 for each in document["figures"])
+    mine = document.protocols[0]
+    assert (mine.key, mine.source) == ("Cubic9438", "config/protocols/cubic")
+    assert len({each.label for each in document.protocols}) == 8
+    assert len({each.colour for each in document.protocols}) == 8
+    assert all(len(each.values) <= 8 for each in document.figures)
     place = ["part", "column", "protocol", "row", "beside", "panel", "x"]
     assert not cells.select(place).is_duplicated().any()
     # Rules that are relative to it find it under its own name.
-    related = [each for each in document["criteria"] if ", or what CUBIC" in each["rule"]]
+    related = [each for each in document.criteria if ", or what CUBIC" in each.rule]
     assert related
     for each in related:
-        own = next(answer for answer in each["answers"] if answer["protocol"] == "Cubic9438")
-        assert each["reference"] == own["worst"] is not None
+        own = next(answer for answer in each.answers if answer.protocol == "Cubic9438")
+        assert each.reference == own.worst is not None
 
 
 def test_the_name_of_another_protocol_is_refused() -> None:
@@ -384,7 +384,7 @@ def test_a_complete_evaluation_is_replaced_by_complete_ones_only(evaluated: Path
     assert "stays as it is" not in done
     events = [json.loads(line) for line in done.splitlines()]
     assert str(kept / "evaluation.json") in [each.get("path") for each in events]
-    assert _document(evaluated, "kept")["cost"]["simulated"] == 6
+    assert _document(evaluated, "kept").cost.simulated == 6
     before = {
         name: (kept / name).read_bytes()
         for name in ("evaluation.json", "cells.parquet", "evaluation.html")
@@ -396,7 +396,7 @@ def test_a_complete_evaluation_is_replaced_by_complete_ones_only(evaluated: Path
     assert "kept stays as it is, because this evaluation lacks 5 runs: it is in " in done.stdout
     assert {name: (kept / name).read_bytes() for name in before} == before
     document = _document(evaluated, beside.name)
-    assert [each["key"] for each in document["protocols"] if each["evaluated"]] == ["Plain", "Half"]
+    assert [each.key for each in document.evaluated] == ["Plain", "Half"]
     assert {each.name for each in beside.iterdir()} >= {*before, "evaluation"}
     # A protocol that does not compile is missing, too.
     words = [str(mine / name) for name in ("plain", "broken")]
@@ -407,6 +407,4 @@ def test_a_complete_evaluation_is_replaced_by_complete_ones_only(evaluated: Path
     done = _evaluate(evaluated, "--quick", "--name", "kept", *words, "--against", str(kept))
     assert not beside.exists()
     assert "What changed" in (kept / "evaluation.html").read_text()
-    assert (
-        len([each for each in _document(evaluated, "kept")["protocols"] if each["evaluated"]]) == 2
-    )
+    assert len(_document(evaluated, "kept").evaluated) == 2

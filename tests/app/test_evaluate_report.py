@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shutil
 import subprocess
-import zipfile
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.needs import leave_out
@@ -19,14 +18,12 @@ from bdpbench.app.evaluate.report import (
     WantedFiles,
     make_files,
     published_prints,
-    read_earlier,
     report_of,
 )
-from bdpbench.archive.container import verify_archive
-from bdpbench.contracts import evaluation as contracts
+from bdpbench.contracts.documents import json_of
 from bdpbench.contracts.evaluation import (
-    CELLS_NAME,
     EVALUATION_NAME,
+    Evaluation,
     read_evaluation,
     write_evaluation,
 )
@@ -46,41 +43,20 @@ def folder(tmp_path: Path) -> Path:
     return found
 
 
-def _archive(folder: Path, path: Path, *names: str) -> Path:
-    with zipfile.ZipFile(path, "w") as archive:
-        for name in names:
-            archive.write(folder / name, f"mine/{name}")
-    return path
-
-
-def test_an_archive_and_a_folder_are_the_same_earlier_evaluation(
-    folder: Path, tmp_path: Path
-) -> None:
-    path = _archive(folder, tmp_path / "earlier.zip", EVALUATION_NAME, CELLS_NAME)
-    one, other = read_earlier(folder), read_earlier(path)
-    assert one.evaluation == other.evaluation
-    assert one.cells.equals(other.cells)
-    assert (one.name, other.name) == ("mine", "earlier.zip")
-
-
-def test_what_is_no_evaluation_is_refused(folder: Path, tmp_path: Path) -> None:
-    half = _archive(folder, tmp_path / "half.zip", EVALUATION_NAME)
-    text = tmp_path / "text.zip"
-    text.write_text("no archive")
-    for path, said in (
-        (half, "it has no cells.parquet"),
-        (text, "cannot be read"),
-        (tmp_path / "gone.zip", "cannot be read"),
-    ):
+def test_what_is_no_evaluation_is_refused(folder: Path) -> None:
+    (folder / EVALUATION_NAME).write_text("{}")
+    for path, said in ((folder, "has schema version None"), (folder / "gone", "no such file")):
         with pytest.raises(BdpbenchError, match=said) as error:
             WantedFiles(against=path).check()
         assert str(path) in str(error.value)
-    damaged = tmp_path / "damaged.zip"
-    with zipfile.ZipFile(damaged, "w") as archive:
-        archive.writestr(EVALUATION_NAME, "{}")
-        archive.write(folder / CELLS_NAME, CELLS_NAME)
-    with pytest.raises(BdpbenchError, match=re.escape(str(damaged))):
-        read_earlier(damaged)
+
+
+def test_a_damaged_document_names_its_place(folder: Path) -> None:
+    document = json_of(folder / EVALUATION_NAME, "an evaluation")
+    document["studies"][0]["parts"]["table"]["kind"] = "heap"
+    (folder / EVALUATION_NAME).write_text(json.dumps(document))
+    with pytest.raises(BdpbenchError, match=r"studies\.0\.parts\.table\.kind is 'heap'"):
+        read_evaluation(folder)
 
 
 def test_cells_of_another_evaluation_are_no_part_of_this_one(folder: Path) -> None:
@@ -90,42 +66,6 @@ def test_cells_of_another_evaluation_are_no_part_of_this_one(folder: Path) -> No
     (folder / EVALUATION_NAME).write_bytes(document)
     with pytest.raises(BdpbenchError, match=r"does not belong to the evaluation\.json beside it"):
         read_evaluation(folder)
-
-
-def test_a_kill_leaves_the_earlier_evaluation_or_the_new_one(
-    folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    evaluation, cells = read_evaluation(folder)
-
-    def killed(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    def killed_last(path: Path, target: Path) -> Path:
-        if path.name == f"{CELLS_NAME}.next":
-            raise KeyboardInterrupt
-        return path.rename(target)
-
-    def write(name: str, rows: int, *patched: object) -> None:
-        with monkeypatch.context() as patch:
-            patch.setattr(*patched)
-            with pytest.raises(KeyboardInterrupt):
-                write_evaluation(folder, {**evaluation, "name": name}, cells.head(rows))
-
-    def found() -> tuple[str, int]:
-        document, table = read_evaluation(folder)
-        return document["name"], table.height
-
-    write("second", 2, contracts, "write_record_atomically", killed)
-    assert found() == ("mine", cells.height)
-    write(
-        "third", 3, Path, "replace", killed_last
-    )  # the document is there, and its cells have another name
-    assert found() == ("third", 3)
-    write("fourth", 4, contracts, "write_record_atomically", killed)
-    assert found() == ("third", 3)
-    write_evaluation(folder, evaluation, cells)
-    assert found() == ("mine", cells.height)
-    assert {each.name for each in folder.iterdir()} == {EVALUATION_NAME, CELLS_NAME}
 
 
 def test_files_are_written_beside_the_evaluation(folder: Path, tmp_path: Path) -> None:
@@ -173,33 +113,11 @@ def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:
         assert "Figure a (s)" in text  # the title of an axis
 
 
-def test_an_archive_is_whole_and_has_the_protocol_but_not_its_place(
-    folder: Path, tmp_path: Path
-) -> None:
-    law = tmp_path / "somewhere" / "law.cc"
-    law.parent.mkdir()
-    law.write_text("// a law\n")
-    evaluation, cells = read_evaluation(folder)
-    mine = evaluation["protocols"][0]
-    mine["folder"] = mine["source"] = relative(law.parent)
-    write_evaluation(folder, evaluation, cells)
-    path = tmp_path / "mine.zip"
-    assert dict(make_files(folder, WantedFiles(archive=path)))["archive"] == path
-    assert verify_archive(path).problems == ()
-    with zipfile.ZipFile(path) as archive:
-        assert archive.read("source/protocols/Mine/law.cc") == b"// a law\n"
-        for name in ("evaluation.json", "evaluation.html", "README.md"):
-            assert b"somewhere" not in archive.read(name)
-        assert "exports/tables/paper-table.tex" in archive.namelist()
-    assert read_earlier(path).evaluation["figures"] == evaluation["figures"]
-
-
-def _of_sharma(*runs: str) -> Any:
-    studies = made.evaluation([])["studies"]
-    studies[0] |= {"key": "sharma2006"}
-    (past,) = (each for each in studies[0]["parts"] if each["kind"] == "history")
+def _of_sharma(*runs: str) -> Evaluation:
+    (study,) = made.evaluation([]).model_dump()["studies"]
+    past = study["parts"]["past"]
     past["runs"] = [{**past["runs"][0], "run_id": each} for each in runs]
-    return made.evaluation([], studies=studies)
+    return made.evaluation([], studies=[{**study, "key": "sharma2006"}])
 
 
 def test_published_runs_have_their_series_and_their_printed_numbers(tmp_path: Path) -> None:
@@ -219,11 +137,11 @@ def test_published_runs_have_their_series_and_their_printed_numbers(tmp_path: Pa
 
 def test_the_report_of_another_study_about_the_same_law_is_named(folder: Path) -> None:
     evaluation, cells = read_evaluation(folder)
-    mine = evaluation["protocols"][0]
+    mine, *others = evaluation.protocols
     assert 'data-published="' not in evaluation_page(report_of(folder, evaluation, cells))
     cubic = relative(config_dir() / "protocols" / "cubic")
     for found in ({"folder": cubic}, {"source": "sharma2006:HTCP", "folder": ""}):
-        protocols = [{**mine, **found}, *evaluation["protocols"][1:]]
-        changed: Any = {**evaluation, "protocols": protocols}
+        protocols = [mine.model_copy(update=found), *others]
+        changed = evaluation.model_copy(update={"protocols": protocols})
         page = evaluation_page(report_of(folder, changed, cells))
         assert len(re.findall('data-published="two_simulators/report.html', page)) == 1

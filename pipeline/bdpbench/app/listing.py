@@ -102,21 +102,23 @@ def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
 # --------------------------------------------------------------------------------- of `run`
 
 
-def announce_plan(view: View, prepared: Prepared, cores: int) -> None:
-    """Say how many runs are to be simulated, and how long that takes."""
+def announce_plan(view: View, prepared: Prepared, cores: int, published: int = 0) -> None:
+    """Say how many runs are to be simulated, beside published ones, and how long that takes."""
     plan, missing = prepared.plan, prepared.missing
     done = sum(is_finished(prepared.paths, run) for run in distinct(plan["runs"]))
-    runs = done + len(missing)
+    runs = published + done + len(missing)
+    known = f"{done} finished, {published} published" if published else f"{done} finished"
     expected_s = call_wall_s(missing, cores)
     takes = f"about {duration_text(expected_s)} on {several(cores, 'core')}"
     view.tell(
         "plan",
-        f"{plan['study']}, tier {plan['tier']}: {several(runs, 'run')}, {done} finished, "
+        f"{plan['study']}, tier {plan['tier']}: {several(runs, 'run')}, {known}, "
         f"{len(missing)} to simulate ({takes})",
         study=plan["study"],
         tier=plan["tier"],
         runs=runs,
         finished=done,
+        published=published,
         to_simulate=len(missing),
         expected_s=expected_s,
         jobs=cores,

@@ -64,7 +64,7 @@ def run_study(request: RunRequest) -> None:
             announce_runs(view, planned)
             return
         results = planned.paths.results
-        with exclusive(results, partial(_tell_waiting, view, results)) as had_to_wait:
+        with exclusive(results, partial(tell_waiting, view, results)) as had_to_wait:
             # Plan again, because the process that held the lock may have finished some runs.
             if had_to_wait:
                 planned = prepare(request)
@@ -176,7 +176,8 @@ def remove_left(prepared: Prepared) -> None:
             remove_temporaries(folder / part)
 
 
-def _tell_waiting(view: View, results: Path, text: str) -> None:
+def tell_waiting(view: View, results: Path, text: str) -> None:
+    """Say that another call is waited for."""
     view.tell("waiting", text, results=str(results))
 
 

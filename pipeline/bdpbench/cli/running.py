@@ -40,14 +40,10 @@ def run_command(scenarios: Words, protocols: Words, **asked: Any) -> None:
 @click.option("--quick", is_flag=True, help="Some runs of each study: minutes instead of hours.")
 @click.option("--study", "studies", multiple=True, help="Only this study; may be repeated.")
 @click.option("--name", help="Name of the folder in results/evaluations/.")
-@click.option(
-    "--against", type=PATH, help="Show what changed since this evaluation, or an archive of one."
-)
+@click.option("--against", type=PATH, help="Show what changed since this evaluation, a folder.")
 @click.option("--export", type=PATH, help="Folder for tables (LaTeX, CSV), figures and values.")
 @click.option("--format", "formats", default="pdf", show_default=True, help="Of the figures.")
 @click.option("--pdf", is_flag=True, help="Print the report, with an installed Chromium or Chrome.")
-@click.option("--archive", type=PATH, help="File for all of it with its sources, a zip.")
-@click.option("--gallery", is_flag=True, help="Keep it for the documentation's gallery.")
 @call_options
 def evaluate_command(protocols: Words, **asked: Any) -> None:
     """Put protocols into the scenarios of all studies, and compare them with all others.
@@ -60,7 +56,7 @@ def evaluate_command(protocols: Words, **asked: Any) -> None:
     from bdpbench.app.evaluate.evaluating import EvaluateRequest, evaluate
     from bdpbench.app.evaluate.report import WantedFiles
 
-    names = ("against", "export", "formats", "pdf", "archive", "gallery")
+    names = ("against", "export", "formats", "pdf")
     files = WantedFiles(**{name: asked.pop(name) for name in names})
     evaluate(EvaluateRequest(protocols, files=files, **asked))
 

@@ -71,7 +71,7 @@ def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:
 def reader(
     kind: type[Document], what: str, version: int, name: str = ""
 ) -> Callable[[Path], Document]:
-    """The function that reads a JSON file of bdpbench, which is one of these typed dictionaries.
+    """The function that reads a JSON file of bdpbench, a typed dictionary or model of this folder.
 
     It takes the path of the file, or that of its folder if the file has always the same ``name``,
     and raises a BdpbenchError as ``read_json`` and ``shaped``: when the file is missing, damaged or
@@ -114,14 +114,15 @@ def json_of(path: Path, what: str) -> Any:
 
 @functools.cache
 def _adapter(kind: Any) -> Any:
-    from pydantic import ConfigDict, TypeAdapter
+    from pydantic import BaseModel, ConfigDict, TypeAdapter
 
-    kind.__pydantic_config__ = ConfigDict(extra="allow", strict=True)
+    if not issubclass(kind, BaseModel):
+        kind.__pydantic_config__ = ConfigDict(extra="allow", strict=True)
     return TypeAdapter(kind)
 
 
 def shaped(data: object, kind: type[Document], path: Path, what: str) -> Document:
-    """The data of a file, checked against a typed dictionary of this folder.
+    """The data of a file, checked against a typed dictionary or model of this folder.
 
     Raises:
         BdpbenchError: naming the file, the first place that does not match, and what is there.
@@ -129,7 +130,7 @@ def shaped(data: object, kind: type[Document], path: Path, what: str) -> Documen
     from pydantic import ValidationError
 
     try:
-        _adapter(cast("Any", kind)).validate_python(data)
+        return cast("Document", _adapter(cast("Any", kind)).validate_python(data))
     except ValidationError as failure:
         first = failure.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the document"
@@ -139,7 +140,6 @@ def shaped(data: object, kind: type[Document], path: Path, what: str) -> Documen
             where=str(path),
             hint="remove it and run again",
         ) from None
-    return cast("Document", data)
 
 
 # ---------------------------------------------------------------- CSV

@@ -1,4 +1,4 @@
-"""``evaluation.json`` and ``cells.parquet``: protocols put beside those of the studies.
+"""``evaluate.yaml``, ``evaluation.json`` and ``cells.parquet``: protocols beside those of studies.
 
 How an evaluation comes about. A study may have ``evaluate.yaml`` beside its ``study.yaml``
 (``studies/evaluate.py``): which scenarios take a newcomer and in whose place, and the parts, i.e.
@@ -11,15 +11,16 @@ resolves them to runs as ever (``plan_run``); they make a ``plan.json`` like any
 was published under the same id is not simulated; its values are taken. All other protocols' values
 come from the published ``metrics.parquet``, so nothing of theirs is simulated.
 
-What it leaves in ``results/evaluations/NAME/`` is this document and the table of its cells, which
+What it leaves in ``results/evaluations/NAME/`` is the document and the table of its cells, which
 is all that pages and exports need; series over time come from the folders of the simulated runs,
-and from the published report for the others. Cells of a part share a row if they have the same
+and from the published report for the others. A part, column, figure or criterion of the document is
+that of ``evaluate.yaml`` with what was found. Cells of a part share a row if they have the same
 ``row``, a column if they have the same ``column`` and ``x``:
 
 - ``table``: a row for each protocol, a column for each ``Column``.
 - ``matrix``: a row for each protocol that takes the first place, a column for each ``beside``.
 - ``curve``: a line for each protocol over the parameter ``x``, a panel for each ``panel``.
-- ``history``: no values; ``Part["runs"]`` has the runs whose cwnd and queue are shown over time.
+- ``history``: no values; ``Part.runs`` has the runs whose cwnd and queue are shown over time.
 
 A value is a mean over the runs that differ in nothing but their repetition, or in the small changes
 that the part names where nothing is random; ``low`` and ``high`` are the interval that the column's
@@ -28,16 +29,18 @@ that the part names where nothing is random; ``low`` and ``high`` are the interv
 
 from __future__ import annotations
 
-from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NotRequired
+from typing import TYPE_CHECKING, Literal, get_type_hints
 
+from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from bdpbench.contracts.documents import reader, write_record_atomically
 from bdpbench.contracts.files import sha256_of, write_atomically
-from bdpbench.contracts.judged import JudgedDocument
+from bdpbench.contracts.judged import Better, Judged
+from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.reports import Version
+from bdpbench.contracts.yaml_files import Key, Label, ParameterName, Strict, Text, Title
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
@@ -45,16 +48,15 @@ if TYPE_CHECKING:
 
 EVALUATION_NAME = "evaluation.json"
 CELLS_NAME = "cells.parquet"
-_COMING_NAME = "cells.parquet.next"
-GALLERY = "reports/gallery.json"
-"""The evaluation of the documentation's gallery, without its parts, in the checkout."""
-EVALUATION_VERSION = 2
+EVALUATION_VERSION = 3
 
 Choice = Literal["quick", "full"]
 PartKind = Literal["table", "matrix", "curve", "history"]
+Status = Literal["published", "simulated", "failed", "missing"]
+"""Where a run's values come from; of what was not published or simulated, why it has none."""
 
 
-class EvaluatedProtocol(TypedDict):
+class EvaluatedProtocol(Strict):
     """A protocol of the document: one that is evaluated, or one of the studies.
 
     Attributes:
@@ -64,7 +66,6 @@ class EvaluatedProtocol(TypedDict):
         evaluated: whether it is evaluated; those come first.
         source: what the user named: a folder, from the checkout, or ``STUDY:KEY``.
         folder: its folder, from the checkout, "" if it has none.
-        known_as: study → its keys there.
         relative: of an evaluated one, the key of the other protocol whose judged figures are
             nearest to its own; "" if too few figures are known.
     """
@@ -74,42 +75,62 @@ class EvaluatedProtocol(TypedDict):
     colour: str
     evaluated: bool
     source: str
-    folder: str
-    known_as: dict[str, list[str]]
-    relative: str
+    folder: str = ""
+    relative: str = ""
 
 
-class Column(JudgedDocument):
-    """What the values of a column, or all values of a matrix or curve, are, and their judgement.
+class Quantity(Strict):
+    """What values are, and how they are judged, see ``JudgedDocument``; unit "1" for a ratio."""
+
+    title: str
+    unit: str
+    better: Better = ""
+    apart: float = 0.0
+    reference: float | None = None
+
+    @property
+    def judged(self) -> Judged:
+        """How they are judged."""
+        return Judged(self.better, self.apart, self.reference, self.unit)
+
+
+class ColumnFile(Strict):
+    """A metric of runs that a part shows."""
+
+    title: Label = Field("", description="Heading; the title of the metric if absent")
+    scenario: Key
+    metric: Label = Field("", description="Metric; a history has none")
+    subject: Label = Field("run", description="run, flow:0 or link:bottleneck")
+    only: dict[ParameterName, list[Scalar]] = Field(
+        default_factory=dict, description="Runs with one of these values; all if absent"
+    )
+    mean_over: list[ParameterName] = Field(
+        default_factory=list, description="Parameters over whose values the mean is taken"
+    )
+    quick: bool = Field(
+        True, description="Whether the quick choice shows it, whose runs may be too short for it"
+    )
+
+
+class Column(Quantity, ColumnFile):
+    """A column of the document.
 
     Attributes:
-        key: in the cells.
-        title: of the column.
-        scenario: key in the study.
-        metric, subject: as in ``metrics.parquet``, e.g. ``goodput`` of ``flow:0``.
-        unit: of the values; "1" for a ratio.
         definition: of the metric, in sentences.
         interval: in words, what ``low`` and ``high`` are.
     """
 
-    key: str
-    title: str
-    scenario: str
-    metric: str
-    subject: str
-    unit: str
     definition: str
     interval: str
 
 
-class PartRun(TypedDict):
+class PartRun(Strict):
     """A run that a part shows.
 
     Attributes:
         run_id, scenario, label: as in the plan.
         protocol, beside: keys in this document; ``beside`` is "" if there is no other protocol.
         evaluated: whether an evaluated protocol takes part.
-        status: ``published`` values, ``simulated`` here, ``failed``, or ``missing`` (neither).
     """
 
     run_id: str
@@ -118,49 +139,72 @@ class PartRun(TypedDict):
     protocol: str
     beside: str
     evaluated: bool
-    status: Literal["published", "simulated", "failed", "missing"]
+    status: Status
 
 
-class Part(TypedDict):
-    """A table or figure of a study with the evaluated protocols in it.
+class PartFile(Strict):
+    """A table or a figure of the study."""
+
+    title: Title
+    text: str = Field("", description="What it shows, for readers")
+    shows: list[Label] = Field(
+        default_factory=list, description="What of the paper it is, e.g. Table 1"
+    )
+    kind: PartKind
+    rows: ParameterName | None = Field(
+        None, description="Parameter that makes several rows for a protocol"
+    )
+    x: ParameterName | None = Field(None, description="Parameter of a curve's axis")
+    panels: ParameterName | None = Field(None, description="Parameter whose values make panels")
+    columns: dict[Key, ColumnFile] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _fits_its_kind(self) -> PartFile:
+        if (self.kind == "curve") != (self.x is not None):
+            raise ValueError("a curve has x, and nothing else has it")
+        if self.kind in ("curve", "matrix") and len(self.columns) != 1:
+            raise ValueError(f"a {self.kind} has one column")
+        if any((self.kind == "history") == bool(each.metric) for each in self.columns.values()):
+            raise ValueError("a history has no metric, and every other column has one")
+        return self
+
+
+class Part(PartFile):
+    """A part of the document, with the columns that the choice shows.
 
     Attributes:
-        key: in the study's ``evaluate.yaml``.
-        title, text: for readers.
-        shows: what of the paper it is, e.g. ``["Table 1"]``; empty if it has no counterpart.
-        kind: how its cells are laid out, see above.
-        columns: of a table; of the other kinds, the one column of all values.
-        x: parameter of a curve's axis, with its unit and description; "" elsewhere.
-        panels: parameter whose values make panels; "" without panels.
+        x_unit, x_title: unit and description of a curve's axis; "" elsewhere.
         in_place_of: scenario → label of the protocol whose place the newcomers take.
         runs: all runs behind it.
     """
 
-    key: str
-    title: str
-    text: str
-    shows: list[str]
-    kind: PartKind
-    columns: list[Column]
-    x: str
-    x_unit: str
-    x_title: str
-    panels: str
+    columns: dict[str, Column]  # type: ignore[assignment]  # of the same keys
+    x_unit: str = ""
+    x_title: str = ""
     in_place_of: dict[str, str]
     runs: list[PartRun]
 
 
-class EvaluatedStudy(TypedDict):
+class EvaluatedStudy(Strict):
     """A study's parts. ``paper``: whether it reproduces one; ``folder``: from the checkout."""
 
     key: str
     title: str
     folder: str
     paper: bool
-    parts: list[Part]
+    parts: dict[str, Part]
 
 
-class FigureValue(TypedDict):
+class FigureFile(Strict):
+    """A column of a part that readers judge by."""
+
+    question: Title
+    text: Text = Field(description="What is measured on which path, in sentences")
+    part: Key
+    column: Key
+
+
+class FigureValue(Strict):
     """A protocol's value of a judged figure.
 
     ``low`` and ``high`` are null with ``value``; ``why`` then says why it has none. ``rank`` is
@@ -185,29 +229,46 @@ def never_reached(value: float | None, why: str) -> bool:
     return value is None and why.startswith("never reached")
 
 
-class Figure(JudgedDocument):
-    """One of the figures that a reader judges by.
-
-    Attributes:
-        key, title, unit: as of its column, as is how it is judged.
-        text: what it is, in sentences, including the path that it is measured on.
-        question: what it answers.
-        study, part, column: where its cells are.
-        values: of all protocols, in the order of the document.
-    """
+class Figure(Quantity, FigureFile):
+    """A judged figure of the document, whose study has the part, with all protocols' values."""
 
     key: str
-    title: str
-    unit: str
-    text: str
-    question: str
     study: str
-    part: str
-    column: str
     values: list[FigureValue]
 
 
-class Answer(TypedDict):
+class CriterionFile(Strict):
+    """A question of RFC 9743, and the rule that answers it from a column."""
+
+    question: Title
+    section: Label = Field(description="Section of the RFC")
+    text: Text = Field(description="What is simulated, or why that cannot be simulated")
+    part: Key | None = None
+    column: Key | None = None
+    least: float | None = Field(None, description="A value below it does not pass")
+    most: float | None = Field(None, description="A value above it does not pass")
+    times: float | None = Field(
+        None, description="Times the value of the protocol `of`, as which the bound is meant"
+    )
+    of: Label = Field("", description="Common name of that protocol")
+    source: str = Field("", description="Where the rule comes from")
+
+    @model_validator(mode="after")
+    def _has_one_rule(self) -> CriterionFile:
+        rules = [self.least is not None, self.most is not None]
+        if self.part is None:
+            if self.column or any(rules) or self.times is not None or self.of or self.source:
+                raise ValueError("without a part there is no column, rule or source")
+        elif self.column is None or sum(rules) != 1 or not self.source:
+            raise ValueError("expected column, source, and one of least and most")
+        if (self.times is None) != (not self.of):
+            raise ValueError("times and of belong together")
+        if self.times is not None and self.times <= 0:
+            raise ValueError("times: expected a number greater than 0")
+        return self
+
+
+class Answer(Strict):
     """What one protocol's cells say to a criterion: ``passes`` is null where nothing is known."""
 
     protocol: str
@@ -217,48 +278,35 @@ class Answer(TypedDict):
     why: str
 
 
-class Criterion(TypedDict):
-    """A question of RFC 9743, answered by a rule over the cells of a column.
+class Criterion(CriterionFile):
+    """A question of the document, whose study has the part, if anything is simulated.
 
     Attributes:
-        key: in the study's ``evaluate.yaml``.
-        title: the question.
-        section: of the RFC.
-        text: what is simulated, or why a simulator cannot answer it.
         rule: in words, with what it comes to, e.g. "at most 150 ms, or what CUBIC has (998 ms);
             that is at most 998 ms"; "" if nothing is simulated.
         bound: what it comes to; null if nothing is simulated.
         reference: value of the other protocol that the rule names; null if it names none, or if
             that has no value.
-        source: where the rule comes from; "" if nothing is simulated.
-        study, part, column: where its cells are; "" if nothing is simulated.
         answers: of all protocols; empty if nothing is simulated.
     """
 
     key: str
-    title: str
-    section: str
-    text: str
+    study: str
     rule: str
     bound: float | None
     reference: float | None
-    source: str
-    study: str
-    part: str
-    column: str
     answers: list[Answer]
 
 
-class Problem(TypedDict):
-    """Something that could not be evaluated, and why; ``study`` and ``part`` may be ""."""
+class Problem(Strict):
+    """Something that could not be evaluated, and why; ``protocol`` and ``study`` may be ""."""
 
     protocol: str
     study: str
-    part: str
     said: str
 
 
-class Cost(TypedDict):
+class Cost(Strict):
     """Numbers of runs of the evaluated protocols, and CPU time of those that were simulated, s."""
 
     simulated: int
@@ -268,10 +316,10 @@ class Cost(TypedDict):
     cpu_s: float
 
 
-class Evaluation(TypedDict):
+class Evaluation(Strict):
     """Content of ``evaluation.json``; ``cells_sha256`` is that of the table that belongs to it."""
 
-    schema_version: int
+    schema_version: int = EVALUATION_VERSION
     name: str
     choice: Choice
     bdpbench: Version
@@ -282,8 +330,27 @@ class Evaluation(TypedDict):
     studies: list[EvaluatedStudy]
     problems: list[Problem]
     cost: Cost
-    description: NotRequired[str]
-    cells_sha256: NotRequired[str]
+    cells_sha256: str = ""
+
+    @property
+    def evaluated(self) -> list[EvaluatedProtocol]:
+        """The evaluated protocols."""
+        return [each for each in self.protocols if each.evaluated]
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """Key → label of all protocols."""
+        return {each.key: each.label for each in self.protocols}
+
+    @property
+    def columns(self) -> dict[tuple[str, str | None, str | None], Column]:
+        """(study, part, column) → the column."""
+        return {
+            (study.key, key, name): column
+            for study in self.studies
+            for key, part in study.parts.items()
+            for name, column in part.columns.items()
+        }
 
 
 read_evaluation_document = reader(
@@ -292,8 +359,8 @@ read_evaluation_document = reader(
 """Reads ``evaluation.json``, or the same document under another name, without its cells."""
 
 
-def cells_schema() -> dict[str, pl.DataType]:
-    """Columns of ``cells.parquet``, a row for each cell of a part.
+class Cell(TypedDict):
+    """A row of ``cells.parquet``, a cell of a part.
 
     - ``study``, ``part``, ``column``: keys in the document;
     - ``protocol``: key in the document; ``own_key``: the key in the study, "" for a newcomer;
@@ -309,42 +376,48 @@ def cells_schema() -> dict[str, pl.DataType]:
     - ``source``: published, simulated, both, or "" without runs;
     - ``why``: why there is no value, "" if there is one.
     """
+
+    study: str
+    part: str
+    column: str
+    protocol: str
+    own_key: str
+    evaluated: bool
+    row: str
+    beside: str
+    panel: str
+    x: float | None
+    metric: str
+    subject: str
+    unit: str
+    value: float | None
+    low: float | None
+    high: float | None
+    values: list[float | None]
+    run_ids: list[str]
+    source: str
+    why: str
+
+
+def cells_schema() -> dict[str, pl.DataType]:
+    """Types of the columns of ``cells.parquet``, see ``Cell``."""
     import polars as pl
 
-    return {
-        **dict.fromkeys(("study", "part", "column", "protocol", "own_key"), pl.String()),
-        "evaluated": pl.Boolean(),
-        **dict.fromkeys(("row", "beside", "panel"), pl.String()),
-        "x": pl.Float64(),
-        **dict.fromkeys(("metric", "subject", "unit"), pl.String()),
-        **dict.fromkeys(("value", "low", "high"), pl.Float64()),
-        "values": pl.List(pl.Float64),
-        "run_ids": pl.List(pl.String),
-        **dict.fromkeys(("source", "why"), pl.String()),
+    types: dict[object, pl.DataType] = {
+        str: pl.String(),
+        bool: pl.Boolean(),
+        float | None: pl.Float64(),
+        list[float | None]: pl.List(pl.Float64),
+        list[str]: pl.List(pl.String),
     }
+    return {name: types[kind] for name, kind in get_type_hints(Cell).items()}
 
 
 def write_evaluation(folder: Path, evaluation: Evaluation, cells: pl.DataFrame) -> None:
-    """Write both files; whenever this is killed, the folder has the earlier pair or this one.
-
-    The cells are beside the earlier ones until the document names them.
-    """
-    coming = folder / _COMING_NAME
-    if coming.is_file():  # a call was killed; these may be the cells that the document names
-        with suppress(BdpbenchError, FileNotFoundError):
-            named_path = _cells_path(folder, read_evaluation_document(folder / EVALUATION_NAME))
-            named_path.replace(folder / CELLS_NAME)
-    write_atomically(coming, cells.write_parquet)
-    named: Evaluation = {**evaluation, "cells_sha256": sha256_of(coming)}
-    write_record_atomically(folder / EVALUATION_NAME, named)
-    coming.replace(folder / CELLS_NAME)
-
-
-def _cells_path(folder: Path, evaluation: Evaluation) -> Path:
-    """The cells that a document names, which do not have their name yet after a kill."""
-    coming = folder / _COMING_NAME
-    is_named = coming.is_file() and sha256_of(coming) == evaluation.get("cells_sha256")
-    return coming if is_named else folder / CELLS_NAME
+    """Write both files, the document last."""
+    write_atomically(folder / CELLS_NAME, cells.write_parquet)
+    named = evaluation.model_copy(update={"cells_sha256": sha256_of(folder / CELLS_NAME)})
+    write_record_atomically(folder / EVALUATION_NAME, named.model_dump())
 
 
 def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
@@ -356,21 +429,14 @@ def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
     """
     import polars as pl
 
-    found = read_evaluation_document(folder / EVALUATION_NAME)
-    path = _cells_path(folder, found)
-    if path.is_file() and sha256_of(path) != found.get("cells_sha256"):
+    found, path = read_evaluation_document(folder / EVALUATION_NAME), folder / CELLS_NAME
+    if path.is_file() and sha256_of(path) != found.cells_sha256:
         raise BdpbenchError(
             f"does not belong to the {EVALUATION_NAME} beside it",
             where=str(path),
             hint="call evaluate again: what was simulated is kept",
         )
     try:
-        cells = pl.read_parquet(path)
+        return found, pl.read_parquet(path)
     except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise BdpbenchError(f"is not a table of cells ({error})", where=str(path)) from None
-    if dict(cells.schema) != cells_schema():
-        raise BdpbenchError(
-            f"is not a table of cells: it has the columns {', '.join(cells.columns)}",
-            where=str(path),
-        )
-    return found, cells

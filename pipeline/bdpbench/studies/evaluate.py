@@ -13,19 +13,16 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, model_validator
+from pydantic import Field
 
-from bdpbench.contracts.evaluation import Choice, PartKind
+from bdpbench.contracts.evaluation import Choice, CriterionFile, FigureFile, PartFile
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.plan import Parameters, PlannedRun, Scalar
 from bdpbench.contracts.yaml_files import (
     Key,
-    Label,
     Location,
     ParameterName,
     Strict,
-    Text,
-    Title,
     VariableName,
     YamlFile,
 )
@@ -86,91 +83,6 @@ class Place(Strict):
     def about(self) -> str:
         """The parameter whose protocol a value is about."""
         return self.protocol or self.takes[0][0]
-
-
-class ColumnFile(Strict):
-    """A metric of runs that a part shows."""
-
-    title: Label = Field("", description="Heading; the title of the metric if absent")
-    scenario: Key
-    metric: Label = Field("", description="Metric; a history has none")
-    subject: Label = Field("run", description="run, flow:0 or link:bottleneck")
-    only: ParameterGrid = Field(
-        default_factory=dict, description="Runs with one of these values; all if absent"
-    )
-    mean_over: list[ParameterName] = Field(
-        default_factory=list, description="Parameters over whose values the mean is taken"
-    )
-    quick: bool = Field(
-        True, description="Whether the quick choice shows it, whose runs may be too short for it"
-    )
-
-
-class PartFile(Strict):
-    """A table or a figure of the study."""
-
-    title: Title
-    text: str = Field("", description="What it shows, for readers")
-    shows: list[Label] = Field(
-        default_factory=list, description="What of the paper it is, e.g. Table 1"
-    )
-    kind: PartKind
-    rows: ParameterName | None = Field(
-        None, description="Parameter that makes several rows for a protocol"
-    )
-    x: ParameterName | None = Field(None, description="Parameter of a curve's axis")
-    panels: ParameterName | None = Field(None, description="Parameter whose values make panels")
-    columns: dict[Key, ColumnFile] = Field(min_length=1)
-
-    @model_validator(mode="after")
-    def _fits_its_kind(self) -> PartFile:
-        if (self.kind == "curve") != (self.x is not None):
-            raise ValueError("a curve has x, and nothing else has it")
-        if self.kind in ("curve", "matrix") and len(self.columns) != 1:
-            raise ValueError(f"a {self.kind} has one column")
-        if any((self.kind == "history") == bool(each.metric) for each in self.columns.values()):
-            raise ValueError("a history has no metric, and every other column has one")
-        return self
-
-
-class FigureFile(Strict):
-    """A column of a part that readers judge by."""
-
-    question: Title
-    text: Text = Field(description="What is measured on which path, in sentences")
-    part: Key
-    column: Key
-
-
-class CriterionFile(Strict):
-    """A question of RFC 9743, and the rule that answers it from a column."""
-
-    question: Title
-    section: Label = Field(description="Section of the RFC")
-    text: Text = Field(description="What is simulated, or why that cannot be simulated")
-    part: Key | None = None
-    column: Key | None = None
-    least: float | None = Field(None, description="A value below it does not pass")
-    most: float | None = Field(None, description="A value above it does not pass")
-    times: float | None = Field(
-        None, description="Times the value of the protocol `of`, as which the bound is meant"
-    )
-    of: Label = Field("", description="Common name of that protocol")
-    source: str = Field("", description="Where the rule comes from")
-
-    @model_validator(mode="after")
-    def _has_one_rule(self) -> CriterionFile:
-        rules = [self.least is not None, self.most is not None]
-        if self.part is None:
-            if self.column or any(rules) or self.times is not None or self.of or self.source:
-                raise ValueError("without a part there is no column, rule or source")
-        elif self.column is None or sum(rules) != 1 or not self.source:
-            raise ValueError("expected column, source, and one of least and most")
-        if (self.times is None) != (not self.of):
-            raise ValueError("times and of belong together")
-        if self.times is not None and self.times <= 0:
-            raise ValueError("times: expected a number greater than 0")
-        return self
 
 
 class EvaluateFile(Strict):

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 
-from bdpbench.contracts.evaluation import cells_schema
+from bdpbench.contracts.evaluation import Evaluation, cells_schema
 
 LABELS = {"Mine": "Mine & <co>", "cubic": "CUBIC", "standard": "Standard TCP"}
 INTERVAL = "from the least to the most of three runs"
@@ -14,7 +15,6 @@ INTERVAL = "from the least to the most of three runs"
 
 def column(key: str, better: str = "less", unit: str = "s") -> Any:
     return {
-        "key": key,
         "title": f"Column {key}",
         "scenario": "alone",
         "metric": f"metric_{key}",
@@ -67,7 +67,7 @@ def criterion(key: str, section: str, passes: bool | None, *, simulated: bool = 
     others = [{**answer, "protocol": "cubic", "passes": True, "why": "", "worst": 0.5}]
     return {
         "key": key,
-        "title": f"Is it {key}?",
+        "question": f"Is it {key}?",
         "section": section,
         "text": f"About {key}.",
         "rule": "at least 0.5 s" if simulated else "",
@@ -75,29 +75,25 @@ def criterion(key: str, section: str, passes: bool | None, *, simulated: bool = 
         "reference": None,
         "source": "a source" if simulated else "",
         "study": "paper" if simulated else "",
-        "part": "table" if simulated else "",
-        "column": "a" if simulated else "",
+        "part": "table" if simulated else None,
+        "column": "a" if simulated else None,
+        "least": 0.5 if simulated else None,
         "answers": [answer, *others] if simulated else [],
     }
 
 
-def part(key: str, kind: str, columns: list[Any], **more: Any) -> Any:
+def part(key: str, kind: str, columns: dict[str, Any], **more: Any) -> Any:
     run = {"scenario": "alone", "beside": "", "status": "published"}
     runs = [
         {**run, "run_id": f"{name}-run", "label": label, "protocol": name, "evaluated": not index}
         for index, (name, label) in enumerate(LABELS.items())
     ]
     return {
-        "key": key,
         "title": f"Part {key}",
         "text": "",
         "shows": ["Table 1"],
         "kind": kind,
         "columns": columns,
-        "x": "",
-        "x_unit": "",
-        "x_title": "",
-        "panels": "",
         "in_place_of": {"alone": "H-TCP"},
         "runs": runs,
         **more,
@@ -112,19 +108,17 @@ def protocols(*keys: str) -> list[Any]:
             "colour": f"#{33 * index:02x}6699",
             "evaluated": index == 0,
             "source": key,
-            "folder": "",
-            "known_as": {},
             "relative": "cubic" if index == 0 and "cubic" in keys else "",
         }
         for index, key in enumerate(keys)
     ]
 
 
-def evaluation(figures: list[Any], criteria: list[Any] = (), **more: Any) -> Any:  # type: ignore[assignment]
+def evaluation(figures: list[Any], criteria: Sequence[Any] = (), **more: Any) -> Evaluation:
     """An evaluation with some figures and criteria, and a part of each kind."""
     curve = {"x": "buffer_pkts", "x_unit": "packets", "x_title": "Buffer"}
-    return {
-        "schema_version": 2,
+    past = {**column("a"), "title": "the start", "metric": ""}
+    document = {
         "name": "mine",
         "choice": "quick",
         "bdpbench": {"version": "0", "commit": ""},
@@ -138,18 +132,21 @@ def evaluation(figures: list[Any], criteria: list[Any] = (), **more: Any) -> Any
                 "title": "A paper",
                 "folder": "config/studies/paper",
                 "paper": True,
-                "parts": [
-                    part("table", "table", [column("a"), column("b", "more", "%")]),
-                    part("pairs", "matrix", [column("a", "", "1")]),
-                    part("curve", "curve", [column("a")], **curve),
-                    part("past", "history", [{**column("a"), "title": "the start"}]),
-                ],
+                "parts": {
+                    "table": part(
+                        "table", "table", {"a": column("a"), "b": column("b", "more", "%")}
+                    ),
+                    "pairs": part("pairs", "matrix", {"a": column("a", "", "1")}),
+                    "curve": part("curve", "curve", {"a": column("a")}, **curve),
+                    "past": part("past", "history", {"a": past}),
+                },
             }
         ],
-        "problems": [{"protocol": "Mine", "study": "", "part": "", "said": "it is <slow>"}],
+        "problems": [{"protocol": "Mine", "study": "", "said": "it is <slow>"}],
         "cost": {"simulated": 3, "published": 2, "failed": 0, "missing": 1, "cpu_s": 4.5},
         **more,
     }
+    return Evaluation.model_validate(document)
 
 
 def cells(factor: float = 1.0) -> pl.DataFrame:

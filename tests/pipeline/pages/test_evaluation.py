@@ -17,7 +17,6 @@ from bdpbench.contracts.judged import Judged
 from bdpbench.pages.evaluation.changes import changes_of, moved
 from bdpbench.pages.evaluation.files import evaluation_files, evaluation_tables
 from bdpbench.pages.evaluation.findings import Findings, findings_of
-from bdpbench.pages.evaluation.gallery import gallery_page, reduced
 from bdpbench.pages.evaluation.page import (
     Earlier,
     EvaluationInputs,
@@ -300,10 +299,12 @@ def test_an_earlier_evaluation_shows_what_a_change_changed() -> None:
         ("40 s", "20 s"),
     ]
     assert (found.same, found.within, found.only) == (4, 0, 0)
-    page = evaluation_page(_report(Earlier("earlier.zip", earlier, before)))
-    assert "Compared with <code>earlier.zip</code>" in page
+    page = evaluation_page(_report(Earlier("earlier", earlier, before)))
+    assert "Compared with <code>earlier</code>" in page
     assert "One of the two is a quick evaluation" not in page
-    full = evaluation_page(_report(Earlier("earlier.zip", {**earlier, "choice": "full"}, before)))
+    full = evaluation_page(
+        _report(Earlier("earlier.zip", earlier.model_copy(update={"choice": "full"}), before))
+    )
     assert "One of the two is a quick evaluation" in full
 
 
@@ -331,19 +332,6 @@ def test_a_protocol_that_has_several_keys_in_a_study_gets_a_row_for_each() -> No
         "Standard TCP (Reno)",
         "Standard TCP (Tahoe)",
     ]
-
-
-def test_the_gallery_says_of_each_protocol_what_a_report_says_of_one() -> None:
-    kept = reduced(made.evaluation(FIGURES, CRITERIA))
-    assert [part["key"] for part in kept["studies"][0]["parts"]] == ["table"]
-    page = gallery_page("<!-- generated -->", kept)
-    assert "| Figure a (s), less is better | 12.5 (1st) | 13 (2nd) |" in page
-    assert "| Is it kind? (section 5.2.1) | ✗ | ✓ |" in page
-    assert "Is it honest?" not in page
-    assert "- Is it kind? No: 0.25 s, where the rule is at least 0.5 s" in page
-    assert "## CUBIC\n\nOf one figure, CUBIC is best in none and worst in 1." in page
-    assert "Standard TCP" not in page
-    assert "<co>" not in page
 
 
 def test_the_data_of_charts_is_json(page: str) -> None:

@@ -7,47 +7,27 @@ import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypedDict
 
 import polars as pl
 
 from bdpbench.app.evaluate.mirrored import Mirrored
-from bdpbench.contracts.evaluation import Column, Part, PartRun, cells_schema
+from bdpbench.contracts.evaluation import (
+    Cell,
+    Column,
+    ColumnFile,
+    Part,
+    PartFile,
+    PartRun,
+    Status,
+    cells_schema,
+)
 from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.metrics.groups import REPETITION
 from bdpbench.pages.inputs import read_captions
 from bdpbench.score.expectations import known_subjects, may_have
-from bdpbench.studies.evaluate import ColumnFile, PartFile
 from bdpbench.studies.plan import swept_names
 from bdpbench.units import unit_of
-
-Status = Literal["published", "simulated", "failed", "missing"]
-
-
-class Cell(TypedDict):
-    """A row of ``cells.parquet``; see ``cells_schema``."""
-
-    study: str
-    part: str
-    column: str
-    protocol: str
-    own_key: str
-    evaluated: bool
-    row: str
-    beside: str
-    panel: str
-    x: float | None
-    metric: str
-    subject: str
-    unit: str
-    value: float | None
-    low: float | None
-    high: float | None
-    values: list[float | None]
-    run_ids: list[str]
-    source: str
-    why: str
 
 
 @dataclass(frozen=True)
@@ -102,27 +82,16 @@ class StudyCells:
     Args:
         mirrored: the study with its newcomers.
         names: key of a protocol of the study → its key in the document.
-        tell: gets the numbers of runs that are measured, and of all.
     """
 
-    def __init__(
-        self,
-        mirrored: Mirrored,
-        names: Mapping[str, str],
-        tell: Callable[[int, int], None] = lambda done, of: None,
-    ) -> None:
-        self._mirrored, self._file, self._tell = mirrored, mirrored.mirror.file, tell
+    def __init__(self, mirrored: Mirrored, names: Mapping[str, str]) -> None:
+        self._mirrored, self._file = mirrored, mirrored.mirror.file
         self._names = dict(names)
         self._names |= {mirrored.key_of(each.key): each.key for each in mirrored.newcomers}
 
     @cached_property
     def _measured(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        return self._mirrored.measured(self._tell)
-
-    @property
-    def failed(self) -> dict[str, str]:
-        """Run id → why a run that had to be simulated has no values."""
-        return self._measured[1]
+        return self._mirrored.measured()
 
     @cached_property
     def _values(self) -> dict[str, Values]:
@@ -166,21 +135,29 @@ class StudyCells:
     def _status(self, run: PlannedRun) -> tuple[Status, str]:
         if self._mirrored.is_published(run):
             return "published", ""
-        why = self.failed.get(run["run_id"])
+        why = self._measured[1].get(run["run_id"])
         if why is None:
             return "simulated", ""
         return ("missing" if why == "was not simulated" else "failed"), why
 
-    def counts(self) -> dict[Status, int]:
+    def counts(self) -> dict[str, int]:
         """How many runs of newcomers, each once, are published, simulated, failed or missing."""
         runs = {each.run["run_id"]: each.status for each in self._shown if each.newcomer}
-        found: dict[Status, int] = {"published": 0, "simulated": 0, "failed": 0, "missing": 0}
-        for status in runs.values():
-            found[status] += 1
-        return found
+        statuses: tuple[Status, ...] = ("published", "simulated", "failed", "missing")
+        return {each: list(runs.values()).count(each) for each in statuses}
 
-    def parts(self) -> Iterator[tuple[Part, list[Cell]]]:
-        """Each part that the choice has runs of, and its cells."""
+    def problems(self) -> Iterator[tuple[str, str]]:
+        """What is missing: the newcomer, "" for the study's own protocols, and why, each once."""
+        own = [run for runs in self._mirrored.own.values() for run in runs]
+        lacking = sum(not self._mirrored.is_published(run) for run in own)
+        if lacking:
+            said = f"{lacking} of the {len(own)} runs of its own protocols are not published here"
+            yield "", said
+        found = ((each.newcomer, each.why) for each in self._shown if each.newcomer and each.why)
+        yield from dict.fromkeys(found)
+
+    def parts(self) -> Iterator[tuple[str, Part, list[Cell]]]:
+        """Each part that the choice has runs of: its key, the part, and its cells."""
         for key, part in self._file.parts.items():
             cells: list[Cell] = []
             shown: dict[tuple[str, str, str], Shown] = {}
@@ -196,64 +173,55 @@ class StudyCells:
                 if part.kind != "history":
                     cells += self._cells(key, part, name, of_column)
             if any(each.newcomer for each in shown.values()):
-                yield self._part(key, part, list(shown.values())), cells
+                yield key, self._part(part, list(shown.values())), cells
 
     def _columns_of(self, part: PartFile) -> dict[str, ColumnFile]:
         """The columns that the choice shows."""
         is_quick = self._mirrored.choice == "quick"
         return {name: each for name, each in part.columns.items() if each.quick or not is_quick}
 
-    def _part(self, key: str, part: PartFile, shown: Sequence[Shown]) -> Part:
+    def _part(self, part: PartFile, shown: Sequence[Shown]) -> Part:
         study = self._mirrored.mirror.study
-        about = None if part.x is None else study.vocabulary[part.x]
         columns = self._columns_of(part)
+        axis = {}
+        if part.x is not None:
+            about = study.vocabulary[part.x]
+            axis = {"x_unit": about.unit or unit_of(part.x), "x_title": about.description}
+        places = self._file.scenarios
         scenarios = dict.fromkeys(each.scenario for each in columns.values())
-        return {
-            "key": key,
-            "title": part.title,
-            "text": " ".join(filter(None, (part.text, _shortened(shown)))),
-            "shows": part.shows,
-            "kind": part.kind,
-            "columns": [self._column(*each) for each in columns.items()],
-            "x": part.x or "",
-            "x_unit": "" if about is None or part.x is None else about.unit or unit_of(part.x),
-            "x_title": "" if about is None else about.description,
-            "panels": part.panels or "",
-            "in_place_of": {
-                name: study.protocols[self._file.scenarios[name].in_place_of].label
-                for name in scenarios
+        return Part(
+            **part.model_dump(exclude={"text", "columns"}) | axis,
+            text=" ".join(filter(None, (part.text, _shortened(shown)))),
+            columns={key: self._column(each) for key, each in columns.items()},
+            in_place_of={
+                name: study.protocols[places[name].in_place_of].label for name in scenarios
             },
-            "runs": [self._part_run(each) for each in shown],
-        }
+            runs=[self._part_run(each) for each in shown],
+        )
 
     def _part_run(self, shown: Shown) -> PartRun:
         run = shown.run
         protocol, beside = self._named(run)
-        return {
-            "run_id": run["run_id"],
-            "scenario": run["scenario"],
-            "label": run["label"],
-            "protocol": self._names[protocol],
-            "beside": self._names[beside] if beside else "",
-            "evaluated": bool(shown.newcomer),
-            "status": shown.status,
-        }
+        return PartRun(
+            run_id=run["run_id"],
+            scenario=run["scenario"],
+            label=run["label"],
+            protocol=self._names[protocol],
+            beside=self._names[beside] if beside else "",
+            evaluated=bool(shown.newcomer),
+            status=shown.status,
+        )
 
-    def _column(self, key: str, column: ColumnFile) -> Column:
-        definition = self._mirrored.definitions.get(column.metric)
-        return {
-            "key": key,
-            "title": column.title or (definition.title if definition else ""),
-            "scenario": column.scenario,
-            "metric": column.metric,
-            "subject": column.subject,
-            "unit": definition.unit if definition else "",
-            "definition": definition.text if definition else "",
-            "better": definition.better if definition else "",
-            "apart": definition.apart if definition else 0.0,
-            "reference": definition.reference if definition else None,
-            "interval": self._interval(column),
-        }
+    def _column(self, column: ColumnFile) -> Column:
+        found = self._mirrored.definitions.get(column.metric)
+        names = ("unit", "better", "apart", "reference") if found else ()
+        return Column(
+            **column.model_dump(exclude={"title"}),
+            **({"unit": ""} | {name: getattr(found, name) for name in names}),
+            title=column.title or (found.title if found else ""),
+            definition=found.text if found else "",
+            interval=self._interval(column),
+        )
 
     def _interval(self, column: ColumnFile) -> str:
         """What low and high of a column are, in words."""

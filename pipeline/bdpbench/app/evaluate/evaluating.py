@@ -2,28 +2,35 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import shutil
-import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 
 from bdpbench.app.costs import call_wall_s, run_cpu_s
-from bdpbench.app.evaluate.cells import Cell, Status, StudyCells, frame_of
+from bdpbench.app.evaluate.cells import StudyCells, frame_of
 from bdpbench.app.evaluate.judging import criterion_of, figure_of
 from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_newcomers
 from bdpbench.app.evaluate.report import WantedFiles, make_files
 from bdpbench.app.keep.bundle import this_version
+from bdpbench.app.listing import announce_plan, announce_runs
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
-from bdpbench.app.progress import LINE_INTERVAL_S, View, Watch, duration_text, make_view
-from bdpbench.app.run import Call, built, execution_of, remove_left, simulate_missing
+from bdpbench.app.progress import View, Watch, duration_text, make_view
+from bdpbench.app.run import (
+    Call,
+    execution_of,
+    ready,
+    remove_left,
+    simulate_missing,
+    tell_waiting,
+)
 from bdpbench.app.scheduling import Execution, failed_runs
 from bdpbench.contracts.evaluation import (
     EVALUATION_NAME,
-    EVALUATION_VERSION,
+    Cell,
     Choice,
     Cost,
     Criterion,
@@ -35,8 +42,8 @@ from bdpbench.contracts.evaluation import (
     read_evaluation_document,
     write_evaluation,
 )
-from bdpbench.contracts.paths import config_dir, relative, results_dir, runs_folder
-from bdpbench.contracts.plan import PLAN_NAME, write_plan_document
+from bdpbench.contracts.paths import config_dir, relative, results_dir, run_folder, runs_folder
+from bdpbench.contracts.plan import PLAN_NAME, distinct, write_plan_document
 from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
@@ -47,6 +54,7 @@ from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
 from bdpbench.studies.config import load_config
 from bdpbench.studies.evaluate import Mirror, mirrors
 from bdpbench.studies.load import folders_of
+from bdpbench.units import several
 
 EVALUATIONS_FOLDER = "evaluations"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
@@ -92,80 +100,77 @@ def evaluate(request: EvaluateRequest) -> Path | None:
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
         earlier = request.files.check()
         config = load_config()
-        newcomers = find_newcomers(request.words)
-        choice: Choice = "quick" if request.quick else "full"
-        name = _name_of(request, newcomers)
         execution = execution_of(request, config)
         results = (request.results or results_dir(config.results)) / EVALUATIONS_FOLDER
-        evaluating = Evaluating(view, name, choice, newcomers, results, request.dry_run)
-        evaluating.resolve(request.studies)
+        evaluating = Evaluating(request, view, results)
+        evaluating.resolve()
         evaluating.announce(execution.cores)
         if request.dry_run:
-            evaluating.announce_runs()
             return None
-        waiting = partial(_tell_waiting, view, results)
-        with exclusive(results, waiting):
+        with exclusive(results, partial(tell_waiting, view, results)):
             evaluating.simulate(execution)
-            folder = evaluating.write()
-        evaluating.conclude(folder)
-        begin = partial(_tell_making, view)
-        for what, path in make_files(folder, request.files, earlier, begin):
+            evaluation = evaluating.document()
+            folder = evaluating.write(evaluation)
+        _tell_ranks(view, evaluation)
+        path = folder / EVALUATION_NAME
+        view.tell("evaluation", f"evaluation: {path}", path=str(path))
+        for what, path in make_files(folder, request.files, earlier):
             view.tell("file", f"{what}: {path}", what=what, path=str(path))
-        evaluating.check_complete(folder)
+        if not _is_complete(evaluation):
+            raise BdpbenchError(
+                f"lacks {_lacking(evaluation)}; the report says why, and shows the rest",
+                where=str(folder),
+                hint="the same call tries again what failed",
+            )
         return folder
 
 
-def _name_of(request: EvaluateRequest, newcomers: Sequence[Newcomer]) -> str:
-    name = request.name
-    if name is None:
-        joined = "+".join(each.key.lower() for each in newcomers)[:50]
-        return f"{joined}-quick" if request.quick else joined
-    if not _NAME.fullmatch(name):
-        said = "cannot be the name of a folder: use letters, digits and ._+-"
-        raise BdpbenchError(said, where=f"--name {name}")
-    return name
-
-
-def _tell_making(view: View, what: str) -> None:
-    view.tell("making", f"making the {what}", what=what)
-
-
-def _tell_waiting(view: View, results: Path, text: str) -> None:
-    view.tell("waiting", text, results=str(results))
+def _tell_ranks(view: View, evaluation: Evaluation) -> None:
+    for each in evaluation.evaluated:
+        ranks = [
+            f"{figure.title}: {value.rank} of {value.of}"
+            for figure in evaluation.figures
+            for value in figure.values
+            if value.protocol == each.key and value.rank is not None
+        ]
+        if ranks:
+            view.tell("ranks", "\n  ".join([each.label, *ranks]), protocol=each.key, ranks=ranks)
 
 
 class Evaluating:
     """An evaluation while it is made.
 
     Args:
+        request: what is asked.
         view: is told what happens.
-        name: of its folder.
-        choice: quick or full.
-        newcomers: the protocols.
         results: folder of all evaluations and their runs.
-        dry_run: whether it only says what would be simulated.
     """
 
-    def __init__(
-        self,
-        view: View,
-        name: str,
-        choice: Choice,
-        newcomers: Sequence[Newcomer],
-        results: Path,
-        dry_run: bool,
-    ) -> None:
-        self._view, self._name, self._choice = view, name, choice
-        self._newcomers, self._results = list(newcomers), results
+    def __init__(self, request: EvaluateRequest, view: View, results: Path) -> None:
+        self._request, self._view, self._results = request, view, results
+        self._newcomers = find_newcomers(request.words)
+        self._choice: Choice = "quick" if request.quick else "full"
+        self._name = self._named()
         self._problems: list[Problem] = []
         self._mirrored: list[Mirrored] = []
         self._build_id = current_build_id()
-        self._told_s = 0.0
-        self._runs_code = not dry_run
+        self._cells: list[Cell] = []
+        self._studies: list[EvaluatedStudy] = []
+        self._figures: list[Figure] = []
+        self._criteria: list[Criterion] = []
+        self._counts: Counter[str] = Counter()
 
-    # ------------------------------------------------------------ resolve
+    def _named(self) -> str:
+        name = self._request.name
+        if name is None:
+            joined = "+".join(each.key.lower() for each in self._newcomers)[:50]
+            return f"{joined}-quick" if self._request.quick else joined
+        if not _NAME.fullmatch(name):
+            said = "cannot be the name of a folder: use letters, digits and ._+-"
+            raise BdpbenchError(said, where=f"--name {name}")
+        return name
 
-    def resolve(self, studies: Sequence[str]) -> None:
+    def resolve(self) -> None:
         """Compile the protocols, and find their runs.
 
         Raises:
@@ -173,8 +178,8 @@ class Evaluating:
         """
         self._newcomers = [each for each in self._newcomers if self._compiles(each)]
         if not self._newcomers:
-            raise BdpbenchError("\n".join(each["said"] for each in self._problems))
-        known = mirrors()
+            raise BdpbenchError(self._said())
+        known, studies = mirrors(), self._request.studies
         for key in studies:
             if key not in {each.key for each in known}:
                 hint = f"those that do: {', '.join(each.key for each in known)}"
@@ -183,17 +188,16 @@ class Evaluating:
             if mirror.key in studies if studies else not mirror.file.only_named:
                 self._resolve_study(mirror)
         if not any(each.plan["runs"] for each in self._mirrored):
-            said = "\n".join(each["said"] for each in self._problems) or "no study has runs for it"
+            said = self._said() or "no study has runs for it"
             raise BdpbenchError(f"nothing can be evaluated: {said}")
 
     def _compiles(self, newcomer: Newcomer) -> bool:
-        if newcomer.folder is None:
-            return True
-        try:
-            make_folder(newcomer.folder, runs_code=self._runs_code)
-        except BdpbenchError as error:
-            self._add_problem(newcomer.key, "", "", str(error))
-            return False
+        if newcomer.folder is not None:
+            try:
+                make_folder(newcomer.folder, runs_code=not self._request.dry_run)
+            except BdpbenchError as error:
+                self._add_problem(newcomer.key, "", str(error))
+                return False
         return True
 
     def _resolve_study(self, mirror: Mirror) -> None:
@@ -210,194 +214,152 @@ class Evaluating:
         mirrored = Mirrored(mirror, self._choice, self._newcomers, paths, self._build_id)
         StudyCells(mirrored, document_keys(mirror, self._newcomers)).check()
         for folder in folders_of(mirror.study):
-            make_folder(folder, runs_code=self._runs_code)
+            make_folder(folder, runs_code=not self._request.dry_run)
         check_declared(mirror.study, self._build_id)
-        for each in mirrored.refused:
-            self._add_problem(each.newcomer, mirror.key, "", f"{each.scenario}: {each.why}")
+        for newcomer, said in mirrored.refused:
+            self._add_problem(newcomer, mirror.key, said)
         self._mirrored.append(mirrored)
 
-    def _add_problem(self, protocol: str, study: str, part: str, said: str) -> None:
-        problem: Problem = {"protocol": protocol, "study": study, "part": part, "said": said}
+    def _add_problem(self, protocol: str, study: str, said: str) -> None:
+        problem = Problem(protocol=protocol, study=study, said=said)
         if problem not in self._problems:
             self._problems.append(problem)
             where = ", ".join(filter(None, (study, protocol)))
-            self._view.tell("problem", f"  {where} cannot be evaluated: {said}", **problem)
+            self._view.tell("problem", f"  {where} cannot be evaluated: {said}", **dict(problem))
 
-    # ------------------------------------------------------------ cost
+    def _said(self) -> str:
+        return "\n".join(each.said for each in self._problems)
 
     def announce(self, cores: int) -> None:
-        """Say how many runs there are, how many of them are known, and what the rest costs."""
-        expected_s = 0.0
+        """Say what there is to simulate in each study, in a dry run each run, and what it costs."""
+        missing = []
         for each in self._mirrored:
-            missing = each.prepared().missing
-            wall_s = call_wall_s(missing, cores) if missing else 0.0
-            expected_s += wall_s
-            runs = len({run["run_id"] for run in each.plan["runs"]})
-            known = runs - len({run["run_id"] for run in each.to_simulate})
-            self._view.tell(
-                "plan",
-                f"{each.mirror.key}: {runs} runs, {known} published, {len(missing)} to simulate "
-                f"(about {duration_text(wall_s)} on {cores} cores)",
-                study=each.mirror.key,
-                runs=runs,
-                published=known,
-                to_simulate=len(missing),
-                expected_s=wall_s,
-            )
-        self._view.tell(
-            "cost",
-            f"{self._choice} evaluation {self._name}: about {duration_text(expected_s)} "
-            f"on {cores} cores",
-            name=self._name,
-            choice=self._choice,
-            expected_s=expected_s,
-            jobs=cores,
-        )
-
-    def announce_runs(self) -> None:
-        """Say which runs would be simulated."""
-        for each in self._mirrored:
-            for run in each.prepared().missing:
-                cost_s = run_cpu_s(run)
-                place = f"{each.mirror.key}, {run['scenario']}"
-                self._view.tell(
-                    "to_simulate",
-                    f"  {run['run_id']}  {place}: {run['label']}, ~{cost_s:.0f} s",
-                    run_id=run["run_id"],
-                    study=each.mirror.key,
-                    scenario=run["scenario"],
-                    label=run["label"],
-                    expected_cpu_s=cost_s,
-                )
-
-    # ------------------------------------------------------------ simulate
+            prepared = each.prepared()
+            published = len(distinct(each.plan["runs"])) - len(distinct(prepared.runs))
+            announce_plan(self._view, prepared, cores, published)
+            if self._request.dry_run:
+                announce_runs(self._view, prepared)
+            missing += prepared.missing
+        expected_s = call_wall_s(missing, cores)
+        takes = f"about {duration_text(expected_s)} on {several(cores, 'core')}"
+        said = f"{self._choice} evaluation {self._name}: {takes}"
+        self._view.tell("cost", said, name=self._name, choice=self._choice, expected_s=expected_s)
 
     def simulate(self, execution: Execution) -> None:
         """Simulate the missing runs, study by study; a run that fails does not stop the others.
 
         Raises:
-            BdpbenchError: when it is interrupted, or ns-2 cannot be built.
+            BdpbenchError: when it is interrupted, or a simulator cannot be built.
         """
-        for each in self._mirrored:
-            remove_left(each.prepared())
-        parts = {each.mirror.key: each.prepared().missing for each in self._mirrored}
-        if any(parts.values()):
-            execution = replace(execution, backend=built(execution.backend).name)
-        runs = [run for missing in parts.values() for run in missing]
+        parts = {each.mirror.key: each.prepared() for each in self._mirrored}
+        runs = [run for prepared in parts.values() for run in prepared.missing]
+        if runs:
+            execution = ready(execution, runs)
         watch = Watch(runs_folder(self._results), runs, execution.cores, run_cpu_s)
-        for each in self._mirrored:
-            watch.part = each.mirror.key
-            prepared = each.prepared()
-            if not prepared.missing:
-                continue
+        for key, prepared in parts.items():
+            watch.part = key
+            remove_left(prepared)
             failed = simulate_missing(prepared, execution, self._view, watch)
             # What a run says itself is told with its values, of which it has none.
             if failed is not None and not failed_runs(prepared):
-                self._add_problem("", each.mirror.key, "", str(failed))
+                self._add_problem("", key, str(failed))
 
-    # ------------------------------------------------------------ write
-
-    def write(self) -> Path:
-        """Measure, compare and write; returns the folder.
+    def document(self) -> Evaluation:
+        """Measure and compare.
 
         Raises:
             BdpbenchError: when no run of a newcomer has a value.
         """
-        self._told_s = time.monotonic()
-        document = Joined(self._mirrored, self._newcomers, self._tell_measured)
-        for each in document.problems:
-            self._add_problem(each["protocol"], each["study"], each["part"], each["said"])
-        cost = document.cost
-        if not cost["simulated"] + cost["published"]:
-            said = "\n".join(each["said"] for each in self._problems)
-            raise BdpbenchError(f"no run has results: {said}")
-        evaluation: Evaluation = {
-            "schema_version": EVALUATION_VERSION,
-            "name": self._name,
-            "choice": self._choice,
-            "bdpbench": this_version(),
-            "ns2_build_id": self._build_id,
-            "protocols": document.protocols,
-            "figures": document.figures,
-            "criteria": document.criteria,
-            "studies": document.studies,
-            "problems": self._problems,
-            "cost": cost,
+        names = {
+            each.mirror.key: document_keys(each.mirror, self._newcomers) for each in self._mirrored
         }
-        folder = self._place(evaluation)
-        for mirrored in self._mirrored:
-            write_plan_document(folder / mirrored.mirror.key / PLAN_NAME, mirrored.prepared().plan)
-        write_evaluation(folder, evaluation, frame_of(document.cells))
-        if _is_complete(evaluation):
-            shutil.rmtree(self._incomplete, ignore_errors=True)
-        self._written = evaluation
-        return folder
-
-    def _tell_measured(self, study: str, done: int, of: int) -> None:
-        """Say how many runs of a study are measured, if the last word was some time ago."""
-        if time.monotonic() - self._told_s >= LINE_INTERVAL_S:
-            self._told_s = time.monotonic()
-            said = f"{study}: {done} of {of} runs are measured"
-            self._view.tell("measuring", said, study=study, measured=done, runs=of)
-
-    @property
-    def _incomplete(self) -> Path:
-        return self._results / f"{self._name}{INCOMPLETE}"
-
-    def _place(self, evaluation: Evaluation) -> Path:
-        """Where an evaluation belongs: beside a complete one if it is not complete itself."""
-        folder = self._results / self._name
-        if _is_complete(evaluation) or not _may_be_complete(folder):
-            return folder
-        self._view.tell(
-            "incomplete",
-            f"{folder} stays as it is, because this evaluation lacks {_lacking(evaluation)}: "
-            f"it is in {self._incomplete}",
-            kept=str(folder),
-            path=str(self._incomplete),
-            runs=evaluation["cost"]["failed"] + evaluation["cost"]["missing"],
+        protocols = list(_told_apart(_protocols(self._mirrored, self._newcomers, names)))
+        labels = {each.key: each.label for each in protocols}
+        for each in self._mirrored:
+            self._compare(each, names[each.mirror.key], labels)
+        if not self._counts["simulated"] + self._counts["published"]:
+            raise BdpbenchError(f"no run has results: {self._said()}")
+        others = [each.key for each in protocols if not each.evaluated]
+        relatives = {each.key: nearest(self._figures, each.key, others) for each in self._newcomers}
+        return Evaluation(
+            name=self._name,
+            choice=self._choice,
+            bdpbench=this_version(),
+            ns2_build_id=self._build_id,
+            protocols=[
+                each.model_copy(update={"relative": relatives.get(each.key, "")})
+                for each in protocols
+            ],
+            figures=self._figures,
+            criteria=self._criteria,
+            studies=self._studies,
+            problems=self._problems,
+            cost=Cost(**self._counts, cpu_s=round(self._cpu_s(), 2)),
         )
-        return self._incomplete
 
-    def conclude(self, folder: Path) -> None:
-        """Say where each protocol ranks, and where the evaluation is."""
-        for each in self._newcomers:
-            ranks = [
-                f"{figure['title']}: {value['rank']} of {value['of']}"
-                for figure in self._written["figures"]
-                for value in figure["values"]
-                if value["protocol"] == each.key and value["rank"] is not None
-            ]
-            if ranks:
-                said = "\n  ".join([each.protocol.label, *ranks])
-                self._view.tell("ranks", said, protocol=each.key, ranks=ranks)
-        path = folder / EVALUATION_NAME
-        self._view.tell("evaluation", f"evaluation: {path}", path=str(path))
+    def _compare(
+        self, mirrored: Mirrored, keys: Mapping[str, str], labels: Mapping[str, str]
+    ) -> None:
+        """Add the cells of a study, and the figures and criteria that follow from them."""
+        mirror, found = mirrored.mirror, StudyCells(mirrored, keys)
+        parts = list(found.parts())
+        cells = [cell for _, _, of_part in parts for cell in of_part]
+        study = EvaluatedStudy(
+            key=mirror.key,
+            title=mirror.study.title,
+            folder=relative(mirror.study.folder),
+            paper=mirror.study.citation is not None,
+            parts={key: part for key, part, _ in parts},
+        )
+        figures = (figure_of(mirror, key, study, cells, labels) for key in mirror.file.figures)
+        common = {name: keys[key] for key, name in common_names(mirror).items()}
+        self._studies.append(study)
+        self._cells += cells
+        self._counts.update(found.counts())
+        self._figures += [each for each in figures if each is not None]
+        self._criteria += [
+            criterion_of(mirror, key, study, cells, labels, common) for key in mirror.file.criteria
+        ]
+        for protocol, why in found.problems():
+            self._add_problem(protocol, mirror.key, why)
 
-    def check_complete(self, folder: Path) -> None:
-        """Let the call fail if runs or protocols are missing.
+    def _cpu_s(self) -> float:
+        """CPU time of all runs that were simulated for newcomers, s."""
+        runs = (run for each in self._mirrored for run in each.to_simulate)
+        folders = (run_folder(runs_folder(self._results), run["run_id"]) for run in distinct(runs))
+        records = (record for record in map(read_run, folders) if record is not None)
+        return sum(record["cpu_s"] or 0.0 for record in records)
 
-        Raises:
-            BdpbenchError: saying how many.
+    def write(self, evaluation: Evaluation) -> Path:
+        """Write the document and its plans; returns the folder.
+
+        It is another one if the evaluation is not complete and would replace one that is.
         """
-        if not _is_complete(self._written):
-            raise BdpbenchError(
-                f"lacks {_lacking(self._written)}; the report says why, and shows the rest",
-                where=str(folder),
-                hint="the same call tries again what failed",
+        folder, beside = (self._results / f"{self._name}{each}" for each in ("", INCOMPLETE))
+        if not _is_complete(evaluation) and _may_be_complete(folder):
+            said = f"{folder} stays as it is, because this evaluation lacks {_lacking(evaluation)}"
+            self._view.tell(
+                "incomplete", f"{said}: it is in {beside}", kept=str(folder), path=str(beside)
             )
+            folder = beside
+        for each in self._mirrored:
+            write_plan_document(folder / each.mirror.key / PLAN_NAME, each.prepared().plan)
+        write_evaluation(folder, evaluation, frame_of(self._cells))
+        if _is_complete(evaluation):
+            shutil.rmtree(beside, ignore_errors=True)
+        return folder
 
 
 def _lacking(evaluation: Evaluation) -> str:
-    lacking = evaluation["cost"]["failed"] + evaluation["cost"]["missing"]
+    lacking = evaluation.cost.failed + evaluation.cost.missing
     return f"{lacking} runs" if lacking else "a protocol"
 
 
 def _is_complete(evaluation: Evaluation) -> bool:
     """Whether all runs have values, and all protocols that were named are there."""
-    cost = evaluation["cost"]
-    left_out = any(not each["study"] for each in evaluation["problems"])
-    return not (cost["failed"] or cost["missing"] or left_out)
+    cost = evaluation.cost
+    left_out = any(not each.study for each in evaluation.problems)
+    return not (cost.failed or cost.missing or left_out)
 
 
 def _may_be_complete(folder: Path) -> bool:
@@ -407,89 +369,6 @@ def _may_be_complete(folder: Path) -> bool:
         return path.is_file() and _is_complete(read_evaluation_document(path))
     except BdpbenchError:  # of another version, whose page can be read
         return True
-
-
-class Joined:
-    """The parts of all studies, put together.
-
-    Attributes:
-        protocols, figures, criteria, studies, problems: as in the document.
-        cells: all cells.
-    """
-
-    def __init__(
-        self,
-        mirrored: Sequence[Mirrored],
-        newcomers: Sequence[Newcomer],
-        tell: Callable[[str, int, int], None],
-    ) -> None:
-        names = {each.mirror.key: document_keys(each.mirror, newcomers) for each in mirrored}
-        self.problems: list[Problem] = []
-        self.cells: list[Cell] = []
-        self.studies: list[EvaluatedStudy] = []
-        self.figures: list[Figure] = []
-        self.criteria: list[Criterion] = []
-        self._mirrored = mirrored
-        self._counts: list[Mapping[Status, int]] = []
-        self.protocols = list(_told_apart(_protocols(mirrored, newcomers, names)))
-        for each in mirrored:
-            self._add(each, names[each.mirror.key], partial(tell, each.mirror.key))
-        others = [each["key"] for each in self.protocols if not each["evaluated"]]
-        for protocol in self.protocols:
-            if protocol["evaluated"]:
-                protocol["relative"] = nearest(self.figures, protocol["key"], others)
-
-    def _add(
-        self, mirrored: Mirrored, names: Mapping[str, str], tell: Callable[[int, int], None]
-    ) -> None:
-        mirror, found = mirrored.mirror, StudyCells(mirrored, names, tell)
-        made = list(found.parts())
-        cells = list(itertools.chain.from_iterable(cells for _, cells in made))
-        study: EvaluatedStudy = {
-            "key": mirror.key,
-            "title": mirror.study.title,
-            "folder": relative(mirror.study.folder),
-            "paper": mirror.study.citation is not None,
-            "parts": [part for part, _ in made],
-        }
-        self.studies.append(study)
-        self.cells += cells
-        self._counts.append(found.counts())
-        labels = {each["key"]: each["label"] for each in self.protocols}
-        figures = (figure_of(mirror, key, study, cells, labels) for key in mirror.file.figures)
-        self.figures += [each for each in figures if each is not None]
-        common = {name: names[key] for key, name in common_names(mirror).items()}
-        self.criteria += [
-            criterion_of(mirror, key, study, cells, labels, common) for key in mirror.file.criteria
-        ]
-        own = [run for runs in mirrored.own.values() for run in runs]
-        lacking = sum(not mirrored.is_published(run) for run in own)
-        said = f"{lacking} of the {len(own)} runs of its own protocols are not published here"
-        reasons = {"": [said] if lacking else []}
-        for newcomer, runs in mirrored.runs.items():
-            reasons[newcomer] = [found.failed.get(each.run["run_id"], "") for each in runs]
-        self.problems += [
-            Problem(protocol=protocol, study=mirror.key, part="", said=why)
-            for protocol, found_reasons in reasons.items()
-            for why in dict.fromkeys(filter(None, found_reasons))
-        ]
-
-    @property
-    def cost(self) -> Cost:
-        """Numbers of runs, and CPU time of those that were simulated."""
-        folders = {
-            run["run_id"]: each.paths.run(run["run_id"])
-            for each in self._mirrored
-            for run in each.to_simulate
-        }
-        records = [each for each in map(read_run, folders.values()) if each is not None]
-        return {
-            "simulated": sum(each["simulated"] for each in self._counts),
-            "published": sum(each["published"] for each in self._counts),
-            "failed": sum(each["failed"] for each in self._counts),
-            "missing": sum(each["missing"] for each in self._counts),
-            "cpu_s": round(sum(each["cpu_s"] or 0.0 for each in records), 2),
-        }
 
 
 def common_names(mirror: Mirror) -> dict[str, str]:
@@ -515,14 +394,14 @@ def _told_apart(protocols: Iterable[EvaluatedProtocol]) -> Iterator[EvaluatedPro
     labels, spare = {""}, list(_SPARE_COLOURS)
     colours: set[str] = set()
     for each in protocols:
-        label, colour = each["label"], each["colour"].lower()
+        label, colour = each.label, each.colour.lower()
         if label in labels:
-            label = f"{label} ({each['key'] if each['evaluated'] else 'published'})"
+            label = f"{label} ({each.key if each.evaluated else 'published'})"
         if colour in colours and spare:
             colour = spare.pop(0)
         labels.add(label)
         colours.add(colour)
-        yield {**each, "label": label, "colour": colour}
+        yield each.model_copy(update={"label": label, "colour": colour})
 
 
 def _protocols(
@@ -531,34 +410,27 @@ def _protocols(
     names: Mapping[str, Mapping[str, str]],
 ) -> Iterator[EvaluatedProtocol]:
     """The newcomers, then the protocols of the studies, each common name once."""
-    known_as: dict[str, dict[str, list[str]]] = {}
-    for study, keys in names.items():
-        for key, name in keys.items():
-            known_as.setdefault(name, {}).setdefault(study, []).append(key)
     for each in newcomers:
-        folder = "" if each.folder is None else relative(each.folder.path)
-        yield {
-            "key": each.key,
-            "label": each.protocol.label,
-            "colour": each.protocol.colour,
-            "evaluated": True,
-            "source": each.source,
-            "folder": folder,
-            "known_as": known_as.pop(each.key, {}),
-            "relative": "",
-        }
+        yield EvaluatedProtocol(
+            key=each.key,
+            label=each.protocol.label,
+            colour=each.protocol.colour,
+            evaluated=True,
+            source=each.source,
+            folder="" if each.folder is None else relative(each.folder.path),
+        )
     common = YamlFile(config_dir() / ATLAS_NAME).validate(Catalogue).protocols
-    studies = {each.mirror.key: each.mirror.study for each in mirrored}
-    for name, places in known_as.items():
-        study, (key, *_) = next(iter(places.items()))
-        protocol = studies[study].protocols[key]
-        yield {
-            "key": name,
-            "label": common[name].name if name in common else protocol.label,
-            "colour": protocol.colour,
-            "evaluated": False,
-            "source": f"{study}:{key}",
-            "folder": relative(Path(protocol.folder)) if protocol.folder else "",
-            "known_as": places,
-            "relative": "",
-        }
+    known = {each.key for each in newcomers}
+    for mirror in (each.mirror for each in mirrored):
+        for key, name in names[mirror.key].items():
+            if name not in known:
+                known.add(name)
+                protocol = mirror.study.protocols[key]
+                yield EvaluatedProtocol(
+                    key=name,
+                    label=common[name].name if name in common else protocol.label,
+                    colour=protocol.colour,
+                    evaluated=False,
+                    source=f"{mirror.key}:{key}",
+                    folder=relative(Path(protocol.folder)) if protocol.folder else "",
+                )

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from bdpbench.app.evaluate.cells import Cell
 from bdpbench.contracts.evaluation import (
     Answer,
+    Cell,
     Criterion,
+    CriterionFile,
     EvaluatedStudy,
     Figure,
     FigureValue,
-    Part,
+    Quantity,
     never_reached,
 )
-from bdpbench.contracts.judged import Found, Judged, judged_of, places
+from bdpbench.contracts.judged import Found, Judged, places
 from bdpbench.pages.text import format_number
-from bdpbench.studies.evaluate import CriterionFile, FigureFile, Mirror
+from bdpbench.studies.evaluate import Mirror
 from bdpbench.units import with_unit
 
 
@@ -32,61 +33,47 @@ def figure_of(
         cells: all cells of the study.
         names: keys of the protocols, in the order of the document.
     """
-    told: FigureFile = mirror.file.figures[key]
-    part = next((each for each in study["parts"] if each["key"] == told.part), None)
-    if part is None:
+    told = mirror.file.figures[key]
+    part = study.parts.get(told.part)
+    if part is None or told.column not in part.columns:
         return None
-    column = next(each for each in part["columns"] if each["key"] == told.column)
+    column = part.columns[told.column]
     of_column = {each["protocol"]: each for each in _of(cells, told.part, told.column)}
-    values = [_value(name, of_column[name]) for name in names if name in of_column]
-    _rank(values, judged_of(column, column["unit"]))
-    return {
-        "key": key,
-        "title": column["title"],
-        "unit": column["unit"],
-        "better": column["better"],
-        "apart": column.get("apart", 0.0),
-        "reference": column.get("reference"),
-        "text": told.text,
-        "question": told.question,
-        "study": mirror.key,
-        "part": told.part,
-        "column": told.column,
-        "values": values,
-    }
+    found = [of_column[name] for name in names if name in of_column]
+    quantity = {name: getattr(column, name) for name in Quantity.model_fields}
+    values = _ranked(found, column.judged)
+    return Figure(**told.model_dump(), **quantity, key=key, study=mirror.key, values=values)
 
 
 def _of(cells: Sequence[Cell], part: str, column: str) -> list[Cell]:
     return [each for each in cells if (each["part"], each["column"]) == (part, column)]
 
 
-def _value(name: str, cell: Cell) -> FigureValue:
-    return {
-        "protocol": name,
-        "value": cell["value"],
-        "low": cell["low"],
-        "high": cell["high"],
-        "rank": None,
-        "of": 0,
-        "unsure": [],
-        "runs": cell["run_ids"],
-        "why": cell["why"],
-    }
-
-
-def _rank(values: Sequence[FigureValue], judged: Judged) -> None:
-    """Ranks of the values, in place; what was never reached has one, too."""
+def _ranked(cells: Sequence[Cell], judged: Judged) -> list[FigureValue]:
+    """Cells as values with their ranks; what was never reached has one, too."""
     ranked = [
         each
-        for each in values
+        for each in cells
         if each["value"] is not None or never_reached(each["value"], each["why"])
     ]
     found = [Found(each["value"], each["low"], each["high"]) for each in ranked]
-    for each, place in zip(ranked, places(found, judged), strict=True):
-        each["rank"] = place.rank
-        each["unsure"] = [ranked[n]["protocol"] for n in place.unsure]
-    for each in values:
-        each["of"] = len(ranked)
+    placed = dict(zip((each["protocol"] for each in ranked), places(found, judged), strict=True))
+    values = []
+    for each in cells:
+        place = placed.get(each["protocol"])
+        value = FigureValue(
+            protocol=each["protocol"],
+            value=each["value"],
+            low=each["low"],
+            high=each["high"],
+            rank=place.rank if place else None,
+            of=len(ranked),
+            unsure=[ranked[n]["protocol"] for n in place.unsure] if place else [],
+            runs=each["run_ids"],
+            why=each["why"],
+        )
+        values.append(value)
+    return values
 
 
 def criterion_of(
@@ -108,36 +95,28 @@ def criterion_of(
         common: common name of a protocol of the study → its key in the document.
     """
     told, of = mirror.file.criteria[key], common.get(mirror.file.criteria[key].of, "")
-    part = next((each for each in study["parts"] if each["key"] == told.part), None)
+    part = study.parts.get(told.part or "")
     answers: list[Answer] = []
     reference = bound = None
-    if part is not None and told.part is not None and told.column is not None:
+    unit = ""
+    if part is not None and told.part and told.column in part.columns:
         of_column = _of(cells, told.part, told.column)
+        unit = part.columns[told.column].unit
         reference = _worst(told, [each for each in of_column if each["protocol"] == of])
         bound = _bound(told, reference)
         for name in labels:
             own = [each for each in of_column if each["protocol"] == name]
             if own:
                 answers.append(_answer(told, bound, name, own))
-    return {
-        "key": key,
-        "title": told.question,
-        "section": told.section,
-        "text": told.text,
-        "rule": _rule(told, _unit(part, told), labels.get(of, told.of), reference, bound),
-        "bound": bound,
-        "reference": reference,
-        "source": told.source,
-        "study": mirror.key if told.part else "",
-        "part": told.part or "",
-        "column": told.column or "",
-        "answers": answers,
-    }
-
-
-def _unit(part: Part | None, told: CriterionFile) -> str:
-    columns = part["columns"] if part is not None else []
-    return next((each["unit"] for each in columns if each["key"] == told.column), "")
+    return Criterion(
+        **told.model_dump(),
+        key=key,
+        study=mirror.key if told.part else "",
+        rule=_rule(told, unit, labels.get(of, told.of), reference, bound),
+        bound=bound,
+        reference=reference,
+        answers=answers,
+    )
 
 
 def _worst(told: CriterionFile, cells: Sequence[Cell]) -> float | None:
@@ -181,15 +160,11 @@ def _answer(told: CriterionFile, bound: float, name: str, own: Sequence[Cell]) -
     runs = [run_id for each in own for run_id in each["run_ids"]]
     worst = _worst(told, own)
     why = next((each["why"] for each in own if each["why"]), "")
+    passes = None
     if worst is None or (why and not never_reached(None, why)):
-        return _as_answer(name, None, None, runs, why)
-    if why:
-        return _as_answer(name, False, worst, runs, why)
-    passes = worst <= bound if told.least is None else worst >= bound
-    return _as_answer(name, passes, worst, runs, "")
-
-
-def _as_answer(
-    name: str, passes: bool | None, worst: float | None, runs: list[str], why: str
-) -> Answer:
-    return {"protocol": name, "passes": passes, "worst": worst, "runs": runs, "why": why}
+        worst = None
+    elif why:
+        passes = False
+    else:
+        passes = worst <= bound if told.least is None else worst >= bound
+    return Answer(protocol=name, passes=passes, worst=worst, runs=runs, why=why)

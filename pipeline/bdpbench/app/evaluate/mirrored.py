@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -15,7 +15,7 @@ from bdpbench.app.stages import measure_single, parse_runs, read_metrics, with_g
 from bdpbench.contracts.evaluation import Choice
 from bdpbench.contracts.files import read_text
 from bdpbench.contracts.paths import config_dir, expanded, published_folder, relative
-from bdpbench.contracts.plan import Plan, PlannedRun
+from bdpbench.contracts.plan import Plan, PlannedRun, distinct
 from bdpbench.contracts.runs import ERROR_NAME, METRICS_NAME
 from bdpbench.contracts.yaml_files import meant, suggest
 from bdpbench.errors import BdpbenchError
@@ -154,15 +154,6 @@ _Key = tuple[str, str]
 """Run id and scenario: a run's place in a study."""
 
 
-@dataclass(frozen=True)
-class Refused:
-    """A scenario that cannot have a newcomer, and why."""
-
-    newcomer: str
-    scenario: str
-    why: str
-
-
 @dataclass
 class Mirrored:
     """A study with the newcomers of an evaluation.
@@ -175,7 +166,7 @@ class Mirrored:
         build_id: id of the build of ns-2.
         own: scenario → the study's own runs beside which the newcomers' stand.
         runs: newcomer → its runs.
-        refused: scenarios that cannot have a newcomer.
+        refused: newcomers, each with a scenario that cannot have it, and why.
     """
 
     mirror: Mirror
@@ -185,7 +176,7 @@ class Mirrored:
     build_id: str
     own: dict[str, list[PlannedRun]] = field(default_factory=dict)
     runs: dict[str, list[NewcomerRun]] = field(default_factory=dict)
-    refused: list[Refused] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self._check_metrics()
@@ -197,7 +188,7 @@ class Mirrored:
                         self.key_of(each.key), each.protocol, scenario, self.choice
                     )
                 except BdpbenchError as error:
-                    self.refused.append(Refused(each.key, scenario, str(error)))
+                    self.refused.append((each.key, f"{scenario}: {error}"))
                 else:
                     self.runs.setdefault(each.key, []).extend(runs)
 
@@ -266,20 +257,16 @@ class Mirrored:
     def prepared(self) -> Prepared:
         """What has to be simulated, as a plan of its own."""
         plan: Plan = {**self.plan, "runs": self.to_simulate}
-        missing = [run for run in self.to_simulate if not is_finished(self.paths, run)]
-        return Prepared(self.paths, plan, missing)
+        runs = distinct(self.to_simulate)
+        return Prepared(self.paths, plan, [run for run in runs if not is_finished(self.paths, run)])
 
-    def measured(self, tell: Callable[[int, int], None]) -> tuple[pl.DataFrame, dict[str, str]]:
-        """Values of the newcomers' simulated runs, each run by itself; run id → why it has none.
-
-        Before each run, ``tell`` gets the numbers of runs that are done and of all.
-        """
+    def measured(self) -> tuple[pl.DataFrame, dict[str, str]]:
+        """Values of the newcomers' simulated runs, each run by itself; run id → why it has none."""
         frames, failed = [pl.DataFrame(schema=METRICS_SCHEMA)], {}
         places: dict[str, list[PlannedRun]] = {}
         for run in self.to_simulate:
             places.setdefault(run["run_id"], []).append(run)
-        for number, (run_id, runs) in enumerate(places.items()):
-            tell(number, len(places))
+        for run_id, runs in places.items():
             plan: Plan = {**self.plan, "runs": runs}
             run_dir = self.paths.run(run_id)
             if not is_finished(self.paths, runs[0]):

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import polars as pl
 
 from bdpbench.contracts.evaluation import Column, Criterion, Evaluation, Figure, FigureValue, Part
-from bdpbench.contracts.judged import Judged, judged_of
+from bdpbench.contracts.judged import Judged
 from bdpbench.pages.evaluation.findings import figure_anchor, is_known, ordinal, shown, value_of
 from bdpbench.pages.text import format_number, joined
 from bdpbench.units import with_unit
@@ -77,17 +77,17 @@ def changes_of(
     found = [
         change
         for first, second in pairs
-        for figure in now["figures"]
+        for figure in now.figures
         if (change := _of_figure(before, figure, first, second)) is not None
     ]
     criteria = [
         change
         for pair in pairs
-        for each in now["criteria"]
+        for each in now.criteria
         for change in _of_criterion(before, each, *pair)
     ]
     cells, counts = _of_cells(cells_before, cells_now, dict(pairs), now)
-    labels = [{each["key"]: each["label"] for each in one["protocols"]} for one in (before, now)]
+    labels = before.labels, now.labels
     return Changes(
         pairs=tuple((labels[0][first], labels[1][second]) for first, second in pairs),
         figures=tuple(found),
@@ -100,37 +100,32 @@ def changes_of(
 
 
 def _pairs(before: Evaluation, now: Evaluation) -> list[tuple[str, str]]:
-    keys = [
-        [each["key"] for each in one["protocols"] if each["evaluated"]] for one in (before, now)
-    ]
+    keys = [[each.key for each in one.evaluated] for one in (before, now)]
     if all(len(each) == 1 for each in keys):
         return [(keys[0][0], keys[1][0])]
     return [(key, key) for key in keys[1] if key in keys[0]]
 
 
 def _of_figure(before: Evaluation, figure: Figure, first: str, second: str) -> Change | None:
-    earlier = next((each for each in before["figures"] if each["key"] == figure["key"]), None)
+    earlier = next((each for each in before.figures if each.key == figure.key), None)
     values = (value_of(earlier, first) if earlier else None, value_of(figure, second))
-    if all(each is None or not is_known(each["value"]) for each in values):
+    if all(each is None or not is_known(each.value) for each in values):
         return None
-    ends = [
-        (None,) * 3 if each is None else (each["value"], each["low"], each["high"])
-        for each in values
-    ]
+    ends = [(None,) * 3 if each is None else (each.value, each.low, each.high) for each in values]
     return Change(
-        what=figure["title"],
+        what=figure.title,
         anchor=figure_anchor(figure),
-        before=_ranked(values[0], figure["unit"]),
-        now=_ranked(values[1], figure["unit"]),
-        move=moved(*ends, judged=judged_of(figure, figure["unit"])),
+        before=_ranked(values[0], figure.unit),
+        now=_ranked(values[1], figure.unit),
+        move=moved(*ends, judged=figure.judged),
     )
 
 
 def _ranked(value: FigureValue | None, unit: str) -> str:
-    if value is None or not is_known(value["value"]):
+    if value is None or not is_known(value.value):
         return "–"
-    place = f", {ordinal(value['rank'])} of {value['of']}" if value["rank"] else ""
-    return f"{shown(value['value'], unit)}{place}"
+    place = f", {ordinal(value.rank)} of {value.of}" if value.rank else ""
+    return f"{shown(value.value, unit)}{place}"
 
 
 def moved(
@@ -175,7 +170,7 @@ def _end(ends: tuple[float | None, float | None, float | None], which: int) -> f
 def _of_criterion(
     before: Evaluation, criterion: Criterion, first: str, second: str
 ) -> list[Change]:
-    earlier = next((each for each in before["criteria"] if each["key"] == criterion["key"]), None)
+    earlier = next((each for each in before.criteria if each.key == criterion.key), None)
     passes = (_passes(earlier, first), _passes(criterion, second))
     if passes[0] == passes[1]:
         return []
@@ -183,8 +178,8 @@ def _of_criterion(
     words = {True: "meets it", False: "does not meet it", None: "not known"}
     return [
         Change(
-            what=criterion["title"],
-            anchor=f"criterion-{criterion['key']}",
+            what=criterion.question,
+            anchor=f"criterion-{criterion.key}",
             before=words[passes[0]],
             now=words[passes[1]],
             move=move,
@@ -193,22 +188,22 @@ def _of_criterion(
 
 
 def _passes(criterion: Criterion | None, protocol: str) -> bool | None:
-    answers = criterion["answers"] if criterion else []
-    return next((each["passes"] for each in answers if each["protocol"] == protocol), None)
+    answers = criterion.answers if criterion else []
+    return next((each.passes for each in answers if each.protocol == protocol), None)
 
 
 def _of_cells(
     before: pl.DataFrame, now: pl.DataFrame, pairs: Mapping[str, str], evaluation: Evaluation
 ) -> tuple[list[Change], dict[str, int]]:
     """Cells of the compared protocols that moved, and the numbers of the others."""
-    labels = {each["key"]: each["label"] for each in evaluation["protocols"]}
+    labels = evaluation.labels
     columns = {
-        (study["key"], part["key"], column["key"]): (part, column)
-        for study in evaluation["studies"]
-        for part in study["parts"]
-        for column in part["columns"]
+        (study.key, key, name): (part, column)
+        for study in evaluation.studies
+        for key, part in study.parts.items()
+        for name, column in part.columns.items()
     }
-    judged = {(each["study"], each["part"], each["column"]) for each in evaluation["figures"]}
+    judged = {(each.study, each.part, each.column) for each in evaluation.figures}
     kept = [*_PLACE, "protocol", "value", "low", "high"]
     first = before.filter(pl.col("protocol").is_in(list(pairs))).select(kept)
     first = first.with_columns(protocol=pl.col("protocol").replace(dict(pairs)))
@@ -237,17 +232,17 @@ def _of_cells(
 def _of_cell(
     row: Mapping[str, Any], part: Part, column: Column, labels: Mapping[str, str]
 ) -> Change:
-    x = "" if row["x"] is None else with_unit(format_number(row["x"]), part["x_unit"])
+    x = "" if row["x"] is None else with_unit(format_number(row["x"]), part.x_unit)
     beside = f"beside {labels.get(row['beside'], row['beside'])}" if row["beside"] else ""
-    where = joined(column["title"], row["row"], beside, row["panel"], x)
+    where = joined(column.title, row["row"], beside, row["panel"], x)
     return Change(
-        what=f"{part['title']}: {where}",
+        what=f"{part.title}: {where}",
         anchor=f"part-{row['study']}-{row['part']}",
-        before=shown(row["value_before"], column["unit"]),
-        now=shown(row["value"], column["unit"]),
+        before=shown(row["value_before"], column.unit),
+        now=shown(row["value"], column.unit),
         move=moved(
             (row["value_before"], row["low_before"], row["high_before"]),
             (row["value"], row["low"], row["high"]),
-            judged=judged_of(column, column["unit"]),
+            judged=column.judged,
         ),
     )

@@ -39,9 +39,9 @@ CELLS_NAME = "cells.csv"
 
 def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
     """The tables of an evaluation: standings, criteria, and each part's own."""
-    if report.evaluation["figures"]:
+    if report.evaluation.figures:
         yield _standings(report)
-    if report.evaluation["criteria"]:
+    if report.evaluation.criteria:
         yield _criteria(report)
     for study in report.studies:
         for part in study.parts:
@@ -50,23 +50,22 @@ def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
 
 
 def _standings(report: EvaluationReport) -> PaperTable:
-    figures = report.evaluation["figures"]
+    figures = report.evaluation.figures
     columns = [
-        Column(axis_title(each["title"], each["unit"]), each["key"], numeric=True)
-        for each in figures
+        Column(axis_title(each.title, each.unit), each.key, numeric=True) for each in figures
     ]
-    rows = [(protocol["label"], *map(_standing, found)) for protocol, found in report.standings]
+    rows = [(protocol.label, *map(_standing, found)) for protocol, found in report.standings]
     data = [
         {
-            "protocol": protocol["label"],
-            "figure": each.figure["key"],
+            "protocol": protocol.label,
+            "figure": each.figure.key,
             "value": each.value,
-            "unit": each.figure["unit"],
-            "low": each.found and each.found["low"],
-            "high": each.found and each.found["high"],
-            "rank": each.found and each.found["rank"],
-            "of": each.found and each.found["of"],
-            "runs": " ".join(each.found["runs"]) if each.found else "",
+            "unit": each.figure.unit,
+            "low": each.found.low if each.found else None,
+            "high": each.found.high if each.found else None,
+            "rank": each.found.rank if each.found else None,
+            "of": each.found.of if each.found else None,
+            "runs": " ".join(each.found.runs) if each.found else "",
         }
         for protocol, found in report.standings
         for each in found
@@ -85,13 +84,13 @@ def _standing(standing: Standing) -> str:
 
 
 def _criteria(report: EvaluationReport) -> PaperTable:
-    labels = [each["label"] for each in report.evaluated]
+    labels = [each.label for each in report.evaluation.evaluated]
     answered = [each for _, found in report.criteria for each in found]
     rows = [
         (
-            each.criterion["section"],
-            each.criterion["title"],
-            each.criterion["rule"] or "–",
+            each.criterion.section,
+            each.criterion.question,
+            each.criterion.rule or "–",
             *(joined(verdict.label, worst) for _, verdict, worst, _ in each.answers),
         )
         for each in answered
@@ -112,17 +111,17 @@ def _criteria(report: EvaluationReport) -> PaperTable:
 
 def _answers(criterion: Criterion, report: EvaluationReport) -> Iterator[dict[str, Cell]]:
     """The answers of all protocols, unrounded; one empty row where nothing is simulated."""
-    labels = {each["key"]: each["label"] for each in report.evaluation["protocols"]}
+    labels = report.evaluation.labels
     rule: dict[str, Cell] = {
-        "section": criterion["section"],
-        "question": criterion["title"],
-        "rule": criterion["rule"],
-        "source": criterion["source"],
+        "section": criterion.section,
+        "question": criterion.question,
+        "rule": criterion.rule,
+        "source": criterion.source,
         "unit": unit_of(criterion, report.evaluation),
-        "bound": criterion["bound"],
-        "reference": criterion["reference"],
+        "bound": criterion.bound,
+        "reference": criterion.reference,
     }
-    found = {each["protocol"]: each for each in criterion["answers"]}
+    found = {each.protocol: each for each in criterion.answers}
     for key in found or [""]:
         answer = found.get(key)
         verdict, _, runs = verdict_of(answer, criterion, "")
@@ -130,7 +129,7 @@ def _answers(criterion: Criterion, report: EvaluationReport) -> Iterator[dict[st
             **rule,
             "protocol": labels.get(key, ""),
             "verdict": verdict.label,
-            "value": answer["worst"] if answer else None,
+            "value": answer.worst if answer else None,
             "runs": " ".join(runs),
         }
 
@@ -149,10 +148,10 @@ def _of_part(part: ShownPart, table: PartTable) -> PaperTable:
         for row in table.rows
     )
     printed = "; printed values in brackets" if table.has_prints else ""
-    shows = f" ({', '.join(part.part['shows'])})" if part.part["shows"] else ""
+    shows = f" ({', '.join(part.part.shows)})" if part.part.shows else ""
     return PaperTable(
         name=part.anchor.removeprefix("part-"),
-        title=f"{joined(part.part['title'] + shows, table.quantity, by=': ')}{printed}",
+        title=f"{joined(part.part.title + shows, table.quantity, by=': ')}{printed}",
         columns=(*case, Column("Protocol", "protocol"), *heads),
         rows=rows,
         data=tuple(_data(table)),
@@ -187,8 +186,9 @@ def evaluation_files(
         origin: ns-2 build, version and commit of bdpbench, in a sentence.
     """
     charts = report.charts  # loads the series that they show
+    labels = [each.label for each in report.evaluation.evaluated]
     contents = Contents(
-        title=f"the evaluation of {' and '.join(each['label'] for each in report.evaluated)}",
+        title=f"the evaluation of {' and '.join(labels)}",
         figures=[
             (figure, _caption(figure, origin))
             for figure in named((each.chart_id, each.title, each) for each in charts)
@@ -214,9 +214,8 @@ def _caption(figure: Figure, origin: str) -> Caption:
 
 
 def _cells(cells: pl.DataFrame, evaluation: Evaluation) -> str:
-    labels = {each["key"]: each["label"] for each in evaluation["protocols"]}
     shown = cells.with_columns(
-        pl.col("protocol").replace(labels),
+        pl.col("protocol").replace(evaluation.labels),
         pl.col("values").cast(pl.List(pl.String)).list.join(" ", ignore_nulls=True),
         pl.col("run_ids").list.join(" ", ignore_nulls=True),
     )

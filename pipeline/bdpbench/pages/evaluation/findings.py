@@ -19,8 +19,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from bdpbench.contracts.evaluation import Answer, Column, Criterion, Evaluation, Figure, FigureValue
-from bdpbench.contracts.judged import Found, judged_of, places
+from bdpbench.contracts.evaluation import Answer, Criterion, Evaluation, Figure, FigureValue
+from bdpbench.contracts.judged import Found, places
 from bdpbench.pages.text import format_number, listed
 from bdpbench.units import with_unit
 
@@ -69,20 +69,20 @@ def findings_of(evaluation: Evaluation, protocol: str) -> Findings:
         evaluation: the document.
         protocol: key of the protocol.
     """
-    labels = {each["key"]: each["label"] for each in evaluation["protocols"]}
+    labels = evaluation.labels
     places = [
         (figure, value)
-        for figure in evaluation["figures"]
+        for figure in evaluation.figures
         if (value := value_of(figure, protocol)) is not None
     ]
     ranked = [(figure, value) for figure, value in places if _is_ranked(figure, value)]
     best = [each for each in ranked if _has_place(*each, first=True)]
     worst = [each for each in ranked if _has_place(*each, first=False)]
     answered = list(_answers(evaluation, protocol))
-    failed = [(each, answer) for each, answer in answered if answer["passes"] is False]
+    failed = [(each, answer) for each, answer in answered if answer.passes is False]
     keeps = [each for each in failed if not is_special(each[0])]
     limits = [each for each in failed if is_special(each[0])]
-    passed = sum(answer["passes"] is True for _, answer in answered)
+    passed = sum(answer.passes is True for _, answer in answered)
     return Findings(
         summary=_summary(labels[protocol], ranked, best, worst, passed, failed, keeps),
         best=tuple(_of_figure(*each, labels, first=True) for each in best),
@@ -95,7 +95,7 @@ def findings_of(evaluation: Evaluation, protocol: str) -> Findings:
 
 def value_of(figure: Figure, protocol: str) -> FigureValue | None:
     """A protocol's value of a figure; None if the figure does not list the protocol."""
-    return next((each for each in figure["values"] if each["protocol"] == protocol), None)
+    return next((each for each in figure.values if each.protocol == protocol), None)
 
 
 def nearest(figures: Sequence[Figure], protocol: str, others: Iterable[str]) -> str:
@@ -104,7 +104,7 @@ def nearest(figures: Sequence[Figure], protocol: str, others: Iterable[str]) -> 
     Returns:
         Its key; "" if none has enough figures in common with it.
     """
-    ranks = [{each["protocol"]: each["rank"] for each in figure["values"]} for figure in figures]
+    ranks = [{each.protocol: each.rank for each in figure.values} for figure in figures]
     distances = {}
     for other in others:
         pairs = [(found.get(protocol), found.get(other)) for found in ranks]
@@ -116,18 +116,18 @@ def nearest(figures: Sequence[Figure], protocol: str, others: Iterable[str]) -> 
 
 def is_special(criterion: Criterion) -> bool:
     """Whether a criterion is of a special case of RFC 9743."""
-    return criterion["section"].split(".")[0] == SPECIAL_CASES
+    return criterion.section.split(".")[0] == SPECIAL_CASES
 
 
 def is_danger(criterion: Criterion) -> bool:
     """Whether a protocol that does not meet a criterion is a danger to others."""
-    section = f"{criterion['section']}."
+    section = f"{criterion.section}."
     return any(section.startswith(f"{each}.") for each in DANGERS)
 
 
 def _is_ranked(figure: Figure, value: FigureValue) -> bool:
     """Whether a protocol has a rank; one that never reached what is measured has one, too."""
-    return bool(figure["better"]) and value["rank"] is not None
+    return bool(figure.better) and value.rank is not None
 
 
 def is_known(value: float | None) -> TypeGuard[float]:
@@ -142,9 +142,9 @@ def _has_place(figure: Figure, value: FigureValue, *, first: bool) -> bool:
 
 def place_of(figure: Figure, value: FigureValue) -> str:
     """``first`` or ``last`` if the value is known to have that place, else "": see ``places``."""
-    ranked = [each for each in figure["values"] if _is_ranked(figure, each)]
-    found = [Found(each["value"], each["low"], each["high"]) for each in ranked]
-    placed = places(found, judged_of(figure, figure["unit"]))
+    ranked = [each for each in figure.values if _is_ranked(figure, each)]
+    found = [Found(each.value, each.low, each.high) for each in ranked]
+    placed = places(found, figure.judged)
     return next((p.known for each, p in zip(ranked, placed, strict=True) if each is value), "")
 
 
@@ -182,19 +182,19 @@ def _of_figure(
     figure: Figure, value: FigureValue, labels: Mapping[str, str], *, first: bool
 ) -> Finding:
     sharing = [
-        labels[each["protocol"]]
-        for each in figure["values"]
-        if each["rank"] == value["rank"] and each is not value
+        labels[each.protocol]
+        for each in figure.values
+        if each.rank == value.rank and each is not value
     ]
-    words = [f"{figure['title']}: {_value_text(figure, value)}"]
-    words.append(f"{_placed(value)} of {value['of']}{_shared(sharing)}")
+    words = [f"{figure.title}: {_value_text(figure, value)}"]
+    words.append(f"{_placed(value)} of {value.of}{_shared(sharing)}")
     words += _neighbour(figure, value, labels, first=first)
     return Finding(", ".join(words) + ".", figure_anchor(figure))
 
 
 def figure_anchor(figure: Figure) -> str:
     """Id of the chart of a figure."""
-    return f"chart-figure-{figure['key']}"
+    return f"chart-figure-{figure.key}"
 
 
 def shown(value: float | None, unit: str) -> str:
@@ -203,7 +203,7 @@ def shown(value: float | None, unit: str) -> str:
 
 
 def _placed(value: FigureValue) -> str:
-    return ordinal(value["rank"] or 0)
+    return ordinal(value.rank or 0)
 
 
 def ordinal(rank: int) -> str:
@@ -225,59 +225,49 @@ def _neighbour(
 ) -> Iterator[str]:
     """Who comes next, seen from the first or the last place."""
     ranks = [
-        (each["rank"], each)
-        for each in figure["values"]
-        if _is_ranked(figure, each) and each["rank"] != value["rank"]
+        (each.rank, each)
+        for each in figure.values
+        if _is_ranked(figure, each) and each.rank != value.rank
     ]
     known = [(rank, each) for rank, each in ranks if rank is not None]
     if known:
         pick = min if first else max
         _, other = pick(known, key=lambda pair: pair[0])
         where = "the next" if first else "the one before"
-        yield f"{where} is {labels[other['protocol']]} with {_value_text(figure, other)}"
+        yield f"{where} is {labels[other.protocol]} with {_value_text(figure, other)}"
 
 
 def _value_text(figure: Figure, value: FigureValue) -> str:
     """A value with its unit, or why a protocol with a rank has none."""
-    return shown(value["value"], figure["unit"]) if is_known(value["value"]) else value["why"]
+    return shown(value.value, figure.unit) if is_known(value.value) else value.why
 
 
 def _answers(evaluation: Evaluation, protocol: str) -> Iterator[tuple[Criterion, Answer]]:
-    for criterion in evaluation["criteria"]:
-        for answer in criterion["answers"]:
-            if answer["protocol"] == protocol:
+    for criterion in evaluation.criteria:
+        for answer in criterion.answers:
+            if answer.protocol == protocol:
                 yield criterion, answer
 
 
 def criterion_anchor(criterion: Criterion) -> str:
     """Id of a criterion's row."""
-    return f"criterion-{criterion['key']}"
+    return f"criterion-{criterion.key}"
 
 
 def unit_of(criterion: Criterion, evaluation: Evaluation) -> str:
     """Unit of the values that a criterion is judged by."""
-    place = (criterion["study"], criterion["part"], criterion["column"])
-    column = columns_of(evaluation).get(place)
-    return column["unit"] if column else ""
-
-
-def columns_of(evaluation: Evaluation) -> dict[tuple[str, str, str], Column]:
-    """(study, part, column) → the column."""
-    return {
-        (study["key"], part["key"], column["key"]): column
-        for study in evaluation["studies"]
-        for part in study["parts"]
-        for column in part["columns"]
-    }
+    place = (criterion.study, criterion.part, criterion.column)
+    column = evaluation.columns.get(place)
+    return column.unit if column else ""
 
 
 def _of_criterion(criterion: Criterion, answer: Answer, evaluation: Evaluation) -> Finding:
     """What a criterion that is not met means."""
-    value = shown(answer["worst"], unit_of(criterion, evaluation))
-    measured = f"{value}, where the rule is" if is_known(answer["worst"]) else "the rule is"
+    value = shown(answer.worst, unit_of(criterion, evaluation))
+    measured = f"{value}, where the rule is" if is_known(answer.worst) else "the rule is"
     ending = " It is a danger to others." if is_danger(criterion) else ""
     return Finding(
-        f"{criterion['title']} No: {measured} {criterion['rule']} "
+        f"{criterion.question} No: {measured} {criterion.rule} "
         f"(RFC 9743, {section_of(criterion)}).{ending}",
         criterion_anchor(criterion),
     )
@@ -285,20 +275,20 @@ def _of_criterion(criterion: Criterion, answer: Answer, evaluation: Evaluation) 
 
 def section_of(criterion: Criterion) -> str:
     """The section of RFC 9743 in words, or the sections."""
-    section = criterion["section"]
+    section = criterion.section
     return f"{'sections' if ' and ' in section else 'section'} {section}"
 
 
 def _without_value(places: Sequence[tuple[Figure, FigureValue]]) -> Iterator[Finding]:
     for figure, value in places:
-        if not is_known(value["value"]) and value["rank"] is None:
-            why = value["why"] or "it has no value"
-            is_drawn = any(is_known(each["value"]) for each in figure["values"])
-            yield Finding(f"{figure['title']}: {why}.", figure_anchor(figure) if is_drawn else "")
+        if not is_known(value.value) and value.rank is None:
+            why = value.why or "it has no value"
+            is_drawn = any(is_known(each.value) for each in figure.values)
+            yield Finding(f"{figure.title}: {why}.", figure_anchor(figure) if is_drawn else "")
 
 
 def _without_answer(answered: Sequence[tuple[Criterion, Answer]]) -> Iterator[Finding]:
     for criterion, answer in answered:
-        if answer["passes"] is None:
-            why = answer["why"] or "no run of it is there"
-            yield Finding(f"{criterion['title']}: {why}.", criterion_anchor(criterion))
+        if answer.passes is None:
+            why = answer.why or "no run of it is there"
+            yield Finding(f"{criterion.question}: {why}.", criterion_anchor(criterion))

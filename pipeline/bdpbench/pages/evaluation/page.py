@@ -20,7 +20,7 @@ from bdpbench.contracts.evaluation import (
     Figure,
     FigureValue,
 )
-from bdpbench.contracts.judged import direction, judged_of
+from bdpbench.contracts.judged import direction
 from bdpbench.pages.curves import time_specs
 from bdpbench.pages.evaluation.changes import Changes, changes_of
 from bdpbench.pages.evaluation.findings import (
@@ -141,53 +141,50 @@ class EvaluationReport:
         return self.inputs.evaluation
 
     @cached_property
-    def evaluated(self) -> list[EvaluatedProtocol]:
-        """The evaluated protocols."""
-        return [each for each in self.evaluation["protocols"] if each["evaluated"]]
-
-    @cached_property
     def standings(self) -> list[tuple[EvaluatedProtocol, list[Standing]]]:
         """Rows of the first table: the protocols that have a value of any figure."""
         rows = [
-            (protocol, [_standing(each, protocol["key"]) for each in self.evaluation["figures"]])
-            for protocol in self.evaluation["protocols"]
+            (protocol, [_standing(each, protocol.key) for each in self.evaluation.figures])
+            for protocol in self.evaluation.protocols
         ]
         return [
             (protocol, found)
             for protocol, found in rows
-            if protocol["evaluated"] or any(each.value is not None for each in found)
+            if protocol.evaluated or any(each.value is not None for each in found)
         ]
 
     @cached_property
     def findings(self) -> list[tuple[EvaluatedProtocol, Findings]]:
         """What is said about each evaluated protocol."""
-        return [(each, findings_of(self.evaluation, each["key"])) for each in self.evaluated]
+        return [
+            (each, findings_of(self.evaluation, each.key)) for each in self.evaluation.evaluated
+        ]
 
     @cached_property
     def figures(self) -> list[Chart]:
         """Charts of the judged figures that have values."""
-        drawn = (self.parts.figure(each) for each in self.evaluation["figures"])
+        drawn = (self.parts.figure(each) for each in self.evaluation.figures)
         return [each for each in drawn if each is not None]
 
     @cached_property
     def criteria(self) -> list[tuple[str, list[Answered]]]:
         """Criteria by section of RFC 9743, with a title of each section."""
         found: dict[str, list[Answered]] = {}
-        for each in self.evaluation["criteria"]:
-            found.setdefault(_title_of(each["section"]), []).append(self._answered(each))
+        for each in self.evaluation.criteria:
+            found.setdefault(_title_of(each.section), []).append(self._answered(each))
         return list(found.items())
 
     def _answered(self, criterion: Criterion) -> Answered:
         unit = unit_of(criterion, self.evaluation)
-        by_key = {each["protocol"]: each for each in criterion["answers"]}
+        by_key = {each.protocol: each for each in criterion.answers}
         own = tuple(
-            (each["label"], *verdict_of(by_key.get(each["key"]), criterion, unit))
-            for each in self.evaluated
+            (each.label, *verdict_of(by_key.get(each.key), criterion, unit))
+            for each in self.evaluation.evaluated
         )
         others = [
-            (each["label"], by_key[each["key"]]["passes"])
-            for each in self.evaluation["protocols"]
-            if not each["evaluated"] and each["key"] in by_key
+            (each.label, by_key[each.key].passes)
+            for each in self.evaluation.protocols
+            if not each.evaluated and each.key in by_key
         ]
         return Answered(
             criterion=criterion,
@@ -229,17 +226,17 @@ def _standing(figure: Figure, protocol: str) -> Standing:
     value = value_of(figure, protocol)
     if value is None:
         return Standing(figure, None, None, "–", "", "", "", open=False, why="it was not measured")
-    known = is_known(value["value"])
+    known = is_known(value.value)
     return Standing(
         figure=figure,
         found=value,
-        value=value["value"] if known else None,
-        text=few_digits(value["value"]) if known or not value["rank"] else "never",
-        rank=ordinal(value["rank"]) if value["rank"] and figure["better"] else "",
-        interval=interval(value["low"], value["high"]),
+        value=value.value if known else None,
+        text=few_digits(value.value) if known or not value.rank else "never",
+        rank=ordinal(value.rank) if value.rank and figure.better else "",
+        interval=interval(value.low, value.high),
         place=place_of(figure, value),
-        open=bool(value["unsure"]),
-        why="" if known else value["why"],
+        open=bool(value.unsure),
+        why="" if known else value.why,
     )
 
 
@@ -247,21 +244,21 @@ def verdict_of(
     answer: Answer | None, criterion: Criterion, unit: str
 ) -> tuple[Verdict, str, tuple[str, ...]]:
     """Verdict, words, and runs of one protocol's answer."""
-    if not criterion["answers"]:
+    if not criterion.answers:
         return NOT_SHOWN, "", ()
-    if answer is None or answer["passes"] is None:
-        return NOT_KNOWN, answer["why"] if answer else "", ()
-    verdict = MEETS if answer["passes"] else MEETS_NOT
-    worst = with_unit(format_number(answer["worst"]), unit) if is_known(answer["worst"]) else ""
-    return verdict, worst, tuple(answer["runs"])
+    if answer is None or answer.passes is None:
+        return NOT_KNOWN, answer.why if answer else "", ()
+    verdict = MEETS if answer.passes else MEETS_NOT
+    worst = with_unit(format_number(answer.worst), unit) if is_known(answer.worst) else ""
+    return verdict, worst, tuple(answer.runs)
 
 
 def bound_of(criterion: Criterion, unit: str) -> str:
     """What the rule of a criterion comes to, e.g. "at least 80 %"; "" without a rule."""
-    if criterion["bound"] is None:
+    if criterion.bound is None:
         return ""
-    side = " ".join(criterion["rule"].split()[:2])
-    return f"{side} {with_unit(format_number(criterion['bound']), unit)}"
+    side = " ".join(criterion.rule.split()[:2])
+    return f"{side} {with_unit(format_number(criterion.bound), unit)}"
 
 
 def evaluation_page(report: EvaluationReport) -> str:
@@ -278,11 +275,11 @@ def evaluation_page(report: EvaluationReport) -> str:
         "report": report,
         "evaluation": evaluation,
         "version": __version__,
-        "labels": [each["label"] for each in report.evaluated],
-        "html_name": f"evaluation-{evaluation['name']}",
-        "units": {each["key"]: each["unit"] for each in evaluation["figures"]},
+        "labels": [each.label for each in evaluation.evaluated],
+        "html_name": f"evaluation-{evaluation.name}",
+        "units": {each.key: each.unit for each in evaluation.figures},
         "figure_anchor": figure_anchor,
-        "direction": lambda figure: direction(judged_of(figure, figure["unit"])),
+        "direction": lambda figure: direction(figure.judged),
         "section_of": section_of,
         "not_met": MEETS_NOT,
         "drawn": {each.chart_id for each in charts},
@@ -299,9 +296,9 @@ def evaluation_page(report: EvaluationReport) -> str:
 def _runs(report: EvaluationReport) -> dict[str, dict[str, object]]:
     """Run id → the run, of all parts; those in which an evaluated protocol takes part stay so."""
     found: dict[str, dict[str, object]] = {}
-    for study in report.evaluation["studies"]:
-        for part in study["parts"]:
-            for run in part["runs"]:
-                if run["evaluated"] or run["run_id"] not in found:
-                    found[run["run_id"]] = {**run, "study": study["key"]}
+    for study in report.evaluation.studies:
+        for part in study.parts.values():
+            for run in part.runs:
+                if run.evaluated or run.run_id not in found:
+                    found[run.run_id] = {**run.model_dump(), "study": study.key}
     return found

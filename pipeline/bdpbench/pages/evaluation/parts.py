@@ -18,9 +18,10 @@ from bdpbench.contracts.evaluation import (
     Figure,
     Part,
     PartRun,
+    Quantity,
     never_reached,
 )
-from bdpbench.contracts.judged import Found, JudgedDocument, direction, judged_of, places
+from bdpbench.contracts.judged import Found, direction, places
 from bdpbench.pages.curves import points_of_lines, settled
 from bdpbench.pages.evaluation.findings import is_known, nearest
 from bdpbench.pages.matrix_specs import Axes, valued_matrix
@@ -169,12 +170,12 @@ class Parts:
     @cached_property
     def protocols(self) -> dict[str, EvaluatedProtocol]:
         """Key → protocol, in the order of the document."""
-        return {each["key"]: each for each in self._evaluation["protocols"]}
+        return {each.key: each for each in self._evaluation.protocols}
 
     @property
     def _new(self) -> list[str]:
         """Keys of the evaluated protocols."""
-        return [key for key, each in self.protocols.items() if each["evaluated"]]
+        return [key for key, each in self.protocols.items() if each.evaluated]
 
     @property
     def series_texts(self) -> Mapping[str, str]:
@@ -188,32 +189,29 @@ class Parts:
 
     def studies(self) -> list[ShownStudy]:
         """All studies, those of papers first, with their parts but for those of judged figures."""
-        figures = self._evaluation["figures"]
-        judged = {(each["study"], each["part"], each["column"]) for each in figures}
-        ordered = sorted(self._evaluation["studies"], key=lambda each: not each["paper"])
+        figures = self._evaluation.figures
+        judged = {(each.study, each.part, each.column) for each in figures}
+        ordered = sorted(self._evaluation.studies, key=lambda each: not each.paper)
         return [
             self._shown_study(
                 study,
-                [
-                    part
-                    for part in study["parts"]
-                    if part["kind"] != "table"
-                    or any(
-                        (study["key"], part["key"], each["key"]) not in judged
-                        for each in part["columns"]
-                    )
-                ],
+                {
+                    key: part
+                    for key, part in study.parts.items()
+                    if part.kind != "table"
+                    or any((study.key, key, name) not in judged for name in part.columns)
+                },
             )
             for study in ordered
         ]
 
-    def _shown_study(self, study: EvaluatedStudy, parts: Sequence[Part]) -> ShownStudy:
-        shown = tuple(self._shown(study, part) for part in parts)
+    def _shown_study(self, study: EvaluatedStudy, parts: Mapping[str, Part]) -> ShownStudy:
+        shown = tuple(self._shown(study, *each) for each in parts.items())
         places = {each.place for each in shown}
         place = places.pop() if len(places) == 1 else ""
         if place:
             shown = tuple(replace(each, place="") for each in shown)
-        return ShownStudy(study, shown, place, "; ".join(self._compares(study=study["key"])))
+        return ShownStudy(study, shown, place, "; ".join(self._compares(study=study.key)))
 
     @cached_property
     def _placed(self) -> list[tuple[Mapping[str, Any], str]]:
@@ -221,13 +219,8 @@ class Parts:
 
         Only those of places that not all protocols share.
         """
-        judged = {
-            (study["key"], part["key"], column["key"]): judged_of(column, column["unit"])
-            for study in self._evaluation["studies"]
-            for part in study["parts"]
-            for column in part["columns"]
-            if column["better"]
-        }
+        columns = self._evaluation.columns.items()
+        judged = {place: column.judged for place, column in columns if column.better}
         groups: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
         for cell in self._cells.iter_rows(named=True):
             is_placed = is_known(cell["value"]) or never_reached(cell["value"], cell["why"])
@@ -251,7 +244,7 @@ class Parts:
                 if all(cell[name] == value for name, value in wanted.items())
             ]
             if own:
-                who = f"{self.protocols[key]['label']}: " if len(self._new) > 1 else ""
+                who = f"{self.protocols[key].label}: " if len(self._new) > 1 else ""
                 best, worst = own.count("first"), own.count("last")
                 of = several(len(own), "value")
                 yield f"{who}best in {best or 'none'} and worst in {worst or 'none'} of {of}"
@@ -262,64 +255,64 @@ class Parts:
         Returns:
             None if no protocol has a value.
         """
-        known = [each for each in figure["values"] if is_known(each["value"])]
-        known.sort(key=lambda each: each["rank"] or 0)
+        known = [each for each in figure.values if is_known(each.value)]
+        known.sort(key=lambda each: each.rank or 0)
         if not known:
             return None
         never = [
-            self.protocols[each["protocol"]]["label"]
-            for each in figure["values"]
-            if each["rank"] and not is_known(each["value"])
+            self.protocols[each.protocol].label
+            for each in figure.values
+            if each.rank and not is_known(each.value)
         ]
-        order = [self.protocols[each["protocol"]]["label"] for each in known]
+        order = [self.protocols[each.protocol].label for each in known]
         bars = pl.DataFrame(
             [
                 {
                     "label": label,
-                    "mean": each["value"],
-                    "lower": each["value"] if each["low"] is None else each["low"],
-                    "upper": each["value"] if each["high"] is None else each["high"],
-                    "runs": len(each["runs"]),
-                    "run_id": next(iter(each["runs"]), ""),
+                    "mean": each.value,
+                    "lower": each.value if each.low is None else each.low,
+                    "upper": each.value if each.high is None else each.high,
+                    "runs": len(each.runs),
+                    "run_id": next(iter(each.runs), ""),
                 }
                 for label, each in zip(order, known, strict=True)
             ],
             schema_overrides=dict.fromkeys(("mean", "lower", "upper"), pl.Float64),
         )
-        colours = [self.protocols[each["protocol"]]["colour"] for each in known]
-        marked = [self.protocols[key]["label"] for key in self._new]
-        quantity = axis_title(figure["title"], figure["unit"])
+        colours = [self.protocols[each.protocol].colour for each in known]
+        marked = [self.protocols[key].label for key in self._new]
+        quantity = axis_title(figure.title, figure.unit)
         return Chart(
-            chart_id=f"figure-{figure['key']}",
-            title=figure["title"],
+            chart_id=f"figure-{figure.key}",
+            title=figure.title,
             caption=joined(
-                figure["text"],
-                _better(figure, figure["unit"]),
+                figure.text,
+                _better(figure),
                 f"Without a bar, as they never got there: {listed(never)}." if never else "",
                 by=" ",
             ),
-            alternative=f"Bars of {figure['title']}: {'; '.join(order)}.",
+            alternative=f"Bars of {figure.title}: {'; '.join(order)}.",
             content=spec_content(interval_bars(bars, order, colours, quantity, marked)),
             metrics=(),
         )
 
-    def _shown(self, study: EvaluatedStudy, part: Part) -> ShownPart:
-        own = self._cells.filter(study=study["key"], part=part["key"])
+    def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:
+        own = self._cells.filter(study=study.key, part=key)
         lacks = own.filter(pl.col("evaluated") & (pl.col("why") != "") & pl.col("value").is_null())
         return ShownPart(
             part=part,
-            anchor=f"part-{study['key']}-{part['key']}",
-            place=self._place(part) if study["paper"] else "",
-            answer="; ".join(self._compares(study=study["key"], part=part["key"])),
-            table=None if part["kind"] == "history" else self._table(study, part, own),
-            charts=tuple(self._charts(study, part, own)),
+            anchor=f"part-{study.key}-{key}",
+            place=self._place(part) if study.paper else "",
+            answer="; ".join(self._compares(study=study.key, part=key)),
+            table=None if part.kind == "history" else self._table(study, part, own),
+            charts=tuple(self._charts(study, key, part, own)),
             lacking=tuple(_lacking(part, lacks)),
         )
 
     def _place(self, part: Part) -> str:
         """Whose place the evaluated protocols take, in a sentence; "" if nobody's."""
-        places = list(dict.fromkeys(part["in_place_of"].values()))
-        new = [self.protocols[key]["label"] for key in self._new]
+        places = list(dict.fromkeys(part.in_place_of.values()))
+        new = [self.protocols[key].label for key in self._new]
         if not places:
             return ""
         takes = "takes" if len(new) == 1 else "in turn take"
@@ -327,7 +320,7 @@ class Parts:
 
     def _label(self, protocol: str, own_key: str, alike: Mapping[str, int]) -> str:
         """Label of a protocol; with its key in the study where that has several of the kind."""
-        label = self.protocols[protocol]["label"]
+        label = self.protocols[protocol].label
         return f"{label} ({own_key})" if alike.get(protocol, 1) > 1 and own_key else label
 
     def _in_order(self, cells: pl.DataFrame) -> pl.DataFrame:
@@ -348,20 +341,20 @@ class Parts:
 
     def _table(self, study: EvaluatedStudy, part: Part, own: pl.DataFrame) -> PartTable:
         named = self._named(own)
-        if part["kind"] == "table":
-            heads = [(each["key"], each["title"], each["unit"]) for each in part["columns"]]
+        if part.kind == "table":
+            heads = [(key, each.title, each.unit) for key, each in part.columns.items()]
             keys = named["column"]
             several = named.group_by("label", "column", "row", "panel").agg(
                 pl.col("beside").n_unique()
             )
             is_apart = bool((several["beside"] > 1).any())
-            names = {key: each["label"] for key, each in self.protocols.items()}
+            names = {key: each.label for key, each in self.protocols.items()}
             named = named.with_columns(
                 pl.col("beside").replace(names) if is_apart else pl.lit("").alias("beside")
             )
             others = pl.concat_list("row", "panel", "beside")
         else:
-            is_matrix = part["kind"] == "matrix"
+            is_matrix = part.kind == "matrix"
             named = named if is_matrix else named.sort("x", maintain_order=True)
             keys = named["beside"] if is_matrix else _points(named["x"])
             order = [*self.protocols] if is_matrix else [*keys.unique(maintain_order=True)]
@@ -375,21 +368,22 @@ class Parts:
         rows = []
         for (label, other), group in shown.group_by("label", "others", maintain_order=True):
             found = {row["key"]: row for row in group.iter_rows(named=True)}
-            cells = tuple(self._cell(study["key"], found.get(key)) for key, _, _ in heads)
+            cells = tuple(self._cell(study.key, found.get(key)) for key, _, _ in heads)
             evaluated = bool(group["evaluated"].any())
             rows.append(TableRow(str(label), evaluated, str(other), cells))
         if any(each.row for each in rows):  # a case of the paper with all protocols in it
             cases = list(dict.fromkeys(each.row for each in rows))
             rows.sort(key=lambda each: cases.index(each.row))
         quantity = ""
-        if part["kind"] != "table" and part["columns"]:
-            quantity = axis_title(part["columns"][0]["title"], part["columns"][0]["unit"])
+        if part.kind != "table":
+            (column,) = part.columns.values()
+            quantity = axis_title(column.title, column.unit)
         return _without_absent([(title, unit) for _, title, unit in heads], rows, quantity)
 
     def _head(self, part: Part, key: str) -> str:
-        if part["kind"] == "matrix":
-            return self.protocols[key]["label"] if key in self.protocols else key
-        return with_unit(key, part["x_unit"])
+        if part.kind == "matrix":
+            return self.protocols[key].label if key in self.protocols else key
+        return with_unit(key, part.x_unit)
 
     def _cell(self, study: str, row: Mapping[str, Any] | None) -> CellText:
         if row is None:
@@ -412,34 +406,36 @@ class Parts:
         found = (self._prints.get((study, each, metric, subject)) for each in ids)
         return next((each for each in found if each is not None), None)
 
-    def _charts(self, study: EvaluatedStudy, part: Part, own: pl.DataFrame) -> Iterator[Chart]:
-        prefix = f"{study['key']}-{part['key']}"
-        if part["kind"] == "history":
+    def _charts(
+        self, study: EvaluatedStudy, key: str, part: Part, own: pl.DataFrame
+    ) -> Iterator[Chart]:
+        prefix = f"{study.key}-{key}"
+        if part.kind == "history":
             yield from self._histories(prefix, part)
-        elif part["kind"] in ("curve", "matrix") and part["columns"]:
+        elif part.kind in ("curve", "matrix"):
             known = self._named(own).filter(pl.col("value").is_finite())
             for number, panel in enumerate(own["panel"].unique(maintain_order=True)):
                 of_panel = known.filter(panel=panel)
-                if part["kind"] == "matrix" or of_panel["x"].n_unique() > 1:
+                if part.kind == "matrix" or of_panel["x"].n_unique() > 1:
                     name = f"{prefix}-{number}" if panel else prefix
-                    title = joined(part["title"], self._panel(part, panel))
-                    draw = self._matrix if part["kind"] == "matrix" else self._curve
-                    yield draw(name, title, study["key"], part, of_panel)
+                    title = joined(part.title, self._panel(part, panel))
+                    draw = self._matrix if part.kind == "matrix" else self._curve
+                    yield draw(name, title, study.key, part, of_panel)
 
     def _panel(self, part: Part, value: str) -> str:
         """The value of a panel with the name of its parameter; "" without panels."""
-        if not value:
+        if not value or part.panels is None:
             return ""
         words = ParameterWords(self._captions.parameters, {})
         try:
-            return words.with_value(part["panels"], float(value))
+            return words.with_value(part.panels, float(value))
         except ValueError:
-            return words.with_value(part["panels"], value)
+            return words.with_value(part.panels, value)
 
     def _curve(
         self, chart_id: str, title: str, study: str, part: Part, cells: pl.DataFrame
     ) -> Chart:
-        (column,) = part["columns"][:1]
+        (column,) = part.columns.values()
         lines = cells.with_columns(
             series=pl.when(pl.col("row") == "")
             .then(pl.col("label"))
@@ -457,9 +453,9 @@ class Parts:
             "series",
         )
         styles = self._styles(lines)
-        name = self._captions.parameters.get(part["x"]) or part["x_title"] or part["x"]
-        abscissa = Abscissa(axis_title(name, part["x_unit"]), name)
-        quantity = axis_title(column["title"], column["unit"])
+        name = self._captions.parameters.get(part.x or "") or part.x_title or part.x or ""
+        abscissa = Abscissa(axis_title(name, part.x_unit), name)
+        quantity = axis_title(column.title, column.unit)
         printed = self._printed_points(study, lines)
         new = lines.filter(lines["protocol"].is_in(self._new))["series"].unique(maintain_order=True)
         spec = sweep_spec(measured, printed, styles, abscissa, quantity, intervals, new.to_list())
@@ -469,9 +465,9 @@ class Parts:
             caption=_caption(
                 part, column, bars=not intervals.is_empty(), prints=not printed.is_empty()
             ),
-            alternative=f"{column['title']} against {abscissa.title}. Series: {'; '.join(styles)}.",
+            alternative=f"{column.title} against {abscissa.title}. Series: {'; '.join(styles)}.",
             content=spec_content(spec, list(styles)),
-            metrics=(column["metric"],),
+            metrics=(column.metric,),
         )
 
     def _styles(self, lines: pl.DataFrame) -> Styles:
@@ -488,7 +484,7 @@ class Parts:
             position = keys.index(protocol)
             dash = dash_of(0) if position < new else broken_dash_of(position - new)
             nth = sum(each == protocol for each in seen)
-            found[series] = (lighter(self.protocols[protocol]["colour"], nth), dash)
+            found[series] = (lighter(self.protocols[protocol].colour, nth), dash)
             seen.append(protocol)
         return found
 
@@ -510,9 +506,9 @@ class Parts:
     def _matrix(
         self, chart_id: str, title: str, study: str, part: Part, cells: pl.DataFrame
     ) -> Chart:
-        (column,) = part["columns"][:1]
+        (column,) = part.columns.values()
         others = [each for each in self.protocols if each in set(cells["beside"])]
-        columns = [self.protocols[each]["label"] for each in others]
+        columns = [self.protocols[each].label for each in others]
         rows = cells["label"].unique(maintain_order=True).to_list()
         values = cells["value"].to_list()
         largest = max(map(abs, values)) or 1.0
@@ -521,41 +517,40 @@ class Parts:
             pl.lit("").alias("panel"),
             row="label",
             column=pl.col("beside").replace_strict(
-                {each: self.protocols[each]["label"] for each in others}
+                {each: self.protocols[each].label for each in others}
             ),
             value="value",
             text=pl.Series([few_digits(each, digits=2) for each in values]),
             run_id=pl.col("run_ids").list.first(),
             run=pl.col("label"),
         )
-        quantity = axis_title(column["title"], column["unit"])
+        quantity = axis_title(column.title, column.unit)
         axes = Axes(rows, columns, ("first flow", "second flow"), quantity)
         ends = (-largest, largest) if about_zero else (min(values), largest)
         return Chart(
             chart_id=chart_id,
             title=title,
             caption=_caption(part, column, bars=False, prints=False),
-            alternative=f"Matrix of {column['title']}: {'; '.join(rows)} beside "
-            f"{'; '.join(columns)}.",
+            alternative=f"Matrix of {column.title}: {'; '.join(rows)} beside {'; '.join(columns)}.",
             content=spec_content(valued_matrix(shown, axes, ends, 0.0 if about_zero else None)),
-            metrics=(column["metric"],),
+            metrics=(column.metric,),
         )
 
     def _histories(self, prefix: str, part: Part) -> Iterator[Chart]:
         """The cwnd and queue of evaluated protocols beside those of the nearest relatives there."""
-        titles = {each["scenario"]: each["title"] for each in part["columns"]}
+        titles = {each.scenario: each.title for each in part.columns.values()}
         for key in self._new:
             others = dict.fromkeys(
-                run["protocol"] for run in part["runs"] if run["protocol"] not in self._new
+                run.protocol for run in part.runs if run.protocol not in self._new
             )
-            relative = self.protocols[key]["relative"]
+            relative = self.protocols[key].relative
             if relative not in others:
-                relative = nearest(self._evaluation["figures"], key, others)
-            pairs = list(_pairs(part["runs"], key, relative))
+                relative = nearest(self._evaluation.figures, key, others)
+            pairs = list(_pairs(part.runs, key, relative))
             for number, runs in enumerate(pairs[:MOST_HISTORIES]):
                 for table in OVER_TIME:
                     chart_id = f"{prefix}-{key}-{number}-{table}"
-                    title = titles.get(runs[0]["scenario"]) or runs[0]["label"]
+                    title = titles.get(runs[0].scenario) or runs[0].label
                     chart = self._over_time(chart_id, table, title, runs)
                     if chart is not None:
                         yield chart
@@ -565,28 +560,28 @@ class Parts:
     ) -> Chart | None:
         lines: list[CurveContent] = []
         for position, run in enumerate(runs):
-            own = self._series_of(run["run_id"]).get(table, {})
-            protocol = self.protocols[run["protocol"]]
+            own = self._series_of(run.run_id).get(table, {})
+            protocol = self.protocols[run.protocol]
             for number, subject in enumerate(own):
-                label = protocol["label"]
+                label = protocol.label
                 if len(own) > 1:
                     label = f"{label}, {subject_name(subject)}"
                 dash = dash_of(position + len(runs) * number)
                 lines.append(
                     {
-                        "run": run["run_id"],
+                        "run": run.run_id,
                         "subject": subject,
                         "label": label,
-                        "colour": protocol["colour"],
+                        "colour": protocol.colour,
                         "dash": list(dash),
                     }
                 )
         if not lines:
             return None
-        first = self._series_of(runs[0]["run_id"])
+        first = self._series_of(runs[0].run_id)
         ends = [points_of(first, table, each)[0][-1] for each in first.get(table, {})]
         words = self._captions.charts[table]
-        labels = [self.protocols[each["protocol"]]["label"] for each in runs]
+        labels = [self.protocols[each.protocol].label for each in runs]
         content: TimeContent = {
             "kind": table,
             "end": max(ends, default=0.0) or 1.0,
@@ -625,9 +620,9 @@ def _without_absent(
     return PartTable(tuple(heads[n] for n in columns), kept, quantity, absent)
 
 
-def _better(document: JudgedDocument, unit: str) -> str:
+def _better(quantity: Quantity) -> str:
     """Which values are better, in a sentence."""
-    words = direction(judged_of(document, unit))
+    words = direction(quantity.judged)
     return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
@@ -657,7 +652,7 @@ def _points(values: pl.Series) -> pl.Series:
 
 def _lacking(part: Part, lacks: pl.DataFrame) -> Iterator[str]:
     """Columns without a value, with the reasons, each once."""
-    titles = {each["key"]: each["title"] for each in part["columns"]}
+    titles = {key: each.title for key, each in part.columns.items()}
     rows = lacks.select("column", "row", "why").unique(maintain_order=True).rows()
     for column, row, why in rows:
         yield f"{joined(titles.get(column, column), row)}: {why}"
@@ -665,10 +660,10 @@ def _lacking(part: Part, lacks: pl.DataFrame) -> Iterator[str]:
 
 def _caption(part: Part, column: Column, *, bars: bool, prints: bool) -> str:
     """What the marks of a chart are."""
-    better = _better(column, column["unit"]) if part["kind"] == "curve" else ""
+    better = _better(column) if part.kind == "curve" else ""
     return joined(
         better,
-        f"Bars: {column['interval']}." if bars and column["interval"] else "",
+        f"Bars: {column.interval}." if bars and column.interval else "",
         "Hollow diamonds are the printed values." if prints else "",
         by=" ",
     )
@@ -686,10 +681,10 @@ def _beside(labels: Sequence[str]) -> str:
 
 def _pairs(runs: Sequence[PartRun], key: str, relative: str) -> Iterator[list[PartRun]]:
     """Each run of a protocol, with the run of its relative at the same place of the scenario."""
-    for scenario in dict.fromkeys(each["scenario"] for each in runs):
-        of_scenario = [each for each in runs if each["scenario"] == scenario]
-        own = [each for each in of_scenario if each["protocol"] == key and each["evaluated"]]
-        others = [each for each in of_scenario if relative and each["protocol"] == relative]
+    for scenario in dict.fromkeys(each.scenario for each in runs):
+        of_scenario = [each for each in runs if each.scenario == scenario]
+        own = [each for each in of_scenario if each.protocol == key and each.evaluated]
+        others = [each for each in of_scenario if relative and each.protocol == relative]
         for position, run in enumerate(own):
             beside = others[position : position + 1] if len(others) == len(own) else others[:1]
             yield [run, *beside]

@@ -235,6 +235,9 @@ class Tier:
         folder: folder of the study.
         results: folder of runs and reports.
         report: the HTML report, which `bdpbench run` and ``simulate`` write.
+
+    Raises:
+        BdpbenchError: by all that shows results, when no run of the tier is finished.
     """
 
     def __init__(self, folder: Path, name: str, results: Path) -> None:
@@ -318,9 +321,6 @@ class Tier:
             run_id (str), scenario (str), metric (str), subject (str: run, flow:0, link:bottleneck,
             ...), value (f64 in ``unit``; null if never reached), unit (str), start_s and
             end_s (f64, s, the window), definition (str, metric and version).
-
-        Raises:
-            BdpbenchError: when no run of the tier is finished.
         """
         return self._measured.metrics
 
@@ -335,9 +335,6 @@ class Tier:
             ``interface.studies.NUMBERS_SCHEMA``: among others published, lower, upper, measured,
             deviation (f64 in ``unit``) and verdict: reproduced, close, not_reproduced, undecided
             or not_run.
-
-        Raises:
-            BdpbenchError: when no run of the tier is finished.
         """
         numbers = self._measured.scorecard["numbers"]
         rows = [row for each in numbers for row in rows_of(each)] if each_run else numbers
@@ -349,9 +346,6 @@ class Tier:
         Returns:
             ``interface.studies.STATEMENTS_SCHEMA``: among others statement, explanation (str) and
             verdict: holds, fails, undecided or not_run.
-
-        Raises:
-            BdpbenchError: when no run of the tier is finished.
         """
         rows = []
         for claim in self._measured.scorecard["claims"]:
@@ -361,9 +355,6 @@ class Tier:
 
     def charts(self) -> pl.DataFrame:
         """The charts of the report: name (str, for ``chart``) and title (str).
-
-        Raises:
-            BdpbenchError: when no run of the tier is finished.
         """
         rows = list(self._charts.titles.items())
         return pl.DataFrame(rows, schema=Schema({"name title": "String"}), orient="row")
@@ -372,7 +363,7 @@ class Tier:
         """A chart of the report with its data, which notebooks display.
 
         Raises:
-            BdpbenchError: when there is no chart of that name, or no run of the tier is finished.
+            BdpbenchError: when there is no chart of that name.
         """
         return self._charts.chart(name)
 

@@ -354,8 +354,7 @@ class Tier:
         return _frame(rows, STATEMENTS_SCHEMA)
 
     def charts(self) -> pl.DataFrame:
-        """The charts of the report: name (str, for ``chart``) and title (str).
-        """
+        """The charts of the report: name (str, for ``chart``) and title (str)."""
         rows = list(self._charts.titles.items())
         return pl.DataFrame(rows, schema=Schema({"name title": "String"}), orient="row")
 

@@ -242,14 +242,16 @@ class View:
             print(f"[{snapshot.share:4.0%}] {words}", file=sys.stderr, flush=True)
         elif self._mode == "bars":
             rest = "" if snapshot.done < snapshot.total else " · measuring, and writing the report"
-            for task in self._bars.task_ids:
-                self._bars.remove_task(task)
             bars = [(f"{snapshot.words}{rest}", snapshot.share)]
             for each in snapshot.running:
                 words = f"{each.name}, {each.simulated_s:.0f} of {each.end_s:.0f} s"
                 bars.append((words, each.share))
-            for words, share in bars:
-                self._bars.update(self._bars.add_task(words, total=1.0), completed=share)
+            while len(self._bars.task_ids) < len(bars):
+                self._bars.add_task("", total=1.0, visible=False)
+            for task in self._bars.task_ids[len(bars) :]:
+                self._bars.update(task, visible=False)
+            for task, (words, share) in zip(self._bars.task_ids, bars, strict=False):
+                self._bars.update(task, description=words, completed=share, visible=True)
             self._bars.start()
 
     def ended(self, ended: RunProgress) -> None:

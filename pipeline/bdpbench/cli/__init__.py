@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import io
 import sys
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING
 
 import click
 
@@ -96,14 +96,15 @@ def main() -> None:
         finally:
             print(end="", flush=True)
     except BdpbenchError as error:
-        _fail(error)
+        told: BdpbenchError | None = error
     except OSError as error:
+        told = disk_error(error)
         if error.filename in _STREAMS.values():
-            _fail(BdpbenchError(f"cannot be written: {error.strerror}", where=error.filename))
-        of_disk = disk_error(error)
-        if of_disk is None:
+            told = BdpbenchError(f"cannot be written: {error.strerror}", where=error.filename)
+        if told is None:
             raise
-        _fail(of_disk)
+    click.echo(f"error: {told}", err=True)
+    sys.exit(1)
 
 
 class _Stream(io.FileIO):
@@ -140,8 +141,3 @@ def _name_streams() -> None:
         buffer = io.BufferedWriter(raw)
         made = io.TextIOWrapper(buffer, given.encoding, given.errors, line_buffering=lines)
         setattr(sys, name, made)
-
-
-def _fail(error: BdpbenchError) -> NoReturn:
-    click.echo(f"error: {error}", err=True)
-    sys.exit(1)

@@ -15,12 +15,6 @@ variant_option = click.option(
     "use, `ns2_variant` of config.yaml.",
 )
 
-source_option = click.option(
-    "--source",
-    type=PATH,
-    help="Your own copy of the source archive, with the checksum given in ns2/SOURCE.lock.",
-)
-
 
 @click.group("ns2")
 def ns2_command() -> None:
@@ -29,7 +23,11 @@ def ns2_command() -> None:
 
 @ns2_command.command("build")
 @backend_option
-@source_option
+@click.option(
+    "--source",
+    type=PATH,
+    help="Your own copy of the source archive, with the checksum given in ns2/SOURCE.lock.",
+)
 @click.option("--marker", type=PATH, help="File to write after the build.")
 @variant_option
 def build(

@@ -40,14 +40,13 @@ FORMATS = "svg,pdf"
 @click.option("--runs", "runs_dir", type=PATH, help="Folder of the runs of PLAN_FILE.")
 def report_command(
     study: str | None,
-    tier: str | None,
     folder: Path | None,
     formats: str | None,
     only: tuple[str, ...],
     output: Path | None,
-    pdf: bool,
     one_file: bool,
     runs_dir: Path | None,
+    **asked: Any,
 ) -> None:
     """Write the HTML report of STUDY, or its figures and tables as files for papers.
 
@@ -69,7 +68,7 @@ def report_command(
     if folder is None and (only or formats is not None):
         raise click.UsageError("--format and --only go with --export")
     if runs_dir is not None:
-        if folder is not None or pdf:
+        if folder is not None or asked["pdf"]:
             raise click.UsageError("--export and --pdf go with STUDY, not with --runs")
         if study is None or output is None:
             raise click.UsageError("--runs needs PLAN_FILE and --output")
@@ -81,9 +80,9 @@ def report_command(
     from bdpbench.app.keep.export import export_study, report_study
 
     if folder is None:
-        report_study(study, tier, output, one_file=one_file, pdf=pdf)
+        report_study(study, output=output, one_file=one_file, **asked)
     else:
-        export_study(study, tier, folder, formats or FORMATS, only, pdf=pdf)
+        export_study(study, folder=folder, formats=formats or FORMATS, only=only, **asked)
 
 
 @click.command("archive")

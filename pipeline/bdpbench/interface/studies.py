@@ -41,14 +41,6 @@ if TYPE_CHECKING:
 # ------------------------------------------------------------------------------------------ frames
 
 
-STUDIES_SCHEMA = Schema(
-    {"study title tier": "String", "runs": "Int64", "estimated_cpu_s": "Float64"}
-)
-"""One row for each tier of a study."""
-
-TIERS_SCHEMA = Schema({"tier": "String", "runs finished": "Int64"})
-"""One row for each tier of a study, with how many runs it has and how many of them have results."""
-
 RUNS_SCHEMA = Schema(
     {
         "run_id scenario label": "String",
@@ -84,9 +76,6 @@ STATEMENTS_SCHEMA = Schema(
     }
 )
 """One row per statement; the names are those of ``scorecard.json``."""
-
-CHARTS_SCHEMA = Schema({"name title": "String"})
-"""One row for each chart of the report, in its order."""
 
 
 def _parameter(name: str, values: Sequence[Scalar | None]) -> pl.Series:
@@ -136,11 +125,8 @@ class Study:
     def _repr_html_(self) -> str:
         """In a notebook: its tiers, and the one with most results at a glance."""
         tiers = [Tier(self.folder, name, self.results) for name in self.tiers]
-        frame = pl.DataFrame(
-            [(each.name, each.runs().height, len(each._finished())) for each in tiers],
-            schema=TIERS_SCHEMA,
-            orient="row",
-        )
+        rows = [(each.name, each.runs().height, len(each._finished())) for each in tiers]
+        frame = pl.DataFrame(rows, schema=["tier", "runs", "finished"], orient="row")
         most = max(tiers, key=lambda each: len(each._finished()))
         return (
             f"<h2>{escape(self.title)}</h2><p>{escape(self.description)}</p>"
@@ -207,7 +193,8 @@ def list_studies() -> pl.DataFrame:
             (key, found.title, tier, costs[tier].runs, costs[tier].cpu_s)
             for tier in tiers_of(found)
         ]
-    return pl.DataFrame(rows, schema=STUDIES_SCHEMA, orient="row")
+    schema = {"study title tier": "String", "runs": "Int64", "estimated_cpu_s": "Float64"}
+    return pl.DataFrame(rows, schema=Schema(schema), orient="row")
 
 
 def published(name: str, *, folder: str | Path | None = None) -> Tier:
@@ -248,6 +235,9 @@ class Tier:
         folder: folder of the study.
         results: folder of runs and reports.
         report: the HTML report, which `bdpbench run` and ``simulate`` write.
+
+    Raises:
+        BdpbenchError: by all that shows results, when no run of the tier is finished.
     """
 
     def __init__(self, folder: Path, name: str, results: Path) -> None:
@@ -331,9 +321,6 @@ class Tier:
             run_id (str), scenario (str), metric (str), subject (str: run, flow:0, link:bottleneck,
             ...), value (f64 in ``unit``; null if never reached), unit (str), start_s and
             end_s (f64, s, the window), definition (str, metric and version).
-
-        Raises:
-            BdpbenchError: when no run of the tier is finished.
         """
         return self._measured.metrics
 
@@ -348,9 +335,6 @@ class Tier:
             ``interface.studies.NUMBERS_SCHEMA``: among others published, lower, upper, measured,
             deviation (f64 in ``unit``) and verdict: reproduced, close, not_reproduced, undecided
             or not_run.
-
-        Raises:
-            BdpbenchError: when no run of the tier is finished.
         """
         numbers = self._measured.scorecard["numbers"]
         rows = [row for each in numbers for row in rows_of(each)] if each_run else numbers
@@ -362,9 +346,6 @@ class Tier:
         Returns:
             ``interface.studies.STATEMENTS_SCHEMA``: among others statement, explanation (str) and
             verdict: holds, fails, undecided or not_run.
-
-        Raises:
-            BdpbenchError: when no run of the tier is finished.
         """
         rows = []
         for claim in self._measured.scorecard["claims"]:
@@ -373,19 +354,15 @@ class Tier:
         return _frame(rows, STATEMENTS_SCHEMA)
 
     def charts(self) -> pl.DataFrame:
-        """The charts of the report: name (str, for ``chart``) and title (str).
-
-        Raises:
-            BdpbenchError: when no run of the tier is finished.
-        """
+        """The charts of the report: name (str, for ``chart``) and title (str)."""
         rows = list(self._charts.titles.items())
-        return pl.DataFrame(rows, schema=CHARTS_SCHEMA, orient="row")
+        return pl.DataFrame(rows, schema=Schema({"name title": "String"}), orient="row")
 
     def chart(self, name: str) -> alt.LayerChart:
         """A chart of the report with its data, which notebooks display.
 
         Raises:
-            BdpbenchError: when there is no chart of that name, or no run of the tier is finished.
+            BdpbenchError: when there is no chart of that name.
         """
         return self._charts.chart(name)
 

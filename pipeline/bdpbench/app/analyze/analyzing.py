@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-import os
 import re
 import textwrap
 from collections import deque
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -141,24 +140,14 @@ class AnalysisRequest:
 
 
 def _labels_of(files: Sequence[str]) -> list[str]:
-    """The names of files without suffixes; with them, or with the folders in which they differ."""
+    """The names of files without suffixes or, if these do not tell them apart, what is given."""
     again = next((each for place, each in enumerate(files) if each in files[:place]), None)
     if again is not None:
         hint = "--label NAME for each tells them apart"
         raise BdpbenchError("the file is given twice", where=again, hint=hint)
-    above = [str(Path(each).absolute().parent) for each in files if each != "-"]
-    shorteners: tuple[Callable[[Path], str], ...] = (
-        lambda each: each.name.partition(".")[0],
-        lambda each: each.name,
-        lambda each: str(each.absolute().relative_to(os.path.commonpath(above))),
-    )
-    for shorten in shorteners:
-        labels = [
-            "standard input" if each == "-" else visible(shorten(Path(each))) for each in files
-        ]
-        if len(set(labels)) == len(labels) and all(label.strip() for label in labels):
-            break
-    return labels
+    given = ["standard input" if each == "-" else visible(each) for each in files]
+    short = [Path(each).name.partition(".")[0] for each in given]
+    return short if len(set(short)) == len(short) and all(map(str.strip, short)) else given
 
 
 # ---------------------------------------------------------------- values of options

@@ -77,10 +77,7 @@ def what_happened(analysis: Analysis) -> str:
         names = ", ".join(each.replace(":", " ", 1) for each in starved[:3])
         parts.append(f"{names}{more} received nothing")
     elif len(rates) > 1:
-        least, most = (
-            min(rates, key=lambda each: rates[each]),
-            max(rates, key=lambda each: rates[each]),
-        )
+        least, most = min(rates, key=rates.__getitem__), max(rates, key=rates.__getitem__)
         parts.append(
             f"{least.replace(':', ' ', 1)} got least, {_number(rates[least])} Mbit/s, and "
             f"{most.replace(':', ' ', 1)} most, {_number(rates[most])}"
@@ -88,13 +85,7 @@ def what_happened(analysis: Analysis) -> str:
     spent, dead_s = of_all.get("total_spent_energy"), of_all.get("network_lifetime")
     if spent is not None:
         nodes = analysis.sums.energy.height
-        left = "none of it was used up" if nodes == 1 else "all have some left"
-        if dead_s is not None:
-            left = (
-                f"used up at {dead_s:g} s"
-                if nodes == 1
-                else f"the first had none left at {dead_s:g} s"
-            )
+        left = "each has some left" if dead_s is None else f"one had none left at {dead_s:g} s"
         parts.append(f"{several(nodes, 'node')} spent {_number(spent)} J, {left}")
     return f"{'; '.join(parts) or 'No flow of data was measured'}."
 

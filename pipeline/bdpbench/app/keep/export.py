@@ -8,6 +8,8 @@ import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+import polars as pl
+
 from bdpbench.app.keep.bundle import Results, collect, origin
 from bdpbench.app.keep.publish import collect_published
 from bdpbench.app.keep.published import read_published
@@ -268,13 +270,10 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
 
 def _by_scenario(unshared: Sequence[Row]) -> list[Row]:
     """Metrics and values of each scenario that only one side has."""
-    values: dict[str, list[int]] = {}
-    for each in unshared:
-        values.setdefault(str(each["scenario"]), []).append(int(each["values"]))
-    return [
-        {"scenario": scenario, "metrics": len(found), "values": sum(found)}
-        for scenario, found in values.items()
-    ]
+    by_scenario = pl.DataFrame(unshared, {"scenario": pl.String, "values": pl.Int64}).group_by(
+        "scenario", maintain_order=True
+    )
+    return by_scenario.agg(metrics=pl.len(), values=pl.col("values").sum()).to_dicts()
 
 
 def _row(moved: MovedMetric) -> Row:

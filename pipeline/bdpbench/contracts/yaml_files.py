@@ -275,7 +275,9 @@ class YamlFile:
         message = str(error["msg"]).removeprefix("Value error, ")
         given = error.get("input")
         if error["type"] == "model_type":
-            message = f"expected a mapping with keys of {', '.join(_fields_at(model, error['loc']))}"
+            message = (
+                f"expected a mapping with keys of {', '.join(_fields_at(model, error['loc']))}"
+            )
         shown = f" (got {given!r})" if isinstance(given, (str, int, float, bool)) else ""
         return self.error(location, message[0].lower() + message[1:] + shown)
 

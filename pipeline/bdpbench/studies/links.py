@@ -291,23 +291,16 @@ def changes_of(values: Values, links: Sequence[Link]) -> list[Change]:
         if said.loss_rate is not None:
             burst = links[int(said.bottleneck) - 1].loss_burst_pkts
             _check_burst(values, (*location, "loss_rate"), float(said.loss_rate), burst)
-        for earlier in found:
-            _check_once(values, earlier, said, location)
+        # Of two values for one thing at one time the first would have no effect.
+        alike = [e for e in found if (e.at_s, e.bottleneck) == (said.at_s, said.bottleneck)]
+        for name in _CHANGED:
+            if sum(getattr(each, name) is not None for each in (*alike, said)) > 1:
+                message = (
+                    f"another change sets {name} of bottleneck {said.bottleneck} at {said.at_s} s"
+                )
+                raise values.error((*location, name), message, hint="leave out one of them")
         found.append(said)
     return sorted(found, key=lambda change: float(change.at_s))
-
-
-def _check_once(values: Values, earlier: Change, said: Change, location: Location) -> None:
-    """Refuse two values for one thing at one time, of which the first would have no effect."""
-    if (earlier.at_s, earlier.bottleneck) != (said.at_s, said.bottleneck):
-        return
-    for name in _CHANGED:
-        if getattr(earlier, name) is not None and getattr(said, name) is not None:
-            raise values.error(
-                (*location, name),
-                f"another change sets {name} of bottleneck {said.bottleneck} at {said.at_s} s",
-                hint="leave out one of them",
-            )
 
 
 def change_arguments(changes: Sequence[Change]) -> Iterator[tuple[str, Scalar]]:

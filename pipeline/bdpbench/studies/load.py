@@ -210,21 +210,19 @@ def _check_declarations(study: Study) -> None:
             study.require((*location, "sets", protocol), protocol, study.protocols, "protocol")
 
 
-def _check_values(study: Study, base: Location, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        _check_name(study, (*base, name), name)
-        _check_value(study, (*base, name), name, value)
-
-
-def _check_grid(study: Study, base: Location, grid: Mapping[str, Sequence[Any]]) -> None:
-    for name, values in grid.items():
+def _check_values(study: Study, base: Location, given: Mapping[str, Any]) -> None:
+    """Refuse unknown parameters, and values that they cannot have, of which a sweep has several."""
+    for name, value in given.items():
         location = (*base, name)
         _check_name(study, location, name)
-        if not values:
+        if not isinstance(value, list):
+            _check_value(study, location, name, value)
+            continue
+        if not value:
             raise study.error(location, "the sweep expands to no run: expected at least one value")
-        for index, value in enumerate(values):
-            _check_value(study, (*location, index), name, value)
-        if len(set(values)) < len(values):
+        for index, each in enumerate(value):
+            _check_value(study, (*location, index), name, each)
+        if len(set(value)) < len(value):
             raise study.error(location, "a value occurs twice")
 
 
@@ -237,13 +235,12 @@ def _check_name(study: Study, location: Location, name: str) -> None:
 
 def _check_value(study: Study, location: Location, name: str, value: Any) -> None:
     declaration = study.vocabulary[name]
-    problem = declaration.problem(value)
-    if problem:
+    if problem := declaration.problem(value):
         raise study.error(location, f"{name}: {problem} (got {value!r})")
-    if declaration.type == "protocol":
-        study.require(location, value, study.protocols, "protocol")
-    if declaration.type == "queue":
-        study.require(location, value, {**study.queues, **QUEUE_KINDS}, "queue")
+    if declaration.type in ("protocol", "queue"):
+        queues = [*study.queues, *QUEUE_KINDS]
+        known = study.protocols if declaration.type == "protocol" else queues
+        study.require(location, value, known, declaration.type)
 
 
 def _check_references(study: Study, location: Location, part: object) -> None:
@@ -292,7 +289,7 @@ def _check_scenario(study: Study, base: Location, scenario: Scenario) -> None:
         study.require((*base, "outputs"), scenario.outputs, study.output_sets, "output set")
     _check_values(study, (*base, "parameters"), scenario.parameters)
     _check_references(study, (*base, "defaults"), scenario.defaults)
-    _check_grid(study, (*base, "sweep"), scenario.sweep)
+    _check_values(study, (*base, "sweep"), scenario.sweep)
     for index, case in enumerate(scenario.cases):
         _check_values(study, (*base, "cases", index), case)
     for part in ("flows", "background", "changes"):

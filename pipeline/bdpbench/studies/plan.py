@@ -141,18 +141,15 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
         first = parameters.get("rtt_1_ms", parameters.get("rtt_ms", parameters["rtt_2_ms"]))
         second = parameters["rtt_2_ms"]
         parts.append(f"RTT {format_value(first)}:{format_value(second)} ms")
-    parts += [
-        _words(study, name, parameters[name])
-        for name in _shown(study, _told(scenario, parameters))
-        if name in parameters
-    ]
-    return ", ".join([*parts, f"{format_value(parameters['duration_s'])} s"])
-
-
-def _told(scenario: Scenario, parameters: Parameters) -> list[str]:
-    """Parameters that a label tells: those that are swept, and the engine if it is not ns-2."""
+    # What is swept is told, and the engine if it is not ns-2.
     engine = ["engine"] if parameters.get("engine") == NS3 else []
-    return list(dict.fromkeys([*swept_names(scenario), *engine]))
+    told = dict.fromkeys([*swept_names(scenario), *engine])
+    follow = _FOLLOW_RTT if "rtt_ms" in told else ()
+    for name in told:
+        is_own = name in study.parameters and not study.parameters[name].nominal
+        if name in parameters and name not in follow and (study.vocabulary[name].label or is_own):
+            parts.append(_words(study, name, parameters[name]))
+    return ", ".join([*parts, f"{format_value(parameters['duration_s'])} s"])
 
 
 def tell_apart(study: Study, runs: Sequence[PlannedRun]) -> None:
@@ -187,20 +184,6 @@ def _exact_words(study: Study, name: str, value: Scalar) -> str:
     told = _words(study, name, value)
     named = study.vocabulary[name].type in ("queue", "protocol")
     return f"{told} ({value})" if named and told != value else told
-
-
-def _shown(study: Study, swept: Sequence[str]) -> list[str]:
-    told = _FOLLOW_RTT if "rtt_ms" in swept else ()
-    return [
-        name
-        for name in swept
-        if name not in told and (study.vocabulary[name].label or _own(study, name))
-    ]
-
-
-def _own(study: Study, name: str) -> bool:
-    """Whether a parameter is one of the study's own that ns-2 gets."""
-    return name in study.parameters and not study.parameters[name].nominal
 
 
 # ---------------------------------------------------------------- plan.json

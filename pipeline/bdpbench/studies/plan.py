@@ -22,10 +22,9 @@ from bdpbench.contracts.plan import (
 from bdpbench.contracts.yaml_files import meant, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.links import ROUNDED_BUFFERS
-from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.studies.values import Values
-from bdpbench.studies.vocabulary import NS3, PROTOCOL_PARAMETERS, ParameterDeclaration
+from bdpbench.studies.vocabulary import NS3, PROTOCOL_PARAMETERS
 from bdpbench.units import unit_of
 
 
@@ -197,6 +196,21 @@ def make_plan(
     evaluation_sha256: str,
 ) -> Plan:
     """Plan of the runs of a tier: what to simulate, and what the report says about it."""
+    protocols: dict[str, ProtocolText] = {}
+    for key, each in study.protocols.items():
+        protocols[key] = {"label": each.label, "colour": each.colour}
+        if each.folder:
+            protocols[key]["folder"] = relative(Path(each.folder))
+    parameters: dict[str, ParameterText] = {}
+    for name, declaration in study.vocabulary.items():
+        parameters[name] = {
+            "unit": declaration.unit or unit_of(name),
+            "description": declaration.description,
+            "nominal": declaration.nominal,
+        }
+        if declaration.type == "queue" and study.queues:
+            labels = {key: queue.label or key for key, queue in study.queues.items()}
+            parameters[name]["labels"] = labels
     plan: Plan = {
         "schema_version": PLAN_VERSION,
         "study": study.key,
@@ -204,12 +218,9 @@ def make_plan(
         "title": study.title,
         "tier": tier,
         "ns2_build_id": ns2_build_id,
-        "protocols": {key: _protocol_text(each) for key, each in study.protocols.items()},
+        "protocols": protocols,
         "scenarios": {key: _text_of(study, each) for key, each in study.scenarios.items()},
-        "parameters": {
-            name: _parameter_text(study, name, declaration)
-            for name, declaration in study.vocabulary.items()
-        },
+        "parameters": parameters,
         "runs": list(runs),
         "evaluation_sha256": evaluation_sha256,
     }
@@ -219,24 +230,6 @@ def make_plan(
     if folders:
         plan["queue_folders"] = folders
     return plan
-
-
-def _protocol_text(protocol: Protocol) -> ProtocolText:
-    text: ProtocolText = {"label": protocol.label, "colour": protocol.colour}
-    if protocol.folder:
-        text["folder"] = relative(Path(protocol.folder))
-    return text
-
-
-def _parameter_text(study: Study, name: str, declaration: ParameterDeclaration) -> ParameterText:
-    text: ParameterText = {
-        "unit": declaration.unit or unit_of(name),
-        "description": declaration.description,
-        "nominal": declaration.nominal,
-    }
-    if declaration.type == "queue" and study.queues:
-        text["labels"] = {key: each.label or key for key, each in study.queues.items()}
-    return text
 
 
 def _text_of(study: Study, scenario: Scenario) -> ScenarioText:

@@ -147,40 +147,36 @@ def engine_remarks(runs: Iterable[PlannedRun]) -> list[str]:
     ]
 
 
-def for_ns3(
-    values: Values,
-    run: Resolved,
-    links: Sequence[Link],
-    defaults: ClassVariables,
-    *,
-    is_more: str,
-) -> Resolved:
-    """A run of ``tcl/network.tcl`` as a run of ns-3's program.
+@dataclass(frozen=True)
+class Translation:
+    """A run of ``tcl/network.tcl`` in the terms of ns-3's program.
 
-    Args:
+    Attributes:
         values: parameters of the run.
         run: as ns-2 would get it.
         links: its bottlenecks.
         defaults: class defaults that the study gives.
-        is_more: what else the run has, such as background traffic, that ns-3 has not; or "".
-
-    Raises:
-        BdpbenchError: for what ns-3 cannot honour, with its name and place.
     """
-    return _Translation(values, run, links, defaults).resolved(is_more)
 
+    values: Values
+    run: Resolved
+    links: Sequence[Link]
+    defaults: ClassVariables
 
-class _Translation:
-    """A run of ns-2 in the terms of ns-3's program."""
-
-    def __init__(
-        self, values: Values, run: Resolved, links: Sequence[Link], defaults: ClassVariables
-    ) -> None:
-        self._values, self._run, self._links, self._defaults = values, run, links, defaults
-        self._flows = [flow for flow in run.flows if isinstance(flow, NetworkFlow)]
+    @property
+    def _flows(self) -> list[NetworkFlow]:
+        return [flow for flow in self.run.flows if isinstance(flow, NetworkFlow)]
 
     def resolved(self, is_more: str) -> Resolved:
-        values, run = self._values, self._run
+        """The run of ns-3.
+
+        Args:
+            is_more: what else the run has, such as background traffic, that ns-3 has not; or "".
+
+        Raises:
+            BdpbenchError: for what ns-3 cannot honour, with its name and place.
+        """
+        values, run = self.values, self.run
         if is_more:
             self._refuse(values.base, is_more)
         if is_traced(values.parameters):
@@ -200,8 +196,8 @@ class _Translation:
             ("packet_bytes", format_value(self._variable("packetSize_"))),
             ("window_pkts", format_value(self._variable("window_"))),
             *((f"default.{name}", value) for name, value in self._class_defaults().items()),
-            ("links", len(self._links)),
-            *(pair for i, link in enumerate(self._links) for pair in self._link(i, link)),
+            ("links", len(self.links)),
+            *(pair for i, link in enumerate(self.links) for pair in self._link(i, link)),
             ("flows", len(self._flows)),
             *(pair for i, flow in enumerate(self._flows) for pair in self._flow(i, flow)),
         ]
@@ -209,34 +205,27 @@ class _Translation:
         path = ns3_program()
 
         outputs = [each for each in run.outputs if each["table"] not in _NOT_WRITTEN]
-        return Resolved(
-            relative(path, tcl_dir()),
-            path,
-            argv,
-            outputs,
-            run.flows,
-            run.senders,
-            run.derived,
-        )
+        script = relative(path, tcl_dir())
+        return Resolved(script, path, argv, outputs, run.flows, run.senders, run.derived)
 
     def _refuse(self, location: Location, what: str, reason: str = "") -> NoReturn:
-        raise self._values.error(
+        raise self.values.error(
             location,
             f"ns-3 cannot simulate this run as it is: {what}" + (f": {reason}" if reason else ""),
             hint="docs/ns3.md lists what it can",
         )
 
     def _check_defaults(self) -> None:
-        for name in self._defaults:
+        for name in self.defaults:
             if not any(
                 f"Agent/{flow.protocol.agent}/".startswith(f"{name}/") for flow in self._flows
             ):
-                self._refuse(self._values.place_of_default(name), f"defaults of {name}")
+                self._refuse(self.values.place_of_default(name), f"defaults of {name}")
 
     def _class_defaults(self) -> dict[str, str]:
         """Defaults of ns-3's classes."""
         found = dict(_DEFAULTS)
-        if any(link.kind.ns2_class == "FqCoDel" for link in self._links):
+        if any(link.kind.ns2_class == "FqCoDel" for link in self.links):
             whole = self._variable("packetSize_") + HEADER_BYTES
             found["CoDelQueueDisc.MinBytes"] = format_value(whole + 1)  # its lines are made later
         return found
@@ -245,7 +234,7 @@ class _Translation:
         """A variable that all flows of a run have to share."""
         found = {flow.variable(name) for flow in self._flows}
         if len(found) != 1 or None in found:
-            self._refuse(self._values.base, f"flows with different {name}")
+            self._refuse(self.values.base, f"flows with different {name}")
         return float(found.pop() or 0)
 
     def _link(self, index: int, link: Link) -> Iterator[tuple[str, int | float | str]]:
@@ -265,8 +254,8 @@ class _Translation:
 
     def _queue(self, link: Link) -> Iterator[tuple[str, str]]:
         own = link.wire.said.queue is not None
-        location = link.wire.location if own else self._values.place_of("queue")
-        kinds = self._values.study.queue_kinds.items()
+        location = link.wire.location if own else self.values.place_of("queue")
+        kinds = self.values.study.queue_kinds.items()
         kind = next(name for name, each in kinds if each is link.kind)
         if kind == "DropTail":
             if link.variables["drop_front_"]:
@@ -300,7 +289,7 @@ class _Translation:
         yield f"{prefix}.access_delay_ms", flow.access_delay_ms or 0.0
         for name, each in flow.more:
             if name in ("stop_s", "access_buffer_pkts", "milestones"):
-                self._refuse(self._values.base, f"{name} of a flow")
+                self._refuse(self.values.base, f"{name} of a flow")
             yield f"{prefix}.{name}", each
 
     def _counterpart(self, flow: NetworkFlow) -> Counterpart:
@@ -319,10 +308,10 @@ class _Translation:
         socket = {
             "Sack": _SACK.get(flow.protocol.agent, "true"),
             "DelAckCount": str(_SINKS[flow.protocol.sink]),
-            "UseEcn": "On" if self._values.get("ecn") == "on" else "Off",
+            "UseEcn": "On" if self.values.get("ecn") == "on" else "Off",
         }
         known: dict[str, str | float] = {**_FIXED, **_SOCKET_VARIABLES, **counterpart.variables}
-        given = _given_variables(flow, self._defaults)
+        given = _given_variables(flow, self.defaults)
         for name in (*counterpart.needed, *sorted(given - _ELSEWHERE)):
             location = ("protocols", flow.key, *(("settings", name) if name in given else ()))
             value, meaning = flow.variable(name), known.get(name)

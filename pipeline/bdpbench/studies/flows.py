@@ -27,29 +27,26 @@ class NetworkFlow(Sender):
         route: its path over the bottlenecks.
         rtt_ms: RTT without queues, ms.
         access_mbps: rate of its access links, Mbit/s.
-        group: its group of flows; "" for none.
         size_pkts: packets that it transfers; None if it is endless.
-        recorded: whether its time series are written.
+        said: its kind in study.yaml, with values in place of references.
         more: further keys of the script's arguments, and their values.
     """
 
     route: Route
     rtt_ms: float
     access_mbps: float
-    group: str
     size_pkts: int | None
-    recorded: bool
+    said: Flow
     more: Sequence[tuple[str, Scalar]]
 
     def outputs(self, index: int) -> Iterator[Output]:
         """Time series of the flow; its cwnd file has the variables that its protocol records."""
-        if not self.recorded:
+        if not self.said.recorded:
             return
         file, names = f"cwnd_hstcp{index}.out", list(self.protocol.record)
-        if names:
-            yield {"file": file, "table": "cwnd", "flow": index, "names": names}
-            yield {"file": file, "table": "recorded", "flow": index, "names": names}
-        else:
+        for table in ("cwnd", "recorded") if names else ():
+            yield {"file": file, "table": table, "flow": index, "names": names}
+        if not names:
             yield {"file": file, "table": "cwnd", "flow": index}
         yield {"file": f"tput_hstcp{index}.out", "table": "throughput", "flow": index}
 
@@ -69,7 +66,7 @@ def flow_arguments(index: int, flow: Sender) -> Iterator[tuple[str, Scalar]]:
     if flow.protocol.linux is not None:
         yield f"{prefix}.linux", flow.protocol.linux
     network = flow if isinstance(flow, NetworkFlow) else None
-    if flow.protocol.record and (network is None or network.recorded):
+    if flow.protocol.record and (network is None or network.said.recorded):
         yield f"{prefix}.record", " ".join(flow.protocol.record)
     for name, value in network.more if network else ():
         yield f"{prefix}.{name}", value
@@ -110,11 +107,37 @@ def network_flows(
     Raises:
         BdpbenchError: naming file and line, for settings that no flow can have.
     """
-    return [
-        flow
-        for said, location in _kinds(values)
-        for flow in _network_flows(values, said, location, delays_ms, defaults)
-    ]
+    found: list[NetworkFlow] = []
+    for said, location in _kinds(values):
+        route = values.route_of(said, location, len(delays_ms))
+        receiver_ms = _own(values, said, "receiver_delay_ms")
+        path_ms = sum(delays_ms[route.first : route.last + 1]) + receiver_ms
+        access_ms, rtt_ms = _delays(values, said, location, path_ms)
+        key = _protocol_key(values, said, location)
+        protocol = values.study.protocols[key]
+        sink = values.sink_of(protocol.sink, location)
+        if sink != protocol.sink:
+            protocol = protocol.model_copy(update={"sink": sink})
+        size, access_mbps = _size(values, said, location), _own(values, said, "access_mbps")
+        within_s = float(said.start_within_s)
+        buffer = values.get("access_buffer_pkts")
+        optional = (("access_buffer_pkts", buffer), ("stop_s", said.stop_s), ("packets", size))
+        more: Pairs = [
+            ("access_mbps", access_mbps),
+            ("receiver_delay_ms", receiver_ms),
+            *((name, value) for name, value in optional if value is not None),
+            *([("within_s", within_s)] if within_s else []),
+            *([] if said.recorded else [("recorded", 0)]),
+            *([("loses", _lost(values, said, location))] if said.loses else []),
+            *([("milestones", 1)] if said.milestones else []),
+            *route.arguments(len(delays_ms)),
+            *linux_parameters(values, key),
+        ]
+        settings = values.settings_of(key)
+        for start_s in values.starts_of(said, location, "a flow"):
+            sender = (key, protocol, settings, defaults, start_s, access_ms)
+            found.append(NetworkFlow(*sender, route, rtt_ms, access_mbps, size, said, more))
+    return found
 
 
 def _kinds(values: Values) -> Iterator[tuple[Flow, Location]]:
@@ -140,58 +163,6 @@ def _protocol_key(values: Values, said: Flow, location: Location) -> str:
         )
     values.protocol(str(key), (*location, "protocol"))
     return str(key)
-
-
-def _network_flows(
-    values: Values,
-    said: Flow,
-    location: Location,
-    delays_ms: Sequence[float],
-    defaults: ClassVariables,
-) -> Iterator[NetworkFlow]:
-    """The flows of one kind."""
-    route = values.route_of(said, location, len(delays_ms))
-    receiver_ms = _own(values, said, "receiver_delay_ms")
-    path_ms = sum(delays_ms[route.first : route.last + 1]) + receiver_ms
-    access_ms, rtt_ms = _delays(values, said, location, path_ms)
-    key = _protocol_key(values, said, location)
-    protocol = values.study.protocols[key]
-    sink = values.sink_of(protocol.sink, location)
-    if sink != protocol.sink:
-        protocol = protocol.model_copy(update={"sink": sink})
-    size = _size(values, said, location)
-    access_mbps = _own(values, said, "access_mbps")
-    within_s = float(said.start_within_s)
-    buffer = values.get("access_buffer_pkts")
-    optional = (("access_buffer_pkts", buffer), ("stop_s", said.stop_s), ("packets", size))
-    more: Pairs = [
-        ("access_mbps", access_mbps),
-        ("receiver_delay_ms", receiver_ms),
-        *((name, value) for name, value in optional if value is not None),
-        *([("within_s", within_s)] if within_s else []),
-        *([] if said.recorded else [("recorded", 0)]),
-        *([("loses", _lost(values, said, location))] if said.loses else []),
-        *([("milestones", 1)] if said.milestones else []),
-        *route.arguments(len(delays_ms)),
-        *linux_parameters(values, key),
-    ]
-    settings = values.settings_of(key)
-    for start_s in values.starts_of(said, location, "a flow"):
-        yield NetworkFlow(
-            key,
-            protocol,
-            settings,
-            defaults,
-            start_s,
-            access_ms,
-            route,
-            rtt_ms,
-            access_mbps,
-            said.group or "",
-            size,
-            said.recorded,
-            more,
-        )
 
 
 def _lost(values: Values, said: Flow, location: Location) -> str:
@@ -221,17 +192,13 @@ def _delays(values: Values, said: Flow, location: Location, path_ms: float) -> t
             hint="leave out one of them",
         )
     if said.rtt_ms is not None:
-        return _access_delay(values, (*location, "rtt_ms"), float(said.rtt_ms), path_ms)
-    if own is None and values.has("rtt_ms") and not values.has("access_delay_ms"):
-        return _access_delay(values, location, values.number("rtt_ms", ""), path_ms)
-    meaning = "the access delay of the senders"
-    access_ms = values.number("access_delay_ms", meaning) if own is None else float(own)
-    return access_ms, 2 * (access_ms + path_ms)
-
-
-def _access_delay(
-    values: Values, location: Location, rtt_ms: float, path_ms: float
-) -> tuple[float, float]:
+        rtt_ms, location = float(said.rtt_ms), (*location, "rtt_ms")
+    elif own is None and values.has("rtt_ms") and not values.has("access_delay_ms"):
+        rtt_ms = values.number("rtt_ms", "")
+    else:
+        meaning = "the access delay of the senders"
+        access_ms = values.number("access_delay_ms", meaning) if own is None else float(own)
+        return access_ms, 2 * (access_ms + path_ms)
     access_ms = round(rtt_ms / 2 - path_ms, 9)
     if access_ms < -_EPSILON_MS:
         raise values.error(
@@ -281,9 +248,9 @@ def flow_parameters(flows: Sequence[NetworkFlow], links: int) -> Parameters:
     else:
         found |= {f"access_{i}_mbps": flow.access_mbps for i, flow in enumerate(flows, start=1)}
     for i, flow in enumerate(flows, start=1):
-        if flow.group:
-            found[f"group_{i}"] = flow.group
-        if ("milestones", 1) in flow.more:
+        if flow.said.group:
+            found[f"group_{i}"] = flow.said.group
+        if flow.said.milestones:
             found[f"milestones_{i}"] = 1
         if flow.size_pkts is not None:
             found[f"size_{i}_pkts"] = flow.size_pkts

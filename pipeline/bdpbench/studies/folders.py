@@ -10,13 +10,14 @@ what it does.
 from __future__ import annotations
 
 import hashlib
+import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
@@ -38,16 +39,11 @@ from bdpbench.units import MOST_VARIABLE
 
 # ---------------------------------------------------------------- equations
 
-if TYPE_CHECKING:
-    from xml.etree import ElementTree
-
-
-# MathML Core without scripts, links and styles.
+# MathML Core without scripts, links and styles; some elements have a number of parts.
 _TOKENS = frozenset({"mi", "mn", "mo", "mtext"})
-_SCRIPTS = frozenset({"msub", "msup", "msubsup", "munder", "mover", "munderover"})
-_LAYOUT = frozenset({"math", "mrow", "mspace", "mfrac", "msqrt", "mroot", "mtable", "mtr", "mtd"})
-_ELEMENTS = _TOKENS | _SCRIPTS | _LAYOUT
-
+_PARTS = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2}
+_LAYOUT = frozenset({"math", "mrow", "mspace", "msqrt", "mtable", "mtr", "mtd"})
+_ELEMENTS = _TOKENS | _PARTS.keys() | _LAYOUT | {"msubsup", "munderover"}
 _ATTRIBUTES = frozenset(
     {
         *("display", "mathvariant", "stretchy", "fence", "separator", "lspace", "rspace", "width"),
@@ -55,8 +51,6 @@ _ATTRIBUTES = frozenset(
         "columnalign",
     }
 )
-
-_CHILDREN = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2}
 
 
 class Equation(Strict):
@@ -122,24 +116,19 @@ def checked_mathml(source: str) -> str:
     if root.tag != "math":
         raise ValueError(f"expected one <math> element, not <{root.tag}>")
     for element in root.iter():
-        _check(element)
+        tag, parts = element.tag, [element.text, *(child.tail for child in element)]
+        loose = "".join(each or "" for each in (parts[1:] if tag in _TOKENS else parts)).strip()
+        if tag not in _ELEMENTS:
+            raise ValueError(f"<{tag}> is not an element of an equation")
+        if unknown := element.attrib.keys() - _ATTRIBUTES:
+            raise ValueError(f"<{tag}> has an attribute {min(unknown)!r} that is not allowed")
+        if len(element) != _PARTS.get(tag, len(element)):
+            raise ValueError(f"<{tag}> has {len(element)} parts: a brace may be missing")
+        if loose:
+            raise ValueError(f"{loose!r} is between the elements of <{tag}>")
+        if tag == "mi" and (element.text or "").startswith(("\\", "}", "$")):
+            raise ValueError(f"{element.text!r} is not known, or has no partner")
     return ElementTree.tostring(root, encoding="unicode")
-
-
-def _check(element: ElementTree.Element) -> None:
-    if element.tag not in _ELEMENTS:
-        raise ValueError(f"<{element.tag}> is not an element of an equation")
-    for name in element.attrib:
-        if name not in _ATTRIBUTES:
-            raise ValueError(f"<{element.tag}> has an attribute {name!r} that is not allowed")
-    if len(element) != _CHILDREN.get(element.tag, len(element)):
-        raise ValueError(f"<{element.tag}> has {len(element)} parts: a brace may be missing")
-    inside = [] if element.tag in _TOKENS else [element.text]
-    loose = [text for text in (*inside, *(child.tail for child in element)) if text]
-    if any(text.strip() for text in loose):
-        raise ValueError(f"{''.join(loose).strip()!r} is between the elements of <{element.tag}>")
-    if element.tag == "mi" and (element.text or "").startswith(("\\", "}", "$")):
-        raise ValueError(f"{element.text!r} is not known, or has no partner")
 
 
 # ---------------------------------------------------------------- folders
@@ -148,12 +137,7 @@ TEST_NAME = "test.yaml"
 """Values by hand of what is in a folder, if it has any (``simulation/hand_tests.py``)."""
 
 _DIGITS = 12
-_CODE = frozenset(
-    {
-        *(".c", ".cc", ".cpp", ".cxx", ".def", ".h", ".hh", ".hpp", ".hxx", ".inc", ".inl", ".ipp"),
-        ".tcc",
-    }
-)
+_CODE = re.compile(r"\.(c|cc|cpp|cxx|def|h|hh|hpp|hxx|inc|inl|ipp|tcc)")
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 FolderT = TypeVar("FolderT", bound="ComponentFolder")
@@ -280,7 +264,7 @@ class ComponentFolder(ABC):
 
         What the compiler reads besides these is refused (``simulation/libraries.py``).
         """
-        found = (each for each in self.path.rglob("*") if each.suffix in _CODE)
+        found = (each for each in self.path.rglob("*") if _CODE.fullmatch(each.suffix))
         names = ((f"/{each.relative_to(self.path).as_posix()}", each) for each in found)
         return sorted(each for name, each in names if "/." not in name)
 
@@ -333,11 +317,8 @@ class ComponentFolder(ABC):
 def folder_in(kind: type[FolderT], path: Path) -> FolderT | str:
     """The protocol or queue in a folder, or what the folder lacks to be one."""
     mains = kind.mains(path)
-    missing = [
-        *([] if (path / kind.yaml_name).is_file() else [kind.yaml_name]),
-        *([] if mains else [kind.code_names]),
-    ]
-    if missing:
+    has = {kind.yaml_name: (path / kind.yaml_name).is_file(), kind.code_names: mains}
+    if missing := [name for name, there in has.items() if not there]:
         return f"{path} has no {' and no '.join(missing)}"
     if len(mains) > 1:
         return f"{path} has {' and '.join(mains)}: expected one of them"
@@ -358,13 +339,13 @@ def named_folders(source: YamlFile, kind: type[FolderT]) -> Iterator[tuple[str, 
     for key, given in list(entries.items()):
         if not isinstance(given, dict) or not isinstance(given.get("folder"), str):
             continue
-        place: Location = (section, key)
+        place: Location = (section, key, "folder")
         folder = _named(source, place, given["folder"], kind)
         yield key, folder
         other = alike.setdefault(folder.name, folder)
         if other.file.variables != folder.file.variables or other.fixed != folder.fixed:
             said = f"{folder.path} has key and code of {other.path}, and other parameters"
-            raise source.error((*place, "folder"), said, hint="give one of them another key")
+            raise source.error(place, said, hint="give one of them another key")
 
 
 def _named(source: YamlFile, place: Location, given: str, kind: type[FolderT]) -> FolderT:
@@ -374,15 +355,14 @@ def _named(source: YamlFile, place: Location, given: str, kind: type[FolderT]) -
             path.stat()  # since Python 3.13, `resolve` says nothing of links
         path = path.resolve()
     except (OSError, RuntimeError):
-        said = "is a link that leads back to itself"
-        raise source.error((*place, "folder"), said) from None
+        raise source.error(place, "is a link that leads back to itself") from None
     folder = folder_in(kind, path)
     if isinstance(folder, str):
         # An archive keeps folders in that of the study, under the keys that it gives them.
-        kept = folder_in(kind, source.path.parent.resolve() / f"{kind.kind}s" / str(place[-1]))
-        folder = folder if isinstance(kept, str) else kept
-    if isinstance(folder, str):
-        raise source.error((*place, "folder"), folder, hint=kind.hint())
+        kept = folder_in(kind, source.path.parent.resolve() / f"{kind.kind}s" / str(place[1]))
+        if isinstance(kept, str):
+            raise source.error(place, folder, hint=kind.hint())
+        return kept
     return folder
 
 
@@ -483,27 +463,27 @@ def _filled(
             raise source.error((*place, name), "the protocol's folder decides this", hint=hint)
     own, wanted = folder.protocol.model_dump(exclude_unset=True), given.get("settings", {})
     if isinstance(wanted, dict):
-        _check_settings(source, (*place, "settings"), wanted, folder)
+        for name, value in wanted.items():
+            if problem := _problem(name, value, folder):
+                hint = suggest(name, folder.file.variables) if problem.startswith("unknown") else ""
+                raise source.error((*place, "settings", name), problem, hint=hint)
         wanted = {**own["settings"], **wanted}
     decided = {"folder": own["folder"], "agent": own["agent"], "settings": wanted}
     return {**own, **given, **decided}
 
 
-def _check_settings(
-    source: YamlFile, place: Location, wanted: Mapping[str, Any], folder: ProtocolFolder
-) -> None:
+def _problem(name: str, value: object, folder: ProtocolFolder) -> str:
+    """What is wrong with a setting of a protocol; "" if nothing is."""
     variables = folder.file.variables
-    for name, value in wanted.items():
-        if name == "windowOption_":
-            raise source.error((*place, name), "would have no effect: the folder is the law")
-        parameter = variables.get(name)
-        if parameter is not None and isinstance(value, int | float):
-            if parameter.problem(value):
-                raise source.error((*place, name), parameter.problem(value))
-            if folder.module and not float(value).is_integer():
-                raise source.error((*place, name), f"expected a whole number (got {value:g})")
-        if parameter is None and f"{name}_" in variables:
-            raise source.error((*place, name), "unknown variable", hint=suggest(name, variables))
+    if name == "windowOption_":
+        return "would have no effect: the folder is the law"
+    if name not in variables:
+        return "unknown variable" if f"{name}_" in variables else ""
+    if not isinstance(value, int | float):
+        return ""  # the model of a study refuses it
+    if folder.module and not float(value).is_integer():
+        return f"expected a whole number (got {value:g})"
+    return variables[name].problem(value)
 
 
 def folder_of_the_name(wanted: str) -> Path | None:

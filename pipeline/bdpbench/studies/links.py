@@ -94,24 +94,19 @@ def wires_of(values: Values) -> list[Wire]:
     """Rates and delays of the bottlenecks of a run."""
     topology = values.scenario.topology
     parts = values.study.topologies[topology].bottlenecks
-    if not parts:
-        return [_wire(Bottleneck(), (*values.base, "topology"), values)]
-    places: list[Location] = [
-        ("topologies", topology, "bottlenecks", index) for index in range(len(parts))
-    ]
-    return [
-        _wire(values.settled(part, place), place, values)
-        for part, place in zip(parts, places, strict=True)
-    ]
-
-
-def _wire(said: Bottleneck, location: Location, values: Values) -> Wire:
-    mbps, delay_ms = said.bottleneck_mbps, said.bottleneck_delay_ms
-    if mbps is None:
-        mbps = values.number("bottleneck_mbps", "the bottleneck rate")
-    if delay_ms is None:
-        delay_ms = values.number("bottleneck_delay_ms", "the bottleneck delay")
-    return Wire(said, location, float(mbps), float(delay_ms), values.optional("reverse_mbps"))
+    found = []
+    for index, part in enumerate(parts or [Bottleneck()]):
+        place: Location = ("topologies", topology, "bottlenecks", index)
+        place = place if parts else (*values.base, "topology")
+        said = values.settled(part, place)
+        mbps, delay_ms = said.bottleneck_mbps, said.bottleneck_delay_ms
+        if mbps is None:
+            mbps = values.number("bottleneck_mbps", "the bottleneck rate")
+        if delay_ms is None:
+            delay_ms = values.number("bottleneck_delay_ms", "the bottleneck delay")
+        back_mbps = values.optional("reverse_mbps")
+        found.append(Wire(said, place, float(mbps), float(delay_ms), back_mbps))
+    return found
 
 
 def links_of(
@@ -125,28 +120,23 @@ def links_of(
         rtt_ms: RTT of the BDP for buffer_bdp, ms; None if flows have different RTTs.
         packet_bytes: payload of a segment, bytes.
     """
-    names = [f"bottleneck_{i}" for i in range(1, len(wires) + 1)]
-    return [
-        _link(values, wire, name, rtt_ms, packet_bytes)
-        for wire, name in zip(wires, names if len(wires) > 1 else ["bottleneck"], strict=True)
-    ]
-
-
-def _link(values: Values, wire: Wire, name: str, rtt_ms: float | None, packet_bytes: int) -> Link:
-    holds = _holds(values, wire, rtt_ms, packet_bytes)
-    declared, kind, location = _queue(values, wire)
-    marks = values.get("ecn") == "on" and bool(kind.ecn)
-    settings = _settings(values, declared, kind, location)
-    rate, burst = values.number("loss_rate", ""), values.optional("loss_burst_pkts")
-    _check_burst(values, wire.location, rate, burst)
-    variables = kind.variables(settings, packet_bytes + HEADER_BYTES, holds, marks)
-    for variable, value in variables.items():
-        if abs(value) > MOST_VARIABLE:
-            raise values.error(
-                (*location, "settings"),
-                f"{variable} of ns-2's queue would be {value:g}: expected {MOST_VARIABLE} at most",
-            )
-    return Link(name, wire, kind, variables, holds, rate, burst)
+    found = []
+    for number, wire in enumerate(wires, start=1):
+        holds = _holds(values, wire, rtt_ms, packet_bytes)
+        declared, kind, location = _queue(values, wire)
+        marks = values.get("ecn") == "on" and bool(kind.ecn)
+        settings = _settings(values, declared, kind, location)
+        rate, burst = values.number("loss_rate", ""), values.optional("loss_burst_pkts")
+        _check_burst(values, wire.location, rate, burst)
+        variables = kind.variables(settings, packet_bytes + HEADER_BYTES, holds, marks)
+        for variable, value in variables.items():
+            if abs(value) > MOST_VARIABLE:
+                said = f"would be {value:g}: expected {MOST_VARIABLE} at most"
+                place = (*location, "settings")
+                raise values.error(place, f"{variable} of ns-2's queue {said}")
+        name = f"bottleneck_{number}" if len(wires) > 1 else "bottleneck"
+        found.append(Link(name, wire, kind, variables, holds, rate, burst))
+    return found
 
 
 def _holds(values: Values, wire: Wire, rtt_ms: float | None, packet_bytes: int) -> int:
@@ -291,23 +281,16 @@ def changes_of(values: Values, links: Sequence[Link]) -> list[Change]:
         if said.loss_rate is not None:
             burst = links[int(said.bottleneck) - 1].loss_burst_pkts
             _check_burst(values, (*location, "loss_rate"), float(said.loss_rate), burst)
-        for earlier in found:
-            _check_once(values, earlier, said, location)
+        # Of two values for one thing at one time the first would have no effect.
+        alike = [e for e in found if (e.at_s, e.bottleneck) == (said.at_s, said.bottleneck)]
+        for name in _CHANGED:
+            if sum(getattr(each, name) is not None for each in (*alike, said)) > 1:
+                message = (
+                    f"another change sets {name} of bottleneck {said.bottleneck} at {said.at_s} s"
+                )
+                raise values.error((*location, name), message, hint="leave out one of them")
         found.append(said)
     return sorted(found, key=lambda change: float(change.at_s))
-
-
-def _check_once(values: Values, earlier: Change, said: Change, location: Location) -> None:
-    """Refuse two values for one thing at one time, of which the first would have no effect."""
-    if (earlier.at_s, earlier.bottleneck) != (said.at_s, said.bottleneck):
-        return
-    for name in _CHANGED:
-        if getattr(earlier, name) is not None and getattr(said, name) is not None:
-            raise values.error(
-                (*location, name),
-                f"another change sets {name} of bottleneck {said.bottleneck} at {said.at_s} s",
-                hint="leave out one of them",
-            )
 
 
 def change_arguments(changes: Sequence[Change]) -> Iterator[tuple[str, Scalar]]:

@@ -33,12 +33,11 @@ from bdpbench.studies.study import (
     NETWORK_SCRIPT,
     OWN_SCRIPTS,
     ClassDefaults,
-    QueueDeclaration,
     Scenario,
     Study,
 )
-from bdpbench.studies.vocabulary import COMMON, wrong_unit
-from bdpbench.units import MOST_RUNS
+from bdpbench.studies.vocabulary import COMMON
+from bdpbench.units import MOST_RUNS, unit_of
 
 STUDY_NAME = "study.yaml"
 
@@ -174,7 +173,11 @@ def check_study(study: Study) -> None:
             said = f"unknown kind of queue {queue.kind!r}"
             raise study.error(("queues", name, "kind"), said, hint=hint_for_kind(queue.kind))
     for name, queue in study.queues.items():
-        _check_settings(study, ("queues", name), queue)
+        base = ("queues", name, "settings")
+        for setting in queue.settings:
+            what, known = f"setting of {queue.kind or queue.label}", study.queue_kinds[name]
+            study.require((*base, setting), setting, known.parameters, what)
+        _check_references(study, base, queue.settings)
     for name, outputs in study.output_sets.items():
         _check_outputs(study, ("output_sets", name), outputs)
     for name, scenario in study.scenarios.items():
@@ -200,28 +203,26 @@ def _check_declarations(study: Study) -> None:
             known = f"it is: {COMMON[name].description}" if name in COMMON else _COMPUTED[name]
             message = "all studies have this parameter: it needs no declaration"
             raise study.error(location, message, hint=known)
-        contradiction = wrong_unit(name, declaration)
-        if contradiction:
-            raise study.error((*location, "unit"), contradiction)
+        if declaration.unit and unit_of(name) not in ("", declaration.unit):
+            said = f"the name says {unit_of(name)!r}, but the unit is {declaration.unit!r}"
+            raise study.error((*location, "unit"), said)
         for protocol in declaration.sets:
             study.require((*location, "sets", protocol), protocol, study.protocols, "protocol")
 
 
-def _check_values(study: Study, base: Location, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        _check_name(study, (*base, name), name)
-        _check_value(study, (*base, name), name, value)
-
-
-def _check_grid(study: Study, base: Location, grid: Mapping[str, Sequence[Any]]) -> None:
-    for name, values in grid.items():
+def _check_values(study: Study, base: Location, given: Mapping[str, Any]) -> None:
+    """Refuse unknown parameters, and values that they cannot have, of which a sweep has several."""
+    for name, value in given.items():
         location = (*base, name)
         _check_name(study, location, name)
-        if not values:
+        if not isinstance(value, list):
+            _check_value(study, location, name, value)
+            continue
+        if not value:
             raise study.error(location, "the sweep expands to no run: expected at least one value")
-        for index, value in enumerate(values):
-            _check_value(study, (*location, index), name, value)
-        if len(set(values)) < len(values):
+        for index, each in enumerate(value):
+            _check_value(study, (*location, index), name, each)
+        if len(set(value)) < len(value):
             raise study.error(location, "a value occurs twice")
 
 
@@ -234,21 +235,12 @@ def _check_name(study: Study, location: Location, name: str) -> None:
 
 def _check_value(study: Study, location: Location, name: str, value: Any) -> None:
     declaration = study.vocabulary[name]
-    problem = declaration.problem(value)
-    if problem:
+    if problem := declaration.problem(value):
         raise study.error(location, f"{name}: {problem} (got {value!r})")
-    if declaration.type == "protocol":
-        study.require(location, value, study.protocols, "protocol")
-    if declaration.type == "queue":
-        study.require(location, value, {**study.queues, **QUEUE_KINDS}, "queue")
-
-
-def _check_settings(study: Study, base: Location, queue: QueueDeclaration) -> None:
-    what = f"setting of {queue.kind or queue.label}"
-    known = study.queue_kinds[str(base[-1])].parameters
-    for name in queue.settings:
-        study.require((*base, "settings", name), name, known, what)
-    _check_references(study, (*base, "settings"), queue.settings)
+    if declaration.type in ("protocol", "queue"):
+        queues = [*study.queues, *QUEUE_KINDS]
+        known = study.protocols if declaration.type == "protocol" else queues
+        study.require(location, value, known, declaration.type)
 
 
 def _check_references(study: Study, location: Location, part: object) -> None:
@@ -271,25 +263,21 @@ def _check_outputs(study: Study, base: Location, outputs: Sequence[Output]) -> N
     columns: set[tuple[str, int | str | None]] = set()
     for index, output in enumerate(outputs):
         location = (*base, index)
-        _check_column(study, location, output)
+        wanted = TABLE_KEYS[output.table]
+        for key in ("flow", "link"):
+            given = getattr(output, key) is not None
+            if key == wanted and not given:
+                raise study.error(location, f"{key} is missing: whose {output.table} it is")
+            if key != wanted and given:
+                raise study.error((*location, key), f"table {output.table} has no {key}")
         column = (output.table, output.link if output.flow is None else output.flow)
         if output.file in files:
             raise study.error((*location, "file"), f"{output.file} occurs twice in this set")
         if column in columns:
-            of = "" if column[1] is None else f" of {TABLE_KEYS[output.table]} {column[1]}"
+            of = "" if column[1] is None else f" of {wanted} {column[1]}"
             raise study.error(location, f"a second file for table {output.table}{of}")
         files.add(output.file)
         columns.add(column)
-
-
-def _check_column(study: Study, location: Location, output: Output) -> None:
-    wanted = TABLE_KEYS[output.table]
-    for column in ("flow", "link"):
-        given = getattr(output, column) is not None
-        if column == wanted and not given:
-            raise study.error(location, f"{column} is missing: whose {output.table} it is")
-        if column != wanted and given:
-            raise study.error((*location, column), f"table {output.table} has no {column}")
 
 
 # ---------------------------------------------------------------- scenarios
@@ -301,7 +289,7 @@ def _check_scenario(study: Study, base: Location, scenario: Scenario) -> None:
         study.require((*base, "outputs"), scenario.outputs, study.output_sets, "output set")
     _check_values(study, (*base, "parameters"), scenario.parameters)
     _check_references(study, (*base, "defaults"), scenario.defaults)
-    _check_grid(study, (*base, "sweep"), scenario.sweep)
+    _check_values(study, (*base, "sweep"), scenario.sweep)
     for index, case in enumerate(scenario.cases):
         _check_values(study, (*base, "cases", index), case)
     for part in ("flows", "background", "changes"):
@@ -315,41 +303,42 @@ def _check_scenario(study: Study, base: Location, scenario: Scenario) -> None:
 
 
 def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
-    if script_path(study, scenario.script) is None:
+    """Refuse a script that is not there, and keys that have no effect on it."""
+    script = scenario.script
+    if script_path(study, script) is None:
         places = f"{study.folder / 'tcl'} or {tcl_dir()}"
-        hint = suggest(scenario.script, _scripts_of(study))
+        hint = suggest(script, _scripts_of(study))
         raise study.error((*base, "script"), f"no such script under {places}", hint=hint)
-    if scenario.script in OWN_SCRIPTS[1:]:
-        message = (
-            f"{scenario.script} is selected automatically if background needs it: remove 'script'"
-        )
-        raise study.error((*base, "script"), message)
-    if scenario.script == NETWORK_SCRIPT:
-        if not scenario.flows and not scenario.background:
-            message = f"{NETWORK_SCRIPT} needs 'flows' or 'background': nothing would be sent"
-            raise study.error(base, message)
-        for key in ("arguments", "outputs"):
-            if getattr(scenario, key):
-                message = f"{NETWORK_SCRIPT} has its own list: remove it"
-                raise study.error((*base, key), message)
-    elif scenario.outputs is None:
-        raise study.error(base, "'outputs' is missing: the set of files that the script writes")
-    else:
-        _check_own_script(study, base, scenario)
-    _check_arguments(study, base, scenario)
-
-
-def _check_own_script(study: Study, base: Location, scenario: Scenario) -> None:
-    """Refuse keys that have no effect on a study's own script."""
-    message = f"only {NETWORK_SCRIPT} takes it, and this scenario has its own script"
-    for key in ("background", "changes"):
-        if getattr(scenario, key):
-            raise study.error((*base, key), message)
-    if study.topologies[scenario.topology].bottlenecks:
-        raise study.error(("topologies", scenario.topology, "bottlenecks"), message)
+    is_network = script == NETWORK_SCRIPT
+    chosen = f"{script} is selected automatically if background needs it: remove 'script'"
+    nothing = f"{NETWORK_SCRIPT} needs 'flows' or 'background': nothing would be sent"
+    without = "'outputs' is missing: the set of files that the script writes"
+    own_list = f"{NETWORK_SCRIPT} has its own list: remove it"
+    alone = f"only {NETWORK_SCRIPT} takes it, and this scenario has its own script"
+    chain: Location = ("topologies", scenario.topology, "bottlenecks")
+    rules: list[tuple[object, Location, str]] = [
+        (script in OWN_SCRIPTS[1:], (*base, "script"), chosen),
+        (is_network and not scenario.flows and not scenario.background, base, nothing),
+        (is_network and scenario.arguments, (*base, "arguments"), own_list),
+        (is_network and scenario.outputs, (*base, "outputs"), own_list),
+        (not is_network and scenario.outputs is None, base, without),
+        (not is_network and scenario.background, (*base, "background"), alone),
+        (not is_network and scenario.changes, (*base, "changes"), alone),
+        (not is_network and study.topologies[scenario.topology].bottlenecks, chain, alone),
+    ]
     for index, flow in enumerate(scenario.flows):
-        for key in sorted(flow.model_fields_set - _FLOW_OF_EVERY_SCRIPT):
-            raise study.error((*base, "flows", index, key), message)
+        own = sorted(flow.model_fields_set - _FLOW_OF_EVERY_SCRIPT)
+        rules += [(not is_network, (*base, "flows", index, key), alone) for key in own]
+    for index, name in enumerate(scenario.arguments):
+        location = (*base, "arguments", index)
+        again = name in scenario.arguments[:index]
+        rules.append((name == DURATION_ARGUMENT, location, f"every script gets {name}: remove it"))
+        rules.append((again, location, f"{name} occurs twice"))
+    for is_wrong, location, message in rules:
+        if is_wrong:
+            raise study.error(location, message)
+    for index, name in enumerate(scenario.arguments):
+        _check_name(study, (*base, "arguments", index), name)
 
 
 def _scripts_of(study: Study) -> Iterator[str]:
@@ -359,16 +348,6 @@ def _scripts_of(study: Study) -> Iterator[str]:
                 yield str(path.relative_to(folder))
 
 
-def _check_arguments(study: Study, base: Location, scenario: Scenario) -> None:
-    for index, name in enumerate(scenario.arguments):
-        location = (*base, "arguments", index)
-        if name == DURATION_ARGUMENT:
-            raise study.error(location, "every script gets duration_s: remove it")
-        _check_name(study, location, name)
-        if name in scenario.arguments[:index]:
-            raise study.error(location, f"{name} occurs twice")
-
-
 def _check_tiers(study: Study, base: Location, scenario: Scenario) -> None:
     swept = set(scenario.sweep) | {name for case in scenario.cases for name in case}
     for tier, entries in scenario.tiers.items():
@@ -376,12 +355,13 @@ def _check_tiers(study: Study, base: Location, scenario: Scenario) -> None:
             for parameter, values in entry.only.items():
                 location = (*base, "tiers", tier, index, "only", parameter)
                 study.require(location, parameter, swept, "swept parameter")
-                known = _swept(scenario, parameter)
+                known = [*scenario.sweep.get(parameter, [])]
+                known += [case[parameter] for case in scenario.cases if parameter in case]
                 if not values or any(each not in known for each in values):
                     raise study.error(
                         location,
                         f"no run has one of {list(values)!r}",
-                        hint=f"swept values: {known}",
+                        hint=f"swept values: {list(dict.fromkeys(known))}",
                     )
 
 
@@ -401,12 +381,6 @@ def _check_size(study: Study) -> None:
                     f"{MOST_RUNS:,} can be planned",
                     hint="sweep fewer values, keep some with only:, or split the study",
                 )
-
-
-def _swept(scenario: Scenario, parameter: str) -> list[Any]:
-    found = [*scenario.sweep.get(parameter, [])]
-    found += [case[parameter] for case in scenario.cases if parameter in case]
-    return list(dict.fromkeys(found))
 
 
 # ---------------------------------------------------------------- names of ns-2

@@ -239,7 +239,7 @@ class Quantity(Strict):
 # ---------------------------------------------------------------- background
 
 
-class Source(Strict):
+class _Source(Strict):
     """What all background traffic has."""
 
     count: SourceCount = Field(1, description="Number of such sources")
@@ -257,7 +257,7 @@ class Source(Strict):
     access_delay_ms: Delay = Field(0.0, description="One-way delay of its access links, ms")
 
 
-class _Udp(Source):
+class _Udp(_Source):
     rate_mbps: Rate = Field(description="Rate while it sends, Mbit/s")
     packet_bytes: PacketBytes = Field(description="Bytes of a packet, headers included")
     stop_s: Interval | None = Field(None, description="When it stops, s")
@@ -280,7 +280,7 @@ class Exponential(_Udp):
     idle_s: Time = Field(description="Mean time between bursts, s")
 
 
-class _Tcp(Source):
+class _Tcp(_Source):
     packet_bytes: PacketBytes | None = Field(
         None, description="Data of a segment, bytes; that of the run if absent"
     )

@@ -22,10 +22,9 @@ from bdpbench.contracts.plan import (
 from bdpbench.contracts.yaml_files import meant, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.links import ROUNDED_BUFFERS
-from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.studies.values import Values
-from bdpbench.studies.vocabulary import NS3, PROTOCOL_PARAMETERS, ParameterDeclaration
+from bdpbench.studies.vocabulary import NS3, PROTOCOL_PARAMETERS
 from bdpbench.units import unit_of
 
 
@@ -141,18 +140,15 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
         first = parameters.get("rtt_1_ms", parameters.get("rtt_ms", parameters["rtt_2_ms"]))
         second = parameters["rtt_2_ms"]
         parts.append(f"RTT {format_value(first)}:{format_value(second)} ms")
-    parts += [
-        _words(study, name, parameters[name])
-        for name in _shown(study, _told(scenario, parameters))
-        if name in parameters
-    ]
-    return ", ".join([*parts, f"{format_value(parameters['duration_s'])} s"])
-
-
-def _told(scenario: Scenario, parameters: Parameters) -> list[str]:
-    """Parameters that a label tells: those that are swept, and the engine if it is not ns-2."""
+    # What is swept is told, and the engine if it is not ns-2.
     engine = ["engine"] if parameters.get("engine") == NS3 else []
-    return list(dict.fromkeys([*swept_names(scenario), *engine]))
+    told = dict.fromkeys([*swept_names(scenario), *engine])
+    follow = _FOLLOW_RTT if "rtt_ms" in told else ()
+    for name in told:
+        is_own = name in study.parameters and not study.parameters[name].nominal
+        if name in parameters and name not in follow and (study.vocabulary[name].label or is_own):
+            parts.append(_words(study, name, parameters[name]))
+    return ", ".join([*parts, f"{format_value(parameters['duration_s'])} s"])
 
 
 def tell_apart(study: Study, runs: Sequence[PlannedRun]) -> None:
@@ -189,20 +185,6 @@ def _exact_words(study: Study, name: str, value: Scalar) -> str:
     return f"{told} ({value})" if named and told != value else told
 
 
-def _shown(study: Study, swept: Sequence[str]) -> list[str]:
-    told = _FOLLOW_RTT if "rtt_ms" in swept else ()
-    return [
-        name
-        for name in swept
-        if name not in told and (study.vocabulary[name].label or _own(study, name))
-    ]
-
-
-def _own(study: Study, name: str) -> bool:
-    """Whether a parameter is one of the study's own that ns-2 gets."""
-    return name in study.parameters and not study.parameters[name].nominal
-
-
 # ---------------------------------------------------------------- plan.json
 
 
@@ -214,6 +196,21 @@ def make_plan(
     evaluation_sha256: str,
 ) -> Plan:
     """Plan of the runs of a tier: what to simulate, and what the report says about it."""
+    protocols: dict[str, ProtocolText] = {}
+    for key, each in study.protocols.items():
+        protocols[key] = {"label": each.label, "colour": each.colour}
+        if each.folder:
+            protocols[key]["folder"] = relative(Path(each.folder))
+    parameters: dict[str, ParameterText] = {}
+    for name, declaration in study.vocabulary.items():
+        parameters[name] = {
+            "unit": declaration.unit or unit_of(name),
+            "description": declaration.description,
+            "nominal": declaration.nominal,
+        }
+        if declaration.type == "queue" and study.queues:
+            labels = {key: queue.label or key for key, queue in study.queues.items()}
+            parameters[name]["labels"] = labels
     plan: Plan = {
         "schema_version": PLAN_VERSION,
         "study": study.key,
@@ -221,12 +218,9 @@ def make_plan(
         "title": study.title,
         "tier": tier,
         "ns2_build_id": ns2_build_id,
-        "protocols": {key: _protocol_text(each) for key, each in study.protocols.items()},
+        "protocols": protocols,
         "scenarios": {key: _text_of(study, each) for key, each in study.scenarios.items()},
-        "parameters": {
-            name: _parameter_text(study, name, declaration)
-            for name, declaration in study.vocabulary.items()
-        },
+        "parameters": parameters,
         "runs": list(runs),
         "evaluation_sha256": evaluation_sha256,
     }
@@ -236,24 +230,6 @@ def make_plan(
     if folders:
         plan["queue_folders"] = folders
     return plan
-
-
-def _protocol_text(protocol: Protocol) -> ProtocolText:
-    text: ProtocolText = {"label": protocol.label, "colour": protocol.colour}
-    if protocol.folder:
-        text["folder"] = relative(Path(protocol.folder))
-    return text
-
-
-def _parameter_text(study: Study, name: str, declaration: ParameterDeclaration) -> ParameterText:
-    text: ParameterText = {
-        "unit": declaration.unit or unit_of(name),
-        "description": declaration.description,
-        "nominal": declaration.nominal,
-    }
-    if declaration.type == "queue" and study.queues:
-        text["labels"] = {key: each.label or key for key, each in study.queues.items()}
-    return text
 
 
 def _text_of(study: Study, scenario: Scenario) -> ScenarioText:

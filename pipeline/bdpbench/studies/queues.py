@@ -140,16 +140,6 @@ def _packet(variable: str, text: str, most: int = MOST_PACKET_BYTES) -> QueuePar
     )  # fmt: skip
 
 
-_MEAN_PACKET = _packet("mean_pktsize_", "bytes of a mean packet, used to convert bytes and packets")
-_COUNTS_BYTES = _switch(
-    "queue_in_bytes_",
-    "whether the queue is measured in bytes, with thresholds times mean packet",
-    0,
-)
-_DROPS_BY_SIZE = _switch(
-    "bytes_", "whether larger packets are dropped more often, in proportion to their size", 0
-)
-
 _RED = {
     "min_th_pkts": QueueParameter(
         "thresh_", "average queue from which on packets are dropped", above=True
@@ -184,9 +174,17 @@ _RED = {
         1,
         also=(2.0,),
     ),
-    "mean_packet_bytes": _MEAN_PACKET,
-    "counts_bytes": _COUNTS_BYTES,
-    "drops_by_size": _DROPS_BY_SIZE,
+    "mean_packet_bytes": _packet(
+        "mean_pktsize_", "bytes of a mean packet, used to convert bytes and packets"
+    ),
+    "counts_bytes": _switch(
+        "queue_in_bytes_",
+        "whether the queue is measured in bytes, with thresholds times mean packet",
+        0,
+    ),
+    "drops_by_size": _switch(
+        "bytes_", "whether larger packets are dropped more often, in proportion to their size", 0
+    ),
 }
 _RED_FIXED = {
     "use_mark_p_": 1.0,

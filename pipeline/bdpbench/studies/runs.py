@@ -13,7 +13,7 @@ from bdpbench.contracts.runs import OUTPUT_FOLDER, REDUCED_TABLES, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.cost import estimated_cpu_s
-from bdpbench.studies.engines import for_ns3
+from bdpbench.studies.engines import Translation
 from bdpbench.studies.flows import (
     NUMBERED_KEYS,
     NetworkFlow,
@@ -168,15 +168,7 @@ def _resolved(values: Values) -> Resolved:
         ("datadir", OUTPUT_FOLDER),
     ]
     script, path = _script(values.study, scenario.script)
-    return Resolved(
-        script,
-        path,
-        argument_words(pairs),
-        outputs,
-        flows,
-        flows,
-        {},
-    )
+    return Resolved(script, path, argument_words(pairs), outputs, flows, flows, {})
 
 
 def _script(study: Study, script: str) -> tuple[str, Path]:
@@ -196,19 +188,15 @@ def _reduced(outputs: list[Output], parameters: Parameters) -> list[Output]:
     If the trace is streamed, it is replaced by the files that it is reduced to, whose ``stream`` is
     the name under which the script writes the trace.
     """
-    if parameters.get("trace") != "stream":
-        return outputs
     kept: list[Output] = []
     for output in outputs:
         file = output["file"]
-        kept += (
-            [
-                {"file": reduced_file(file, name), "table": f"packet_{name}", "stream": file}
-                for name in REDUCED_TABLES
-            ]
-            if output["table"] == "packets"
-            else [output]
-        )
+        if parameters.get("trace") != "stream" or output["table"] != "packets":
+            kept.append(output)
+            continue
+        for name in REDUCED_TABLES:
+            reduced = reduced_file(file, name)
+            kept.append({"file": reduced, "table": f"packet_{name}", "stream": file})
     return kept
 
 
@@ -218,16 +206,16 @@ def _reduced(outputs: list[Output], parameters: Parameters) -> list[Output]:
 def _script_parameters(values: Values) -> Iterator[tuple[str, Scalar]]:
     """The parameters that a study's script takes, and their values."""
     for index, name in enumerate(values.scenario.arguments):
-        if name not in values.parameters and name != "trace":
+        if name == "trace":
+            yield name, int(is_traced(values.parameters))
+        elif name in values.parameters:
+            yield name, values.parameters[name]
+        else:
             raise values.error(
                 (*values.base, "arguments", index),
                 f"{name}, which {values.scenario.script} takes, has no value",
                 hint="set it under parameters, sweep or cases, or in the topology",
             )
-        yield (
-            name,
-            int(is_traced(values.parameters)) if name == "trace" else values.parameters[name],
-        )
 
 
 def _default_arguments(defaults: ClassVariables) -> Iterator[tuple[str, Scalar]]:
@@ -238,7 +226,8 @@ def _default_arguments(defaults: ClassVariables) -> Iterator[tuple[str, Scalar]]
 
 def _script_outputs(values: Values, flows: int) -> list[Output]:
     """The files that a study's script writes, and the tables that they become."""
-    scenario, name = values.scenario, str(values.scenario.outputs)
+    scenario, name, trace = values.scenario, str(values.scenario.outputs), values.place_of("trace")
+    always = "trace" not in scenario.arguments
     outputs: list[Output] = []
     for index, each in enumerate(values.study.output_sets[name]):
         if each.flow is not None and scenario.flows and each.flow >= flows:
@@ -247,28 +236,21 @@ def _script_outputs(values: Values, flows: int) -> list[Output]:
                 f"{each.file} is of flow {each.flow}, and a run of {values.key} has {flows}",
                 hint="flows are counted from 0",
             )
-        if each.table != "packets" or _writes_trace(values):
+        if each.table == "packets" and always and values.parameters.get("trace") == "none":
+            raise values.error(
+                trace,
+                "trace: none would have no effect: the script always writes its packet trace",
+                hint="list trace under arguments: if the script takes it",
+            )
+        if each.table != "packets" or always or is_traced(values.parameters):
             outputs.append(cast("Output", each.model_dump(exclude_none=True)))
     if is_traced(values.parameters) and not any(each["table"] == "packets" for each in outputs):
         raise values.error(
-            values.place_of("trace"),
+            trace,
             f"trace: {values.parameters['trace']}, but the script writes no packet trace",
             hint=f"give output_sets.{name} a file with table: packets",
         )
     return outputs
-
-
-def _writes_trace(values: Values) -> bool:
-    """Whether a script whose outputs include a packet trace writes it in this run."""
-    if "trace" in values.scenario.arguments:
-        return is_traced(values.parameters)
-    if values.parameters.get("trace") == "none":
-        raise values.error(
-            values.place_of("trace"),
-            "trace: none would have no effect: the script always writes its packet trace",
-            hint="list trace under arguments: if the script takes it",
-        )
-    return True
 
 
 # ---------------------------------------------------------------- tcl/network.tcl
@@ -306,8 +288,7 @@ def _network(values: Values) -> Resolved:
         *(pair for i, flow in enumerate(flows) for pair in flow_arguments(i, flow)),
         *source_arguments(sources),
         *change_arguments(changes),
-        *_measured(values),
-        *_lan(values, flows, sources),
+        *_further(values, flows, sources),
         ("datadir", OUTPUT_FOLDER),
     ]
     is_further = (
@@ -327,20 +308,12 @@ def _network(values: Values) -> Resolved:
         **link_parameters(links, changes),
         **_protocols(flows),
     }
-    resolved = Resolved(
-        script,
-        path,
-        argument_words(pairs),
-        outputs,
-        flows,
-        senders,
-        derived,
-    )
+    resolved = Resolved(script, path, argument_words(pairs), outputs, flows, senders, derived)
     if values.get("engine") != NS3:
         return resolved
     more = {"background traffic": sources, "changes of its bottlenecks": changes}
     is_more = " and ".join(what for what, parts in more.items() if parts)
-    return for_ns3(values, resolved, links, defaults, is_more=is_more)
+    return Translation(values, resolved, links, defaults).resolved(is_more)
 
 
 def _script_for(sources: Sequence[Source], *, is_further: bool, has_lan: bool) -> str:
@@ -362,24 +335,16 @@ def _samples(values: Values) -> Iterator[tuple[str, Scalar]]:
     yield "substream", given["substream"]
 
 
-def _measured(values: Values) -> Iterator[tuple[str, Scalar]]:
-    """The time from which both directions of the links are measured."""
-    from_s = values.optional("measured_from_s")
-    if from_s is None:
-        return
-    if from_s >= values.duration_s:
-        raise values.error(
-            values.place_of("measured_from_s"),
-            f"measured_from_s is {from_s:g}, but a run ends after {values.duration_s:g} s",
-        )
-    yield "measured_from_s", from_s
-
-
-def _lan(
+def _further(
     values: Values, flows: Sequence[NetworkFlow], sources: Sequence[Source]
 ) -> Iterator[tuple[str, Scalar]]:
-    """The wireless LAN at the end of the path."""
-    mbps = values.optional("lan_mbps")
+    """The time from which both directions are measured, and the wireless LAN."""
+    from_s, mbps = values.optional("measured_from_s"), values.optional("lan_mbps")
+    if from_s is not None:
+        if from_s >= values.duration_s:
+            message = f"measured_from_s is {from_s:g}, but a run ends after {values.duration_s:g} s"
+            raise values.error(values.place_of("measured_from_s"), message)
+        yield "measured_from_s", from_s
     if mbps is None:
         return
     for kind in ("web", "packmime"):

@@ -7,7 +7,7 @@ descriptions.
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -63,10 +63,18 @@ ClassDefaults = dict[OtclClass, dict[VariableName, Variable]]
 """ns-2 class → variable → number, or the parameter whose value it gets."""
 
 
+def _known(words: Mapping[str, str], value: dict[str, Any]) -> WithJsonSchema:
+    """For editors: a mapping whose known keys have descriptions, and others are allowed."""
+    properties = {name: {**value, "description": text} for name, text in words.items()}
+    return WithJsonSchema(
+        {"type": "object", "properties": properties, "additionalProperties": value}
+    )
+
+
+_SCALARS = ["integer", "number", "string"]
+_COMMON = {name: each.description for name, each in COMMON.items()}
 _SETTINGS = {
-    name: {"type": ["number", "string"], "description": parameter.text}
-    for kind in QUEUE_KINDS.values()
-    for name, parameter in kind.parameters.items()
+    name: each.text for kind in QUEUE_KINDS.values() for name, each in kind.parameters.items()
 }
 
 
@@ -80,17 +88,9 @@ class QueueDeclaration(Strict):
         "", description="Folder of a queue of one's own, from that of the study, instead of a kind"
     )
     label: Label = Field("", description="Name in tables and plots; its key if absent")
-    settings: Annotated[
-        dict[ParameterName, Number],
-        WithJsonSchema(
-            {
-                "type": "object",
-                "properties": _SETTINGS,
-                "patternProperties": {"_$": {"type": ["number", "string"]}},
-                "additionalProperties": False,
-            }
-        ),
-    ] = Field(default_factory=dict, description="Parameter of its kind or folder → value")
+    settings: Annotated[dict[ParameterName, Number], _known(_SETTINGS, {"type": _SCALARS})] = Field(
+        default_factory=dict, description="Parameter of its kind or folder → value"
+    )
 
     @model_validator(mode="after")
     def _is_something(self) -> QueueDeclaration:
@@ -101,48 +101,12 @@ class QueueDeclaration(Strict):
         return self
 
 
-def _schema_of_value(declaration: ParameterDeclaration) -> dict[str, Any]:
-    types = {"number": "number", "integer": "integer"}
-    bounds = {
-        "minimum": declaration.minimum,
-        "exclusiveMinimum": declaration.above,
-        "maximum": declaration.maximum,
-        "exclusiveMaximum": declaration.below,
-        "enum": declaration.choices or None,
-    }
-    return {
-        "type": types.get(declaration.type, "string"),
-        "description": declaration.description,
-        **{key: bound for key, bound in bounds.items() if bound is not None},
-    }
-
-
-_SCALAR = {"type": ["integer", "number", "string"]}
-_LIST = {"type": "array", "items": _SCALAR}
-
-ParameterValues = Annotated[
-    dict[ParameterName, Scalar],
-    WithJsonSchema(
-        {
-            "type": "object",
-            "properties": {name: _schema_of_value(each) for name, each in COMMON.items()},
-            "additionalProperties": _SCALAR,
-        }
-    ),
-]
+ParameterValues = Annotated[dict[ParameterName, Scalar], _known(_COMMON, {"type": _SCALARS})]
 """Parameter → value, all of them declared."""
 
 ParameterGrid = Annotated[
     dict[ParameterName, list[Scalar]],
-    WithJsonSchema(
-        {
-            "type": "object",
-            "properties": {
-                name: {**_LIST, "description": each.description} for name, each in COMMON.items()
-            },
-            "additionalProperties": _LIST,
-        }
-    ),
+    _known(_COMMON, {"type": "array", "items": {"type": _SCALARS}}),
 ]
 """Parameter → values, all of them declared."""
 

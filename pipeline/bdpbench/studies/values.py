@@ -7,7 +7,7 @@ an agent. Otherwise it has to be declared nominal, so that only metrics and labe
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -29,6 +29,7 @@ ClassVariables = Mapping[str, Mapping[str, float]]
 """ns-2 class → variable → number."""
 
 WINDOW_OPTION = "windowOption_"
+_NO_EFFECT = "this would have no effect: "
 _DELAYING = {"TCPSink": "TCPSink/DelAck", "TCPSink/Sack1": "TCPSink/Sack1/DelAck"}
 
 
@@ -277,9 +278,9 @@ class Values:
         """
         first = int(said.enters)
         last = links if said.leaves is None else int(said.leaves)
+        have = "is one bottleneck" if links == 1 else f"are {links} bottlenecks"
         for name, value in (("enters", first), ("leaves", last)):
             if value > links:
-                have = "is one bottleneck" if links == 1 else f"are {links} bottlenecks"
                 raise self.error(
                     (*location, name),
                     f"{name} is {value}, and there {have}",
@@ -291,54 +292,34 @@ class Values:
         return Route(first - 1, last - 1, said.direction == "reverse")
 
     def check_stagger(self, part: Flow | Background, location: Location, what: str) -> None:
-        """Refuse a delay between the starts of a kind of which there is one.
-
-        Raises:
-            BdpbenchError: naming it.
-        """
+        """Refuse a delay between the starts of a kind of which there is one in all runs."""
         if part.stagger_s and part.count == 1:
-            raise self.error(
-                (*location, "stagger_s"),
-                f"this would have no effect: there is one {what}",
-                hint="write start_s, or count: how many there are",
-            )
+            message, hint = f"there is one {what}", "write start_s, or count: how many there are"
+            raise self.error((*location, "stagger_s"), f"{_NO_EFFECT}{message}", hint=hint)
 
     def starts_of(self, said: Flow | Background, location: Location, what: str) -> Iterator[float]:
         """When the flows or sources of one kind start, s.
 
         Raises:
-            BdpbenchError: as ``check_times``.
+            BdpbenchError: for a time after the end of the run, or a stop before the start.
         """
+        ends = f"but a run ends after {self.duration_s:g} s"
+        stop_s = getattr(said, "stop_s", None)
         for number in range(int(said.count)):
             start_s = float(said.start_s) + number * float(said.stagger_s)
-            self.check_times(said, location, start_s, what)
+            latest_s = start_s + float(said.start_within_s)
+            if latest_s >= self.duration_s:
+                message = f"{what} starts at {latest_s:g} s, {ends}"
+                raise self.error((*location, "start_s"), message)
+            if stop_s is not None and float(stop_s) <= latest_s:
+                message = f"{what} stops at {stop_s} s but starts at {latest_s:g} s"
+                raise self.error((*location, "stop_s"), message)
+            if stop_s is not None and float(stop_s) >= self.duration_s:
+                hint = "leave out stop_s: it stops with the run"
+                raise self.error(
+                    (*location, "stop_s"), f"{what} stops at {stop_s} s, {ends}", hint=hint
+                )
             yield start_s
-
-    def check_times(
-        self, said: Flow | Background, location: Location, start_s: float, what: str
-    ) -> None:
-        """Refuse what would start or stop after the end of the run, or stop before it starts.
-
-        Raises:
-            BdpbenchError: naming the time.
-        """
-        latest_s = start_s + float(said.start_within_s)
-        ends = f"but a run ends after {self.duration_s:g} s"
-        if latest_s >= self.duration_s:
-            message = f"{what} starts at {latest_s:g} s, {ends}"
-            raise self.error((*location, "start_s"), message)
-        stop_s = getattr(said, "stop_s", None)
-        if stop_s is None:
-            return
-        if float(stop_s) <= latest_s:
-            message = f"{what} stops at {stop_s} s but starts at {latest_s:g} s"
-            raise self.error((*location, "stop_s"), message)
-        if float(stop_s) >= self.duration_s:
-            raise self.error(
-                (*location, "stop_s"),
-                f"{what} stops at {stop_s} s, {ends}",
-                hint="leave out stop_s: it stops with the run",
-            )
 
 
 @dataclass(frozen=True)
@@ -391,112 +372,80 @@ def check_run(
     Raises:
         BdpbenchError: naming file and line, and what would help.
     """
-    if "flows" in values.parameters and values.parameters["flows"] != len(flows):
+    given = values.parameters.get("flows", len(flows))
+    if given != len(flows):
         raise values.error(
             values.place_of("flows"),
-            f"flows is {values.parameters['flows']}, but the scenario makes {len(flows)}",
+            f"flows is {given}, but the scenario makes {len(flows)}",
             hint="write count: $flows at a flow, or leave out flows, which is then counted",
         )
-    _check_used(values)
-    for sender in senders:
-        _check_compound(values, sender)
-        _check_segment(values, parameters, sender)
-        _check_window(values, sender)
-    if all(name in parameters for name in ("bottleneck_mbps", "packet_bytes")):
-        _check_rate(values, parameters)
-
-
-# ---------------------------------------------------------------- parameters
-
-
-def _check_used(values: Values) -> None:
-    """Refuse a parameter that had no effect."""
-    scenario, study = values.scenario, values.study
     # In scenarios without a script of their own, the common RTTs have an effect.
-    is_network = scenario.script == NETWORK_SCRIPT
-    declared = study.parameters if is_network else study.vocabulary
+    is_network = values.scenario.script == NETWORK_SCRIPT
+    declared = values.study.parameters if is_network else values.study.vocabulary
     for name in values.parameters:
         nominal = name in declared and bool(declared[name].nominal)
         if name not in values.used and not nominal:
-            raise _without_effect(values, name, is_network=is_network)
+            reason, hint = _without_effect(values, name, is_network=is_network)
+            message = f"{name} would have no effect: {reason}"
+            raise values.error(values.place_of(name), message, hint=hint)
+    for sender in senders:
+        _check_sender(values, parameters, sender)
+    if all(name in parameters for name in ("bottleneck_mbps", "packet_bytes")):
+        wire_bytes = int(parameters["packet_bytes"]) + HEADER_BYTES
+        packet_s = BITS_PER_BYTE * wire_bytes / (1e6 * float(parameters["bottleneck_mbps"]))
+        if packet_s >= values.duration_s:
+            raise values.error(
+                values.place_of("bottleneck_mbps"),
+                f"no packet gets through: sending one of {wire_bytes} bytes takes "
+                f"{packet_s:g} s, and a run ends after {values.duration_s:g} s",
+                hint="a higher rate, smaller packets or a longer duration_s",
+            )
 
 
-def _without_effect(values: Values, name: str, *, is_network: bool) -> BdpbenchError:
-    scenario, key = values.scenario, values.key
-    sets = values.study.vocabulary[name].sets
-    if sets:
-        reason = f"no flow of this run uses {' or '.join(sets)}, whose agents it sets"
-        hint = "give it only to the runs of that protocol, with cases or another scenario"
-    elif name in _FLOW_PARAMETERS:
-        reason = f"no flow of {key} uses it"
-        hint = f"write ${name} where a flow of the scenario should use it"
-    elif name == "flows":
-        reason, hint = f"no flow of {key} uses it", "write count: $flows at a flow"
-    elif name == "packet_bytes":
-        reason = f"{scenario.script} does not take it"
-        hint = "set it by defaults: {Agent/TCP: {packetSize_: $packet_bytes}}"
-    elif name in _RTTS and is_network:
-        reason = "the RTT of each flow follows from access_delay_ms or rtt_ms of its own"
-        hint = f"leave out access_delay_ms, or write rtt_ms: ${name} at a flow"
-    elif is_network:
-        reason = f"nothing in {key} uses it"
-        hint = f"write ${name} where it should be used, or remove it"
-    else:
-        reason = f"{scenario.script} does not take it"
-        hint = "list it under arguments: if the script takes it; remove it otherwise"
-    message = f"{name} would have no effect: {reason}"
-    return values.error(values.place_of(name), message, hint=hint)
+def _without_effect(values: Values, name: str, *, is_network: bool) -> tuple[str, str]:
+    """Why a parameter has no effect, and a hint."""
+    key, sets = values.key, values.study.vocabulary[name].sets
+    not_taken = f"{values.scenario.script} does not take it"
+    set_by = "list it under arguments: if the script takes it; remove it otherwise"
+    rules = (
+        (
+            bool(sets),
+            f"no flow of this run uses {' or '.join(sets)}, whose agents it sets",
+            "give it only to the runs of that protocol, with cases or another scenario",
+        ),
+        (
+            name in _FLOW_PARAMETERS,
+            f"no flow of {key} uses it",
+            f"write ${name} where a flow of the scenario should use it",
+        ),
+        (name == "flows", f"no flow of {key} uses it", "write count: $flows at a flow"),
+        (
+            name == "packet_bytes",
+            not_taken,
+            "set it by defaults: {Agent/TCP: {packetSize_: $packet_bytes}}",
+        ),
+        (
+            name in _RTTS and is_network,
+            "the RTT of each flow follows from access_delay_ms or rtt_ms of its own",
+            f"leave out access_delay_ms, or write rtt_ms: ${name} at a flow",
+        ),
+        (
+            is_network,
+            f"nothing in {key} uses it",
+            f"write ${name} where it should be used, or remove it",
+        ),
+        (True, not_taken, set_by),
+    )
+    return next((reason, hint) for holds, reason, hint in rules if holds)
 
 
-def _check_rate(values: Values, parameters: Parameters) -> None:
-    """Refuse a run in which no packet arrives."""
-    wire_bytes = int(parameters["packet_bytes"]) + HEADER_BYTES
-    packet_s = BITS_PER_BYTE * wire_bytes / (1e6 * float(parameters["bottleneck_mbps"]))
-    if packet_s >= values.duration_s:
-        raise values.error(
-            values.place_of("bottleneck_mbps"),
-            f"no packet gets through: sending one of {wire_bytes} bytes takes "
-            f"{packet_s:g} s, and a run ends after {values.duration_s:g} s",
-            hint="a higher rate, smaller packets or a longer duration_s",
-        )
-
-
-# ---------------------------------------------------------------- senders
-
-
-def _check_segment(values: Values, parameters: Parameters, sender: Sender) -> None:
-    """Refuse a segment size for metrics that differs from the one that the agents send."""
-    given, size = parameters.get("packet_bytes"), sender.variable("packetSize_")
-    if given is not None and size is not None and size != given:
-        raise values.error(
-            values.place_of("packet_bytes"),
-            f"packet_bytes is {given}, but packetSize_ of {sender.key} is {size:g}",
-            hint="write packetSize_: $packet_bytes",
-        )
-
-
-def _check_window(values: Values, sender: Sender) -> None:
-    """Refuse a window that is too large for ns-2."""
-    window_pkts = sender.variable("window_")
-    if window_pkts is not None and window_pkts > MOST_WINDOW_PKTS:
-        own = "window_" in sender.settings
-        raise values.error(
-            ("protocols", sender.key, "settings", "window_") if own else values.base,
-            f"window_ of {sender.key} is {window_pkts:,.0f} packets, and ns-2 can keep "
-            f"{MOST_WINDOW_PKTS:,} at most",
-            hint=""
-            if own
-            else "set it; if it is not set, it is four times what path and buffers hold",
-        )
-
-
-def _check_compound(values: Values, sender: Sender) -> None:
-    """Refuse Compound where it would behave like Reno, unless a parameter of the run says so.
-
-    It estimates the queue once per round trip, from more than two RTT samples. With timestamps ns-2
-    takes a sample from each ACK, without them one per round trip, so that Compound's delay window
-    stays 0. Receivers of TCP/Linux always echo timestamps (``tcl/lib/agents.tcl``).
-    """
+def _check_sender(values: Values, parameters: Parameters, sender: Sender) -> None:
+    """Refuse a sender that ns-2 cannot make as the study describes it."""
+    settings = ("protocols", sender.key, "settings")
+    # Compound estimates the queue once per round trip, from more than two RTT samples. With
+    # timestamps ns-2 takes a sample from each ACK, without them one per round trip, so that
+    # Compound's delay window stays 0. Receivers of TCP/Linux always echo timestamps
+    # (``tcl/lib/agents.tcl``).
     own = sender.protocol.settings.get("timestamps_")
     by_parameter = sender.settings.get("timestamps_") != own
     off = not sender.variable("timestamps_")
@@ -506,6 +455,23 @@ def _check_compound(values: Values, sender: Sender) -> None:
             "Compound without timestamps behaves exactly like Reno: its delay window opens "
             "only with more than two RTT samples per round trip",
             hint=f"write settings: {{timestamps_: 1}} for {sender.key}",
+        )
+    given, size = parameters.get("packet_bytes"), sender.variable("packetSize_")
+    if given is not None and size is not None and size != given:
+        raise values.error(
+            values.place_of("packet_bytes"),
+            f"packet_bytes is {given}, but packetSize_ of {sender.key} is {size:g}",
+            hint="write packetSize_: $packet_bytes",
+        )
+    window_pkts = sender.variable("window_") or 0
+    if window_pkts > MOST_WINDOW_PKTS:
+        is_own = "window_" in sender.settings
+        four_times = "set it; if it is not set, it is four times what path and buffers hold"
+        raise values.error(
+            (*settings, "window_") if is_own else values.base,
+            f"window_ of {sender.key} is {window_pkts:,.0f} packets, and ns-2 can keep "
+            f"{MOST_WINDOW_PKTS:,} at most",
+            hint="" if is_own else four_times,
         )
 
 
@@ -526,58 +492,42 @@ def check_network(
     Raises:
         BdpbenchError: naming where the values are given.
     """
-    _check_samples(values)
+    # The resolution in files is 0.01 s.
+    for name in ("sample_s", "queue_sample_s"):
+        given = values.parameters.get(name, _STEP_S)
+        steps = round(float(given) / _STEP_S, 9)
+        if steps < 1 or not steps.is_integer():
+            message = f"{name}: expected a multiple of {_STEP_S} s (got {given})"
+            raise values.error(values.place_of(name), message)
     _check_defaults(values, defaults, senders)
-    for sender in senders:
-        _check_two_way(values, sender)
     _check_ecn(values, senders, marks=marks)
 
 
-def _check_samples(values: Values) -> None:
-    """Refuse sampling intervals that are not multiples of 0.01 s, the resolution in files."""
-    for name in ("sample_s", "queue_sample_s"):
-        if values.has(name):
-            steps = round(float(values.parameters[name]) / _STEP_S, 9)
-            if steps < 1 or not steps.is_integer():
-                raise values.error(
-                    values.place_of(name),
-                    f"{name}: expected a multiple of {_STEP_S} s (got {values.parameters[name]})",
-                )
-
-
-def _check_defaults(values: Values, defaults: Iterable[str], senders: Sequence[Sender]) -> None:
+def _check_defaults(values: Values, defaults: ClassVariables, senders: Sequence[Sender]) -> None:
     """Refuse defaults of a class that neither the study's protocols nor this run use.
 
     A class that only other protocols of the study use is allowed, because a sweep may be over all
-    of them. Defaults of queues are refused, since every variable of a queue is set anyway.
+    of them. Defaults of queues are refused, since every variable of a queue is set anyway, and so
+    are those of two-way TCP for variables that keys of packmime set.
     """
     protocols = [*values.study.protocols.values(), *(each.protocol for each in senders)]
     made = {f"Agent/{name}/" for each in protocols for name in (each.agent, each.sink)}
-    for name in defaults:
+    agents = {f"Agent/{each.protocol.agent}/" for each in senders}
+    for name, variables in defaults.items():
+        place = values.place_of_default(name)
         if name == "Queue" or name.startswith("Queue/"):
-            raise values.error(
-                values.place_of_default(name),
-                "this would have no effect: every variable of the bottleneck's queue is set",
-                hint="declare the queue under queues: with its settings, and name it with queue:",
-            )
+            said = f"{_NO_EFFECT}every variable of the bottleneck's queue is set"
+            hint = "declare the queue under queues: with its settings, and name it with queue:"
+            raise values.error(place, said, hint=hint)
         if not any(each.startswith(f"{name}/") for each in made):
             kinds = ", ".join(sorted(each.removesuffix("/") for each in made)) or "none over TCP"
-            raise values.error(
-                values.place_of_default(name),
-                f"this would have no effect: nothing here is of class {name}",
-                hint=f"senders and receivers of the study: {kinds}",
-            )
-
-
-def _check_two_way(values: Values, sender: Sender) -> None:
-    """Refuse class defaults of two-way TCP for variables that keys of packmime set."""
-    for name, variables in sender.defaults.items():
+            said = f"{_NO_EFFECT}nothing here is of class {name}"
+            hint = f"senders and receivers of the study: {kinds}"
+            raise values.error(place, said, hint=hint)
         for variable in _SET_BY_KEYS.keys() & variables.keys():
-            if f"Agent/{sender.protocol.agent}/".startswith(f"{name}/"):
-                raise values.error(
-                    values.place_of_default(name, variable),
-                    f"this would have no effect: {_SET_BY_KEYS[variable]} sets {variable}",
-                )
+            if any(each.startswith(f"{name}/") for each in agents):
+                said = f"{_NO_EFFECT}{_SET_BY_KEYS[variable]} sets {variable}"
+                raise values.error(values.place_of_default(name, variable), said)
 
 
 def _check_ecn(values: Values, senders: Sequence[Sender], *, marks: bool) -> None:

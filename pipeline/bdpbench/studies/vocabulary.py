@@ -9,8 +9,9 @@ and a parameter that does not reach ns-2 is refused when the runs are planned
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Mapping
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -27,7 +28,6 @@ from bdpbench.units import (
     MOST_PACKET_BYTES,
     MOST_SUBSTREAM,
     MOST_TIME_S,
-    unit_of,
 )
 
 NS2, NS3 = "ns2", "ns3"
@@ -37,6 +37,13 @@ PROTOCOL_PARAMETERS = ("protocol", "protocol_1", "protocol_2")
 """Parameters whose value is the key of a protocol."""
 
 Bound = Annotated[float, Field(allow_inf_nan=False)]
+
+_BOUNDS = (
+    ("minimum", operator.lt, "at least"),
+    ("above", operator.le, "a number greater than"),
+    ("maximum", operator.gt, "at most"),
+    ("below", operator.ge, "a number less than"),
+)
 
 
 class ParameterDeclaration(Strict):
@@ -79,7 +86,10 @@ class ParameterDeclaration(Strict):
     def problem(self, value: object) -> str | None:
         """The error in a value; None if it is valid."""
         if self.type in ("word", "protocol", "queue"):
-            return self._problem_of_word(value)
+            if not isinstance(value, str):
+                return "expected a word"
+            unknown = self.choices and value not in self.choices
+            return f"expected one of {', '.join(self.choices)}" if unknown else None
         if not isinstance(value, (int, float)) or isinstance(value, bool):
             return "expected a number"
         if isinstance(value, float) and not math.isfinite(value):
@@ -89,24 +99,10 @@ class ParameterDeclaration(Strict):
             return f"expected a number of at most {largest:g}, with either sign"
         if self.type == "integer" and not float(value).is_integer():
             return "expected a whole number"
-        return self._problem_of_size(float(value))
-
-    def _problem_of_word(self, value: object) -> str | None:
-        if not isinstance(value, str):
-            return "expected a word"
-        if self.choices and value not in self.choices:
-            return f"expected one of {', '.join(self.choices)}"
-        return None
-
-    def _problem_of_size(self, value: float) -> str | None:
-        if self.minimum is not None and value < self.minimum:
-            return f"expected at least {self.minimum:g}"
-        if self.above is not None and value <= self.above:
-            return f"expected a number greater than {self.above:g}"
-        if self.maximum is not None and value > self.maximum:
-            return f"expected at most {self.maximum:g}"
-        if self.below is not None and value >= self.below:
-            return f"expected a number less than {self.below:g}"
+        for name, is_outside, expected in _BOUNDS:
+            bound = getattr(self, name)
+            if bound is not None and is_outside(value, bound):
+                return f"expected {expected} {bound:g}"
         return None
 
     def plain(self, value: Scalar) -> Scalar:
@@ -116,173 +112,145 @@ class ParameterDeclaration(Strict):
         return int(value) if self.type == "integer" else float(value)
 
 
-def wrong_unit(name: str, declaration: ParameterDeclaration) -> str | None:
-    """A contradiction between a parameter's unit and the end of its name, or None."""
-    told = unit_of(name)
-    if told and declaration.unit and declaration.unit != told:
-        return f"the name says {told!r}, but the unit is {declaration.unit!r}"
-    return None
-
-
-def _number(
-    description: str, unit: str, label: str = "", **more: float | str
-) -> ParameterDeclaration:
-    return ParameterDeclaration.model_validate(
-        {"description": description, "unit": unit, "label": label, **more}
-    )
-
-
-def _rate(description: str, label: str) -> ParameterDeclaration:
-    return _number(description, "Mbit/s", label, minimum=LEAST_MBPS, maximum=MOST_MBPS)
-
-
-def _delay(description: str, label: str = "") -> ParameterDeclaration:
-    return _number(description, "ms", label, minimum=0.0, maximum=MOST_DELAY_MS)
-
-
-def _rtt(description: str, label: str = "") -> ParameterDeclaration:
-    return _number(description, "ms", label, above=0.0, maximum=6 * MOST_DELAY_MS, nominal=_RTT)
-
-
-def _interval(description: str, label: str = "") -> ParameterDeclaration:
-    return _number(description, "s", label, minimum=LEAST_SAMPLE_S, maximum=MOST_TIME_S)
-
-
-def _count(
-    description: str, unit: str, label: str = "", most: int = MOST_COUNT
-) -> ParameterDeclaration:
-    return _number(description, unit, label, type="integer", minimum=1.0, maximum=float(most))
-
-
-def _switch(description: str, label: str) -> ParameterDeclaration:
-    return ParameterDeclaration(
-        description=description, label=label, type="word", choices=["off", "on"]
-    )
-
-
-def _protocol(description: str) -> ParameterDeclaration:
-    return ParameterDeclaration(description=description, type="protocol")
-
-
-_RTT = "it is the sum of the delays of the path, rounded as the study names it"
-
-
 def is_traced(parameters: Parameters) -> bool:
     """Whether the script of a run writes a packet trace, to a file or a pipe."""
     return parameters.get("trace") in ("packets", "stream")
 
 
-COMMON: Mapping[str, ParameterDeclaration] = {
-    "protocol": _protocol("Protocol of every flow that does not name one"),
-    "protocol_1": _protocol("Protocol of the flow that starts first"),
-    "protocol_2": _protocol("Protocol of the second flow"),
-    "flow2_start_s": _number(
-        "Start of the second flow, s",
-        "s",
-        "second flow at {} s",
-        minimum=0.0,
-        maximum=MOST_TIME_S,
+_RTT = "it is the sum of the delays of the path, rounded as the study names it"
+_KINDS: Mapping[str, dict[str, Any]] = {
+    "rate": {"minimum": LEAST_MBPS, "maximum": MOST_MBPS},
+    "delay": {"minimum": 0.0, "maximum": MOST_DELAY_MS},
+    "rtt": {"above": 0.0, "maximum": 6 * MOST_DELAY_MS, "nominal": _RTT},
+    "time": {"minimum": 0.0, "maximum": MOST_TIME_S},
+    "interval": {"minimum": LEAST_SAMPLE_S, "maximum": MOST_TIME_S},
+    "count": {"type": "integer", "minimum": 1.0, "maximum": MOST_COUNT},
+    "switch": {"type": "word", "choices": ["off", "on"]},
+    "protocol": {"type": "protocol"},
+}
+_COMMON: Mapping[str, tuple[str | dict[str, Any], str, str]] = {
+    "protocol": ("protocol", "Protocol of every flow that does not name one", ""),
+    "protocol_1": ("protocol", "Protocol of the flow that starts first", ""),
+    "protocol_2": ("protocol", "Protocol of the second flow", ""),
+    "flow2_start_s": ("time", "Start of the second flow, s", "second flow at {} s"),
+    "bottleneck_mbps": ("rate", "Bottleneck rate, Mbit/s", "{} Mbit/s"),
+    "reverse_mbps": (
+        "rate",
+        "Rate of the bottleneck in the reverse direction, Mbit/s",
+        "{} Mbit/s in reverse",
     ),
-    "bottleneck_mbps": _rate("Bottleneck rate, Mbit/s", "{} Mbit/s"),
-    "reverse_mbps": _rate(
-        "Rate of the bottleneck in the reverse direction, Mbit/s", "{} Mbit/s in reverse"
+    "bottleneck_delay_ms": (
+        "delay",
+        "One-way propagation delay of the bottleneck, ms",
+        "bottleneck delay {} ms",
     ),
-    "bottleneck_delay_ms": _delay(
-        "One-way propagation delay of the bottleneck, ms", "bottleneck delay {} ms"
+    "access_mbps": ("rate", "Rate of the access links, Mbit/s", "access {} Mbit/s"),
+    "access_delay_ms": (
+        "delay",
+        "One-way propagation delay from a sender to the first router, ms",
+        "access delay {} ms",
     ),
-    "access_mbps": _rate("Rate of the access links, Mbit/s", "access {} Mbit/s"),
-    "access_delay_ms": _delay(
-        "One-way propagation delay from a sender to the first router, ms", "access delay {} ms"
-    ),
-    "access_delay_1_ms": _delay("access_delay_ms of the first flow, ms"),
-    "access_delay_2_ms": _delay("access_delay_ms of the second flow, ms"),
-    "receiver_delay_ms": _delay(
+    "access_delay_1_ms": ("delay", "access_delay_ms of the first flow, ms", ""),
+    "access_delay_2_ms": ("delay", "access_delay_ms of the second flow, ms", ""),
+    "receiver_delay_ms": (
+        "delay",
         "One-way propagation delay from the second router to a receiver, ms",
         "receiver delay {} ms",
     ),
-    "rtt_ms": _rtt(
+    "rtt_ms": (
+        "rtt",
         "Nominal RTT, ms: the sum of the delays; delays that are not given follow from it",
         "RTT {} ms",
     ),
-    "rtt_1_ms": _rtt("Nominal RTT of the first flow, ms"),
-    "rtt_2_ms": _rtt("Nominal RTT of the second flow, ms"),
-    "buffer_pkts": _count(
+    "rtt_1_ms": ("rtt", "Nominal RTT of the first flow, ms", ""),
+    "rtt_2_ms": ("rtt", "Nominal RTT of the second flow, ms", ""),
+    "buffer_pkts": (
+        "count",
         "Buffer of the bottleneck, packets: what its queue holds, or how the scenario's own "
         "script uses it",
-        "packets",
         "buffer {} packets",
     ),
-    "packet_bytes": _count(
-        "TCP payload of a segment, bytes", "bytes", "segments of {} bytes", MOST_PACKET_BYTES
+    "packet_bytes": (
+        {**_KINDS["count"], "maximum": MOST_PACKET_BYTES},
+        "TCP payload of a segment, bytes",
+        "segments of {} bytes",
     ),
-    "buffer_ms": _number(
+    "buffer_ms": (
+        {"above": 0.0, "maximum": MOST_DELAY_MS},
         "Time in which the full queue of the bottleneck drains, ms",
-        "ms",
         "buffer {} ms",
-        above=0.0,
-        maximum=MOST_DELAY_MS,
     ),
-    "buffer_bdp": _number(
-        "Queue of the bottleneck as a share of the BDP", "BDP", "buffer {} BDP", above=0.0
+    "buffer_bdp": (
+        {"above": 0.0, "unit": "BDP"},
+        "Queue of the bottleneck as a share of the BDP",
+        "buffer {} BDP",
     ),
-    "access_buffer_pkts": _count(
+    "access_buffer_pkts": (
+        "count",
         "Packets that the queue of a sender's access link holds",
-        "packets",
         "access buffer {} packets",
     ),
-    "lan_mbps": _rate(
+    "lan_mbps": (
+        "rate",
         "Data rate of a wireless LAN, 802.11g, whose base station is the last router and whose "
         "stations are the hosts there, Mbit/s",
         "wireless LAN {} Mbit/s",
     ),
-    "lan_buffer_pkts": _count(
+    "lan_buffer_pkts": (
+        "count",
         "Packets that the base station and each station hold for the wireless LAN",
-        "packets",
         "LAN buffer {} packets",
     ),
-    "queue": ParameterDeclaration(description="Queue of the bottleneck", label="{}", type="queue"),
-    "ecn": _switch("Whether senders, receivers and queues use ECN", "ECN {}"),
-    "delayed_acks": _switch("Whether receivers delay ACKs", "delayed ACKs {}"),
-    "loss_rate": _number(
+    "queue": ({"type": "queue"}, "Queue of the bottleneck", "{}"),
+    "ecn": ("switch", "Whether senders, receivers and queues use ECN", "ECN {}"),
+    "delayed_acks": ("switch", "Whether receivers delay ACKs", "delayed ACKs {}"),
+    "loss_rate": (
+        {"minimum": 0.0, "below": 1.0},
         "Share of packets that the bottleneck loses at random",
-        "",
         "loss {}",
-        minimum=0.0,
-        below=1.0,
     ),
-    "loss_burst_pkts": _number(
+    "loss_burst_pkts": (
+        {"above": 1.0},
         "Mean number of consecutive packets that the bottleneck loses",
-        "packets",
         "lost in bursts of {} packets",
-        above=1.0,
     ),
-    "drop_packet": _count(
-        "Number of the packet that is dropped at the bottleneck", "", "packet {} dropped"
+    "drop_packet": (
+        "count",
+        "Number of the packet that is dropped at the bottleneck",
+        "packet {} dropped",
     ),
-    "flows": _count("Number of flows", "", "{} flows", MOST_FLOWS),
-    "sample_s": _interval("Sampling interval of cwnd, s", "a sample every {} s"),
-    "queue_sample_s": _interval("Sampling interval of the queue, s"),
-    "measured_from_s": _number(
+    "flows": ({**_KINDS["count"], "maximum": MOST_FLOWS}, "Number of flows", "{} flows"),
+    "sample_s": ("interval", "Sampling interval of cwnd, s", "a sample every {} s"),
+    "queue_sample_s": ("interval", "Sampling interval of the queue, s", ""),
+    "measured_from_s": (
+        "time",
         "Start of the time over which both directions are measured, s",
-        "s",
-        minimum=0.0,
-        maximum=MOST_TIME_S,
+        "",
     ),
-    "substream": _count(
-        "Substream of ns-2's random number generator", "", "repetition {}", MOST_SUBSTREAM
+    "substream": (
+        {**_KINDS["count"], "maximum": MOST_SUBSTREAM},
+        "Substream of ns-2's random number generator",
+        "repetition {}",
     ),
-    "engine": ParameterDeclaration(
-        description="Simulator of the run: ns2 for ns-2.35, ns3 for ns-3.37",
-        label="engine {}",
-        type="word",
-        choices=[NS2, NS3],
+    "engine": (
+        {"type": "word", "choices": [NS2, NS3]},
+        "Simulator of the run: ns2 for ns-2.35, ns3 for ns-3.37",
+        "engine {}",
     ),
-    "trace": ParameterDeclaration(
-        description="'packets' writes the packet trace of the bottleneck; 'stream' reduces it "
+    "trace": (
+        {"type": "word", "choices": ["none", "packets", "stream"]},
+        "'packets' writes the packet trace of the bottleneck; 'stream' reduces it "
         "while ns-2 runs and keeps only the sums of flows and links, and their series",
-        type="word",
-        choices=["none", "packets", "stream"],
+        "",
     ),
+}
+COMMON: Mapping[str, ParameterDeclaration] = {
+    name: ParameterDeclaration(
+        description=description,
+        label=label,
+        **(_KINDS[kind] if isinstance(kind, str) else kind),
+    )
+    for name, (kind, description, label) in _COMMON.items()
 }
 """The parameters that every study may use; units of their values as their names say."""
 

@@ -343,12 +343,18 @@ class Evaluation(Strict):
         return {each.key: each.label for each in self.protocols}
 
     @property
+    def parts(self) -> dict[tuple[str, str], Part]:
+        """(study, part) → the part."""
+        return {
+            (study.key, key): part for study in self.studies for key, part in study.parts.items()
+        }
+
+    @property
     def columns(self) -> dict[tuple[str, str | None, str | None], Column]:
         """(study, part, column) → the column."""
         return {
-            (study.key, key, name): column
-            for study in self.studies
-            for key, part in study.parts.items()
+            (*place, name): column
+            for place, part in self.parts.items()
             for name, column in part.columns.items()
         }
 

@@ -29,12 +29,10 @@ from bdpbench.contracts.scorecard import SCORECARD_NAME, rows_of
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.pages.evaluation.files import evaluation_files
 from bdpbench.pages.evaluation.page import (
-    Earlier,
-    EvaluationInputs,
     EvaluationReport,
     evaluation_page,
 )
-from bdpbench.pages.evaluation.parts import Prints
+from bdpbench.pages.evaluation.parts import Earlier, EvaluationInputs, Prints
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import series_of_report
 

@@ -5,11 +5,9 @@ It measures and judges nothing: values, ranks and answers are those of the docum
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-
-import polars as pl
 
 from bdpbench import __version__
 from bdpbench.contracts.evaluation import (
@@ -18,7 +16,6 @@ from bdpbench.contracts.evaluation import (
     EvaluatedProtocol,
     Evaluation,
     Figure,
-    FigureValue,
 )
 from bdpbench.contracts.judged import direction
 from bdpbench.pages.curves import time_specs
@@ -36,9 +33,8 @@ from bdpbench.pages.evaluation.findings import (
     value_of,
 )
 from bdpbench.pages.evaluation.parts import (
-    LoadSeries,
+    EvaluationInputs,
     Parts,
-    Prints,
     ShownStudy,
     few_digits,
     interval,
@@ -48,7 +44,6 @@ from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.series import embed_json
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.text import Verdict, format_number
-from bdpbench.pages.texts import Elsewhere
 from bdpbench.units import with_unit
 
 MEETS = Verdict("holds", "meets it", "✓", 2)
@@ -67,40 +62,10 @@ SECTIONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Earlier:
-    """An earlier evaluation, and how it is named."""
-
-    name: str
-    evaluation: Evaluation
-    cells: pl.DataFrame
-
-
-@dataclass(frozen=True)
-class EvaluationInputs:
-    """An evaluation with what its page needs.
-
-    Attributes:
-        evaluation, cells: see ``contracts/evaluation.py``.
-        prints: numbers that the studies print.
-        load_series: series of runs over time.
-        earlier: what it is compared with, if anything.
-        elsewhere: key of an evaluated protocol → what reports of other studies say about it.
-    """
-
-    evaluation: Evaluation
-    cells: pl.DataFrame
-    prints: Prints
-    load_series: LoadSeries
-    earlier: Earlier | None = None
-    elsewhere: Mapping[str, Sequence[Elsewhere]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
 class Standing:
     """A protocol's value of a figure in words; ``place`` is "first", "last" or ""."""
 
     figure: Figure
-    found: FigureValue | None
     value: float | None
     text: str
     rank: str
@@ -131,9 +96,7 @@ class EvaluationReport:
     @cached_property
     def parts(self) -> Parts:
         """Tables and charts of the cells."""
-        given = self.inputs
-        captions = read_captions()
-        return Parts(given.evaluation, given.cells, captions, given.prints, given.load_series)
+        return Parts(self.inputs)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -212,7 +175,7 @@ class EvaluationReport:
     @property
     def charts(self) -> list[Chart]:
         """All charts of the page."""
-        of_parts = (part for study in self.studies for part in study.parts)
+        of_parts = (part for study in self.studies for part in study.parts.values())
         return [*self.figures, *(chart for part in of_parts for chart in part.charts)]
 
 
@@ -225,11 +188,10 @@ def _title_of(section: str) -> str:
 def _standing(figure: Figure, protocol: str) -> Standing:
     value = value_of(figure, protocol)
     if value is None:
-        return Standing(figure, None, None, "–", "", "", "", open=False, why="it was not measured")
+        return Standing(figure, None, "–", "", "", "", open=False, why="it was not measured")
     known = is_known(value.value)
     return Standing(
         figure=figure,
-        found=value,
         value=value.value if known else None,
         text=few_digits(value.value) if known or not value.rank else "never",
         rank=ordinal(value.rank) if value.rank and figure.better else "",

@@ -282,6 +282,7 @@ class Criterion(CriterionFile):
     """A question of the document, whose study has the part, if anything is simulated.
 
     Attributes:
+        unit: of the values that it is judged by, "" if nothing is simulated.
         rule: in words, with what it comes to, e.g. "at most 150 ms, or what CUBIC has (998 ms);
             that is at most 998 ms"; "" if nothing is simulated.
         bound: what it comes to; null if nothing is simulated.
@@ -292,6 +293,7 @@ class Criterion(CriterionFile):
 
     key: str
     study: str
+    unit: str
     rule: str
     bound: float | None
     reference: float | None

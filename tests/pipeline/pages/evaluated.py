@@ -70,6 +70,7 @@ def criterion(key: str, section: str, passes: bool | None, *, simulated: bool = 
         "question": f"Is it {key}?",
         "section": section,
         "text": f"About {key}.",
+        "unit": "s" if simulated else "",
         "rule": "at least 0.5 s" if simulated else "",
         "bound": 0.5 if simulated else None,
         "reference": None,

@@ -112,6 +112,7 @@ def criterion_of(
         **told.model_dump(),
         key=key,
         study=mirror.key if told.part else "",
+        unit=unit,
         rule=_rule(told, unit, labels.get(of, told.of), reference, bound),
         bound=bound,
         reference=reference,

@@ -179,7 +179,6 @@ class Mirrored:
     refused: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._check_metrics()
         for scenario in self.mirror.file.scenarios:
             self.own[scenario] = self.mirror.own_runs(scenario, self.choice)
             for each in self.newcomers:
@@ -191,14 +190,6 @@ class Mirrored:
                     self.refused.append((each.key, f"{scenario}: {error}"))
                 else:
                     self.runs.setdefault(each.key, []).extend(runs)
-
-    def _check_metrics(self) -> None:
-        for key, part in self.mirror.file.parts.items():
-            for name, column in part.columns.items():
-                at = ("parts", key, "columns", name)
-                if column.metric:
-                    known = definitions_for(self.folder)
-                    self.mirror.source.require((*at, "metric"), column.metric, known, "metric")
 
     @property
     def folder(self) -> Path:

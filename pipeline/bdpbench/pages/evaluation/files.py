@@ -12,7 +12,6 @@ import polars as pl
 
 from bdpbench.contracts.documents import csv_of
 from bdpbench.contracts.evaluation import Criterion
-from bdpbench.pages.evaluation.findings import unit_of
 from bdpbench.pages.evaluation.page import EvaluationReport, verdict_of
 from bdpbench.pages.evaluation.parts import PartTable, ShownPart
 from bdpbench.pages.exports import (
@@ -117,13 +116,13 @@ def _answers(criterion: Criterion, report: EvaluationReport) -> Iterator[dict[st
     found = {each.protocol: each for each in criterion.answers}
     for key in found or [""]:
         answer = found.get(key)
-        verdict, _, runs = verdict_of(answer, criterion, "")
+        verdict, _, runs = verdict_of(answer, criterion)
         yield {
             "section": criterion.section,
             "question": criterion.question,
             "rule": criterion.rule,
             "source": criterion.source,
-            "unit": unit_of(criterion, report.evaluation),
+            "unit": criterion.unit,
             "bound": criterion.bound,
             "reference": criterion.reference,
             "protocol": report.evaluation.labels.get(key, ""),
@@ -161,16 +160,10 @@ def _of_part(shown: ShownPart, table: PartTable, values: pl.DataFrame) -> PaperT
 
 def _values(report: EvaluationReport) -> pl.DataFrame:
     """All cells, unrounded, with the labels of protocols and what their studies print."""
-    cells, labels = report.inputs.cells, report.evaluation.labels
-    printed = [
-        report.parts.printed(row["study"], row["run_ids"], row["metric"], row["subject"])
-        for row in cells.iter_rows(named=True)
-    ]
-    return cells.with_columns(
-        pl.col("protocol", "beside").replace(labels),
+    return report.parts.cells.with_columns(
+        pl.col("protocol", "beside").replace(report.evaluation.labels),
         pl.col("values").cast(pl.List(pl.String)).list.join(" ", ignore_nulls=True),
         pl.col("run_ids").list.join(" ", ignore_nulls=True),
-        printed=pl.Series(printed, dtype=pl.Float64),
     )
 
 

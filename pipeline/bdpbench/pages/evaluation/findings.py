@@ -87,8 +87,8 @@ def findings_of(evaluation: Evaluation, protocol: str) -> Findings:
         summary=_summary(labels[protocol], ranked, best, worst, passed, failed, keeps),
         best=tuple(_of_figure(*each, labels, first=True) for each in best),
         worst=tuple(_of_figure(*each, labels, first=False) for each in worst),
-        keeps=tuple(_of_criterion(*each, evaluation) for each in keeps),
-        limits=tuple(_of_criterion(*each, evaluation) for each in limits),
+        keeps=tuple(_of_criterion(*each) for each in keeps),
+        limits=tuple(_of_criterion(*each) for each in limits),
         unknown=(*_without_value(places), *_without_answer(answered)),
     )
 
@@ -187,7 +187,7 @@ def _of_figure(
         if each.rank == value.rank and each is not value
     ]
     words = [f"{figure.title}: {_value_text(figure, value)}"]
-    words.append(f"{_placed(value)} of {value.of}{_shared(sharing)}")
+    words.append(f"{ordinal(value.rank or 0)} of {value.of}{_shared(sharing)}")
     words += _neighbour(figure, value, labels, first=first)
     return Finding(", ".join(words) + ".", figure_anchor(figure))
 
@@ -200,10 +200,6 @@ def figure_anchor(figure: Figure) -> str:
 def shown(value: float | None, unit: str) -> str:
     """A value for a sentence."""
     return with_unit(format_number(value), unit)
-
-
-def _placed(value: FigureValue) -> str:
-    return ordinal(value.rank or 0)
 
 
 def ordinal(rank: int) -> str:
@@ -254,16 +250,9 @@ def criterion_anchor(criterion: Criterion) -> str:
     return f"criterion-{criterion.key}"
 
 
-def unit_of(criterion: Criterion, evaluation: Evaluation) -> str:
-    """Unit of the values that a criterion is judged by."""
-    place = (criterion.study, criterion.part, criterion.column)
-    column = evaluation.columns.get(place)
-    return column.unit if column else ""
-
-
-def _of_criterion(criterion: Criterion, answer: Answer, evaluation: Evaluation) -> Finding:
+def _of_criterion(criterion: Criterion, answer: Answer) -> Finding:
     """What a criterion that is not met means."""
-    value = shown(answer.worst, unit_of(criterion, evaluation))
+    value = shown(answer.worst, criterion.unit)
     measured = f"{value}, where the rule is" if is_known(answer.worst) else "the rule is"
     ending = " It is a danger to others." if is_danger(criterion) else ""
     return Finding(

@@ -29,7 +29,7 @@ from bdpbench.pages.evaluation.findings import (
     ordinal,
     place_of,
     section_of,
-    unit_of,
+    shown,
     value_of,
 )
 from bdpbench.pages.evaluation.parts import (
@@ -44,7 +44,6 @@ from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.series import embed_json
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.text import Verdict, format_number
-from bdpbench.units import with_unit
 
 MEETS = Verdict("holds", "meets it", "✓", 2)
 MEETS_NOT = Verdict("fails", "does not meet it", "✗", 0)
@@ -138,10 +137,9 @@ class EvaluationReport:
         return list(found.items())
 
     def _answered(self, criterion: Criterion) -> Answered:
-        unit = unit_of(criterion, self.evaluation)
         by_key = {each.protocol: each for each in criterion.answers}
         own = tuple(
-            (each.label, *verdict_of(by_key.get(each.key), criterion, unit))
+            (each.label, *verdict_of(by_key.get(each.key), criterion))
             for each in self.evaluation.evaluated
         )
         others = [
@@ -152,7 +150,7 @@ class EvaluationReport:
         return Answered(
             criterion=criterion,
             anchor=criterion_anchor(criterion),
-            bound=bound_of(criterion, unit),
+            bound=_bound(criterion),
             answers=own,
             meeting=tuple(label for label, passes in others if passes is True),
             failing=tuple(label for label, passes in others if passes is False),
@@ -202,25 +200,23 @@ def _standing(figure: Figure, protocol: str) -> Standing:
     )
 
 
-def verdict_of(
-    answer: Answer | None, criterion: Criterion, unit: str
-) -> tuple[Verdict, str, tuple[str, ...]]:
+def verdict_of(answer: Answer | None, criterion: Criterion) -> tuple[Verdict, str, tuple[str, ...]]:
     """Verdict, words, and runs of one protocol's answer."""
     if not criterion.answers:
         return NOT_SHOWN, "", ()
     if answer is None or answer.passes is None:
         return NOT_KNOWN, answer.why if answer else "", ()
     verdict = MEETS if answer.passes else MEETS_NOT
-    worst = with_unit(format_number(answer.worst), unit) if is_known(answer.worst) else ""
+    worst = shown(answer.worst, criterion.unit) if is_known(answer.worst) else ""
     return verdict, worst, tuple(answer.runs)
 
 
-def bound_of(criterion: Criterion, unit: str) -> str:
+def _bound(criterion: Criterion) -> str:
     """What the rule of a criterion comes to, e.g. "at least 80 %"; "" without a rule."""
     if criterion.bound is None:
         return ""
     side = " ".join(criterion.rule.split()[:2])
-    return f"{side} {with_unit(format_number(criterion.bound), unit)}"
+    return f"{side} {shown(criterion.bound, criterion.unit)}"
 
 
 def evaluation_page(report: EvaluationReport) -> str:

@@ -177,13 +177,14 @@ class EvaluationInputs:
 
 
 class Parts:
-    """Makes tables and charts of the cells of an evaluation."""
+    """Makes tables and charts of the cells of an evaluation; ``cells`` have the printed values."""
 
     def __init__(self, inputs: EvaluationInputs) -> None:
-        self._evaluation, self._cells = inputs.evaluation, inputs.cells
-        self._prints, self._load_series = inputs.prints, inputs.load_series
+        self._evaluation, self._load_series = inputs.evaluation, inputs.load_series
         self._captions = read_captions()
         self._texts: dict[str, str] = {}
+        printed = [_printed(row, inputs.prints) for row in inputs.cells.iter_rows(named=True)]
+        self.cells = inputs.cells.with_columns(printed=pl.Series(printed, dtype=pl.Float64))
 
     @cached_property
     def protocols(self) -> dict[str, EvaluatedProtocol]:
@@ -239,7 +240,7 @@ class Parts:
         columns = self._evaluation.columns.items()
         judged = {place: column.judged for place, column in columns if column.better}
         groups: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
-        for cell in self._cells.iter_rows(named=True):
+        for cell in self.cells.iter_rows(named=True):
             is_placed = is_known(cell["value"]) or never_reached(cell["value"], cell["why"])
             if is_placed and (cell["study"], cell["part"], cell["column"]) in judged:
                 groups.setdefault(tuple(cell[each] for each in _CELL), []).append(cell)
@@ -314,14 +315,14 @@ class Parts:
         )
 
     def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:
-        own = self._cells.filter(study=study.key, part=key)
+        own = self.cells.filter(study=study.key, part=key)
         lacks = own.filter(pl.col("evaluated") & (pl.col("why") != "") & pl.col("value").is_null())
         return ShownPart(
             part=part,
             anchor=f"part-{study.key}-{key}",
             place=self._place(part) if study.paper else "",
             answer="; ".join(self._compares(study=study.key, part=key)),
-            table=None if part.kind == "history" else self._table(study, part, own),
+            table=None if part.kind == "history" else self._table(part, own),
             charts=tuple(self._charts(study, key, part, own)),
             lacking=tuple(_lacking(part, lacks)),
         )
@@ -352,7 +353,7 @@ class Parts:
         columns = (pl.Series("label", labels, pl.String), pl.Series("place", places, pl.Int64))
         return own.with_columns(columns).sort("place", maintain_order=True)
 
-    def _table(self, study: EvaluatedStudy, part: Part, own: pl.DataFrame) -> PartTable:
+    def _table(self, part: Part, own: pl.DataFrame) -> PartTable:
         cells = self._named(own)
         quantity, is_apart = "", False
         if part.kind == "table":
@@ -382,7 +383,7 @@ class Parts:
                 label,
                 any(each["evaluated"] for each in of_row.values()),
                 other,
-                tuple(self._cell(study.key, of_row.get(key)) for key in heads),
+                tuple(_cell_text(of_row.get(key)) for key in heads),
             )
             for (label, other), of_row in found.items()
         ]
@@ -390,27 +391,6 @@ class Parts:
             cases = list(dict.fromkeys(each.row for each in rows))
             rows.sort(key=lambda each: cases.index(each.row))
         return _without_absent(list(heads.values()), rows, quantity)
-
-    def _cell(self, study: str, row: Mapping[str, Any] | None) -> CellText:
-        if row is None:
-            return CellText(None, _DASH, "", "", "", ())
-        value, low, high = row["value"], row["low"], row["high"]
-        ids = [each for each in row["run_ids"] or () if each]
-        printed = self.printed(study, ids, row["metric"], row["subject"])
-        known = is_known(value)
-        return CellText(
-            value=value if known else None,
-            text=format_number(value, like=printed) if known else _DASH,
-            interval=interval(low, high),
-            printed="" if printed is None else format_number(printed, like=printed),
-            why="" if known else row["why"],
-            run_ids=tuple(ids),
-        )
-
-    def printed(self, study: str, ids: Sequence[str], metric: str, subject: str) -> float | None:
-        """The number that a study prints for the runs of a cell; None if it prints none."""
-        found = (self._prints.get((study, each, metric, subject)) for each in ids)
-        return next((each for each in found if each is not None), None)
 
     def _charts(
         self, study: EvaluatedStudy, key: str, part: Part, own: pl.DataFrame
@@ -426,7 +406,7 @@ class Parts:
                     name = f"{prefix}-{number}" if panel else prefix
                     title = joined(part.title, self._panel(part, panel))
                     draw = self._matrix if part.kind == "matrix" else self._curve
-                    yield draw(name, title, study.key, part, of_panel)
+                    yield draw(name, title, part, of_panel)
 
     def _panel(self, part: Part, value: str) -> str:
         """The value of a panel with the name of its parameter; "" without panels."""
@@ -438,9 +418,7 @@ class Parts:
         except ValueError:
             return words.with_value(part.panels, value)
 
-    def _curve(
-        self, chart_id: str, title: str, study: str, part: Part, cells: pl.DataFrame
-    ) -> Chart:
+    def _curve(self, chart_id: str, title: str, part: Part, cells: pl.DataFrame) -> Chart:
         (column,) = part.columns.values()
         lines = cells.with_columns(
             series=pl.when(pl.col("row") == "")
@@ -462,7 +440,10 @@ class Parts:
         name = self._captions.parameters.get(part.x or "") or part.x_title or part.x or ""
         abscissa = Abscissa(axis_title(name, part.x_unit), name)
         quantity = axis_title(column.title, column.unit)
-        printed = self._printed_points(study, lines)
+        points = (pl.col("printed").alias(each) for each in ("value", "lower", "upper"))
+        printed = lines.filter(pl.col("printed").is_not_null()).select(
+            "x", *points, "series", verdict=pl.lit("printed")
+        )
         new = lines.filter(lines["protocol"].is_in(self._new))["series"].unique(maintain_order=True)
         spec = sweep_spec(measured, printed, styles, abscissa, quantity, intervals, new.to_list())
         return Chart(
@@ -494,24 +475,7 @@ class Parts:
             seen.append(protocol)
         return found
 
-    def _printed_points(self, study: str, lines: pl.DataFrame) -> pl.DataFrame:
-        points = [
-            {
-                "x": row["x"],
-                **dict.fromkeys(("value", "lower", "upper"), printed),
-                "series": row["series"],
-                "verdict": "printed",
-            }
-            for row in lines.iter_rows(named=True)
-            if (printed := self.printed(study, row["run_ids"] or (), row["metric"], row["subject"]))
-            is not None
-        ]
-        schema = dict.fromkeys(("x", "value", "lower", "upper"), pl.Float64)
-        return pl.DataFrame(points, schema={**schema, "series": pl.String, "verdict": pl.String})
-
-    def _matrix(
-        self, chart_id: str, title: str, study: str, part: Part, cells: pl.DataFrame
-    ) -> Chart:
+    def _matrix(self, chart_id: str, title: str, part: Part, cells: pl.DataFrame) -> Chart:
         (column,) = part.columns.values()
         others = [each for each in self.protocols if each in set(cells["beside"])]
         columns = [self._labels[each] for each in others]
@@ -608,6 +572,26 @@ class Parts:
                 return {}
             self._texts[run_id] = text
         return cast("RunSeries", json.loads(self._texts[run_id]))
+
+
+def _printed(cell: Mapping[str, Any], prints: Prints) -> float | None:
+    """The number that a study prints for the runs of a cell; None if it prints none."""
+    places = ((cell["study"], run, cell["metric"], cell["subject"]) for run in cell["run_ids"])
+    return next((prints[each] for each in places if each in prints), None)
+
+
+def _cell_text(cell: Mapping[str, Any] | None) -> CellText:
+    if cell is None:
+        return CellText(None, _DASH, "", "", "", ())
+    printed, known = cell["printed"], is_known(cell["value"])
+    return CellText(
+        value=cell["value"] if known else None,
+        text=format_number(cell["value"], like=printed) if known else _DASH,
+        interval=interval(cell["low"], cell["high"]),
+        printed="" if printed is None else format_number(printed, like=printed),
+        why="" if known else cell["why"],
+        run_ids=tuple(cell["run_ids"]),
+    )
 
 
 def _without_absent(

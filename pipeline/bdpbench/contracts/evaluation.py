@@ -210,7 +210,7 @@ class FigureValue(Strict):
     ``low`` and ``high`` are null with ``value``; ``why`` then says why it has none. ``rank`` is
     that of ``places`` (``contracts/judged.py``), ``of`` is how many protocols have one. ``unsure``
     lists the protocols of other ranks whose intervals overlap with this one's, so that the order of
-    the two is not known.
+    the two is not known; ``place`` is ``first`` or ``last`` if that is known, else "".
     """
 
     protocol: str
@@ -220,6 +220,7 @@ class FigureValue(Strict):
     rank: int | None
     of: int
     unsure: list[str]
+    place: Literal["first", "last", ""]
     runs: list[str]
     why: str
 

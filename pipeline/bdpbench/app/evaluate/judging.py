@@ -69,6 +69,7 @@ def _ranked(cells: Sequence[Cell], judged: Judged) -> list[FigureValue]:
             rank=place.rank if place else None,
             of=len(ranked),
             unsure=[ranked[n]["protocol"] for n in place.unsure] if place else [],
+            place=place.known if place and judged.better else "",
             runs=each["run_ids"],
             why=each["why"],
         )

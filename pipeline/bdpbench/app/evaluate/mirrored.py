@@ -191,11 +191,6 @@ class Mirrored:
                 else:
                     self.runs.setdefault(each.key, []).extend(runs)
 
-    @property
-    def folder(self) -> Path:
-        """Folder of the study."""
-        return self.mirror.study.folder
-
     def key_of(self, newcomer: str) -> str:
         """A newcomer's key in the study's runs, which none of its protocols has."""
         return newcomer if newcomer not in self.mirror.study.protocols else f"{newcomer}_evaluated"
@@ -210,13 +205,13 @@ class Mirrored:
         for each in self.newcomers:
             for run in self.runs.get(each.key, ()):
                 runs.setdefault(_key(run.run), run.run)
-        checksum = evaluation_checksum(self.folder)
+        checksum = evaluation_checksum(study.folder)
         return make_plan(named, self.mirror.file.tier, self.build_id, [*runs.values()], checksum)
 
     @cached_property
     def definitions(self) -> Mapping[str, Definition]:
         """Metrics of the study's runs."""
-        return definitions_for(self.folder)
+        return definitions_for(self.mirror.study.folder)
 
     @cached_property
     def published(self) -> pl.DataFrame:

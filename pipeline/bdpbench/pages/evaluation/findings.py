@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from bdpbench.contracts.evaluation import Answer, Criterion, Evaluation, Figure, FigureValue
-from bdpbench.contracts.judged import Found, places
 from bdpbench.pages.text import format_number, listed
 from bdpbench.units import with_unit
 
@@ -76,8 +75,8 @@ def findings_of(evaluation: Evaluation, protocol: str) -> Findings:
         if (value := value_of(figure, protocol)) is not None
     ]
     ranked = [(figure, value) for figure, value in places if _is_ranked(figure, value)]
-    best = [each for each in ranked if _has_place(*each, first=True)]
-    worst = [each for each in ranked if _has_place(*each, first=False)]
+    best = [each for each in ranked if each[1].place == "first"]
+    worst = [each for each in ranked if each[1].place == "last"]
     answered = list(_answers(evaluation, protocol))
     failed = [(each, answer) for each, answer in answered if answer.passes is False]
     keeps = [each for each in failed if not is_special(each[0])]
@@ -133,19 +132,6 @@ def _is_ranked(figure: Figure, value: FigureValue) -> bool:
 def is_known(value: float | None) -> TypeGuard[float]:
     """Whether there is a number that can be compared."""
     return value is not None and math.isfinite(value)
-
-
-def _has_place(figure: Figure, value: FigureValue, *, first: bool) -> bool:
-    """Whether a value is known to have the first or the last place."""
-    return place_of(figure, value) == ("first" if first else "last")
-
-
-def place_of(figure: Figure, value: FigureValue) -> str:
-    """``first`` or ``last`` if the value is known to have that place, else "": see ``places``."""
-    ranked = [each for each in figure.values if _is_ranked(figure, each)]
-    found = [Found(each.value, each.low, each.high) for each in ranked]
-    placed = places(found, figure.judged)
-    return next((p.known for each, p in zip(ranked, placed, strict=True) if each is value), "")
 
 
 def _summary(
@@ -220,15 +206,11 @@ def _neighbour(
     figure: Figure, value: FigureValue, labels: Mapping[str, str], *, first: bool
 ) -> Iterator[str]:
     """Who comes next, seen from the first or the last place."""
-    ranks = [
-        (each.rank, each)
-        for each in figure.values
-        if _is_ranked(figure, each) and each.rank != value.rank
+    others = [
+        each for each in figure.values if _is_ranked(figure, each) and each.rank != value.rank
     ]
-    known = [(rank, each) for rank, each in ranks if rank is not None]
-    if known:
-        pick = min if first else max
-        _, other = pick(known, key=lambda pair: pair[0])
+    if others:
+        other = (min if first else max)(others, key=lambda each: each.rank or 0)
         where = "the next" if first else "the one before"
         yield f"{where} is {labels[other.protocol]} with {_value_text(figure, other)}"
 

@@ -12,7 +12,7 @@ import polars as pl
 
 from bdpbench.contracts.documents import csv_of
 from bdpbench.contracts.evaluation import Criterion
-from bdpbench.pages.evaluation.page import EvaluationReport, verdict_of
+from bdpbench.pages.evaluation.page import EvaluationReport, rank_of, standing_of, verdict_of
 from bdpbench.pages.evaluation.parts import PartTable, ShownPart
 from bdpbench.pages.exports import (
     FIGURES_FOLDER,
@@ -57,7 +57,11 @@ def _standings(report: EvaluationReport) -> PaperTable:
     rows = [
         (
             protocol.label,
-            *(joined(each.text, f"({each.rank})" if each.rank else "", by=" ") for each in found),
+            *(
+                joined(standing_of(value), f"({rank})" if rank else "", by=" ")
+                for figure, value in found
+                for rank in [rank_of(figure, value)]
+            ),
         )
         for protocol, found in report.standings
     ]

@@ -16,6 +16,7 @@ from bdpbench.contracts.evaluation import (
     EvaluatedProtocol,
     Evaluation,
     Figure,
+    FigureValue,
 )
 from bdpbench.contracts.judged import direction
 from bdpbench.pages.curves import time_specs
@@ -60,20 +61,6 @@ SECTIONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Standing:
-    """A protocol's value of a figure in words; ``place`` is "first", "last" or ""."""
-
-    figure: Figure
-    value: float | None
-    text: str
-    rank: str
-    interval: str
-    place: str
-    open: bool
-    why: str
-
-
-@dataclass(frozen=True)
 class Answered:
     """What the evaluated protocols, and the others, answer to a criterion."""
 
@@ -102,16 +89,16 @@ class EvaluationReport:
         return self.inputs.evaluation
 
     @cached_property
-    def standings(self) -> list[tuple[EvaluatedProtocol, list[Standing]]]:
+    def standings(self) -> list[tuple[EvaluatedProtocol, list[tuple[Figure, FigureValue | None]]]]:
         """Rows of the first table: the protocols that have a value of any figure."""
         rows = [
-            (protocol, [_standing(each, protocol.key) for each in self.evaluation.figures])
+            (protocol, [(each, value_of(each, protocol.key)) for each in self.evaluation.figures])
             for protocol in self.evaluation.protocols
         ]
         return [
             (protocol, found)
             for protocol, found in rows
-            if protocol.evaluated or any(each.value is not None for each in found)
+            if protocol.evaluated or any(each and each.value is not None for _, each in found)
         ]
 
     @cached_property
@@ -182,21 +169,15 @@ def _title_of(section: str) -> str:
     return SECTIONS.get(name, f"Section {section}")
 
 
-def _standing(figure: Figure, protocol: str) -> Standing:
-    value = value_of(figure, protocol)
-    if value is None:
-        return Standing(figure, None, "–", "", "", "", open=False, why="it was not measured")
-    known = is_known(value.value)
-    return Standing(
-        figure=figure,
-        value=value.value if known else None,
-        text=few_digits(value.value) if known or not value.rank else "never",
-        rank=ordinal(value.rank) if value.rank and figure.better else "",
-        interval=interval(value.low, value.high),
-        place=value.place,
-        open=bool(value.unsure),
-        why="" if known else value.why,
-    )
+def standing_of(value: FigureValue | None) -> str:
+    """A value of a figure where there is little room."""
+    is_last = value is not None and value.value is None and value.rank
+    return "never" if is_last else few_digits(value.value if value else None)
+
+
+def rank_of(figure: Figure, value: FigureValue | None) -> str:
+    """The rank of a value, e.g. 2nd; "" if it has none."""
+    return ordinal(value.rank) if value and value.rank and figure.better else ""
 
 
 def verdict_of(answer: Answer | None, criterion: Criterion) -> tuple[Verdict, str, tuple[str, ...]]:
@@ -237,6 +218,9 @@ def evaluation_page(report: EvaluationReport) -> str:
         "figure_anchor": figure_anchor,
         "direction": lambda figure: direction(figure.judged),
         "section_of": section_of,
+        "standing_of": standing_of,
+        "rank_of": rank_of,
+        "interval": interval,
         "not_met": MEETS_NOT,
         "drawn": {each.chart_id for each in charts},
         "runs": [each for each in runs if each["evaluated"]],

@@ -45,10 +45,18 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_is_no_evaluation_is_refused(folder: Path) -> None:
     (folder / EVALUATION_NAME).write_text("{}")
-    for path, said in ((folder, "has schema version None"), (folder / "gone", "no such file")):
-        with pytest.raises(BdpbenchError, match=said) as error:
+    (folder / "empty").mkdir()
+    (folder / "earlier.zip").touch()
+    for path, said in (
+        (folder, "has schema version None"),
+        (folder / "empty", "no such file"),
+        (folder / "gone", "is not a folder"),
+        (folder / "earlier.zip", "is not a folder.*unpack"),
+    ):
+        with pytest.raises(BdpbenchError) as error:
             WantedFiles(against=path).check()
         assert str(path) in str(error.value)
+        assert re.search(said, str(error.value), re.DOTALL)
 
 
 def test_a_damaged_document_names_its_place(folder: Path) -> None:

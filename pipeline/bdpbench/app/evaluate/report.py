@@ -82,6 +82,9 @@ class WantedFiles:
             found_browser()
         if self.against is None:
             return None
+        if not self.against.is_dir():
+            hint = "name a folder of `bdpbench evaluate`; unpack an archive of one first"
+            raise BdpbenchError("is not a folder", where=str(self.against), hint=hint)
         return Earlier(self.against.name, *read_evaluation(self.against))
 
 

@@ -14,11 +14,11 @@ from tests.pipeline.pages import evaluated as made
 
 from bdpbench.app import programs
 from bdpbench.app.evaluate.report import (
-    StoredSeries,
     WantedFiles,
     make_files,
     published_prints,
     report_of,
+    stored_series,
 )
 from bdpbench.contracts.documents import json_of
 from bdpbench.contracts.evaluation import (
@@ -45,10 +45,18 @@ def folder(tmp_path: Path) -> Path:
 
 def test_what_is_no_evaluation_is_refused(folder: Path) -> None:
     (folder / EVALUATION_NAME).write_text("{}")
-    for path, said in ((folder, "has schema version None"), (folder / "gone", "no such file")):
-        with pytest.raises(BdpbenchError, match=said) as error:
+    (folder / "empty").mkdir()
+    (folder / "earlier.zip").touch()
+    for path, said in (
+        (folder, "has schema version None"),
+        (folder / "empty", "no such file"),
+        (folder / "gone", "is not a folder"),
+        (folder / "earlier.zip", "is not a folder.*unpack"),
+    ):
+        with pytest.raises(BdpbenchError) as error:
             WantedFiles(against=path).check()
         assert str(path) in str(error.value)
+        assert re.search(said, str(error.value), re.DOTALL)
 
 
 def test_a_damaged_document_names_its_place(folder: Path) -> None:
@@ -125,11 +133,11 @@ def test_published_runs_have_their_series_and_their_printed_numbers(tmp_path: Pa
     number = next(each for each in scorecard["numbers"] if each["id"] == "t1-bic-time-90")
     (run_id,) = number["run_ids"]
     evaluation = _of_sharma(run_id, "0" * 16)
-    series = StoredSeries(tmp_path, evaluation)
-    text = series.of(run_id)
+    series = stored_series(tmp_path, evaluation)
+    text = series(run_id)
     assert text is not None
     assert '"cwnd"' in text
-    assert series.of("0" * 16) is None
+    assert series("0" * 16) is None
     prints = published_prints(evaluation)
     # Table 1 of the thesis: BIC-TCP reaches 90 % of the BDP after 9.53 s.
     assert prints["sharma2006", run_id, "time_to_90pct_cwnd", "flow:0"] == 9.53

@@ -12,7 +12,8 @@ from tests.browser.conftest import Visit, spent_s
 from tests.pipeline.pages import evaluated
 
 from bdpbench.contracts.paths import repository_root
-from bdpbench.pages.evaluation.page import EvaluationInputs, EvaluationReport, evaluation_page
+from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
+from bdpbench.pages.evaluation.parts import EvaluationInputs
 
 PUBLISHED = repository_root() / "reports" / "published" / "sharma2006" / "report.html"
 ALL_PUBLISHED = sorted(PUBLISHED.parents[1].glob("*/report.html"))

@@ -127,10 +127,10 @@ def shaped(data: object, kind: type[Document], path: Path, what: str) -> Documen
     Raises:
         BdpbenchError: naming the file, the first place that does not match, and what is there.
     """
-    from pydantic import ValidationError
+    from pydantic import BaseModel, ValidationError
 
     try:
-        return cast("Document", _adapter(cast("Any", kind)).validate_python(data))
+        found = _adapter(cast("Any", kind)).validate_python(data)
     except ValidationError as failure:
         first = failure.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the document"
@@ -140,6 +140,8 @@ def shaped(data: object, kind: type[Document], path: Path, what: str) -> Documen
             where=str(path),
             hint="remove it and run again",
         ) from None
+    # A dictionary stays as it is, with what other versions have in it besides.
+    return cast("Document", found if isinstance(found, BaseModel) else data)
 
 
 # ---------------------------------------------------------------- CSV

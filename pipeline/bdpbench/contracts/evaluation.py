@@ -210,7 +210,7 @@ class FigureValue(Strict):
     ``low`` and ``high`` are null with ``value``; ``why`` then says why it has none. ``rank`` is
     that of ``places`` (``contracts/judged.py``), ``of`` is how many protocols have one. ``unsure``
     lists the protocols of other ranks whose intervals overlap with this one's, so that the order of
-    the two is not known.
+    the two is not known; ``place`` is ``first`` or ``last`` if that is known, else "".
     """
 
     protocol: str
@@ -220,6 +220,7 @@ class FigureValue(Strict):
     rank: int | None
     of: int
     unsure: list[str]
+    place: Literal["first", "last", ""]
     runs: list[str]
     why: str
 
@@ -282,6 +283,7 @@ class Criterion(CriterionFile):
     """A question of the document, whose study has the part, if anything is simulated.
 
     Attributes:
+        unit: of the values that it is judged by, "" if nothing is simulated.
         rule: in words, with what it comes to, e.g. "at most 150 ms, or what CUBIC has (998 ms);
             that is at most 998 ms"; "" if nothing is simulated.
         bound: what it comes to; null if nothing is simulated.
@@ -292,6 +294,7 @@ class Criterion(CriterionFile):
 
     key: str
     study: str
+    unit: str
     rule: str
     bound: float | None
     reference: float | None
@@ -343,12 +346,18 @@ class Evaluation(Strict):
         return {each.key: each.label for each in self.protocols}
 
     @property
+    def parts(self) -> dict[tuple[str, str], Part]:
+        """(study, part) → the part."""
+        return {
+            (study.key, key): part for study in self.studies for key, part in study.parts.items()
+        }
+
+    @property
     def columns(self) -> dict[tuple[str, str | None, str | None], Column]:
         """(study, part, column) → the column."""
         return {
-            (study.key, key, name): column
-            for study in self.studies
-            for key, part in study.parts.items()
+            (*place, name): column
+            for place, part in self.parts.items()
             for name, column in part.columns.items()
         }
 

@@ -8,6 +8,7 @@ from typing import Any
 import polars as pl
 
 from bdpbench.contracts.evaluation import Evaluation, cells_schema
+from bdpbench.contracts.judged import Better, Found, Judged, places
 
 LABELS = {"Mine": "Mine & <co>", "cubic": "CUBIC", "standard": "Standard TCP"}
 INTERVAL = "from the least to the most of three runs"
@@ -35,13 +36,19 @@ def value(protocol: str, number: float | None, rank: int | None, of: int = 3, **
         "rank": rank,
         "of": of,
         "unsure": [],
+        "place": "",
         "runs": [] if number is None else [f"{protocol}-run"],
         "why": "" if number is not None else "its run failed",
         **more,
     }
 
 
-def figure(key: str, *values: Any, better: str = "less") -> Any:
+def figure(key: str, *values: Any, better: Better = "less") -> Any:
+    """A figure, with the places that follow from the values and intervals of those with a rank."""
+    ranked = [each for each in values if each["rank"] is not None] if better else []
+    found = [Found(each["value"], each["low"], each["high"]) for each in ranked]
+    for each, place in zip(ranked, places(found, Judged(better, unit="s")), strict=True):
+        each["place"] = place.known
     return {
         "key": key,
         "title": f"Figure {key}",
@@ -70,6 +77,7 @@ def criterion(key: str, section: str, passes: bool | None, *, simulated: bool = 
         "question": f"Is it {key}?",
         "section": section,
         "text": f"About {key}.",
+        "unit": "s" if simulated else "",
         "rule": "at least 0.5 s" if simulated else "",
         "bound": 0.5 if simulated else None,
         "reference": None,

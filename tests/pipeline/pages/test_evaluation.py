@@ -13,16 +13,15 @@ import polars as pl
 import pytest
 from tests.pipeline.pages import evaluated as made
 
-from bdpbench.contracts.judged import Judged
+from bdpbench.contracts.judged import Found, Judged
 from bdpbench.pages.evaluation.changes import changes_of, moved
 from bdpbench.pages.evaluation.files import evaluation_files, evaluation_tables
 from bdpbench.pages.evaluation.findings import Findings, findings_of
 from bdpbench.pages.evaluation.page import (
-    Earlier,
-    EvaluationInputs,
     EvaluationReport,
     evaluation_page,
 )
+from bdpbench.pages.evaluation.parts import Earlier, EvaluationInputs
 from bdpbench.pages.notebook import offline_chart
 from bdpbench.pages.series import embed_json
 
@@ -268,12 +267,13 @@ def test_files_are_latex_csv_and_figures() -> None:
 
 
 def test_moves_follow_the_intervals() -> None:
-    assert moved((1, 0.9, 1.1), (1.3, 1.2, 1.4), judged=Judged("less", 0.02)) == "worse"
-    assert moved((1, 0.9, 1.1), (1.3, 1.2, 1.4), judged=Judged("more", 0.02)) == "better"
-    assert moved((1, 0.9, 1.3), (1.3, 1.2, 1.4), judged=Judged("less", 0.02)) == "within"
-    assert moved((1, 1, 1), (1, 0, 2), judged=Judged("less", 0.02)) == "same"
-    assert moved((None, None, None), (1, 1, 1), judged=Judged("less", 0.02)) == "other"
-    assert moved((1, None, None), (2, None, None), judged=Judged()) == "other"
+    less = Judged("less", 0.02)
+    assert moved(Found(1, 0.9, 1.1), Found(1.3, 1.2, 1.4), less) == "worse"
+    assert moved(Found(1, 0.9, 1.1), Found(1.3, 1.2, 1.4), Judged("more", 0.02)) == "better"
+    assert moved(Found(1, 0.9, 1.3), Found(1.3, 1.2, 1.4), less) == "within"
+    assert moved(Found(1, 1, 1), Found(1, 0, 2), less) == "same"
+    assert moved(Found(None), Found(1, 1, 1), less) == "other"
+    assert moved(Found(1), Found(2), Judged()) == "other"
 
 
 def test_an_earlier_evaluation_shows_what_a_change_changed() -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import polars as pl
@@ -45,7 +45,7 @@ class Shown:
     run: PlannedRun
     newcomer: str
     varied: bool
-    status: Status
+    status: Status = "missing"
     why: str = ""
 
 
@@ -53,27 +53,10 @@ _Place = tuple[str, str, str, str, str, float | None, str]
 """A cell of a column: protocol, own key, row, beside, panel, x, and who is new in it."""
 
 
-class Values:
-    """Values of runs by run, scenario, metric and subject."""
-
-    def __init__(self, metrics: pl.DataFrame) -> None:
-        columns = metrics.select("run_id", "scenario", "metric", "subject", "value")
-        self._known: dict[tuple[str, str, str, str], float | None] = {
-            (run_id, scenario, metric, subject): value
-            for run_id, scenario, metric, subject, value in columns.iter_rows()
-        }
-
-    def has(self, run: PlannedRun, column: ColumnFile) -> bool:
-        """Whether a run has the metric, reached or not."""
-        return self._key(run, column) in self._known
-
-    def of(self, run: PlannedRun, column: ColumnFile) -> float | None:
-        """The value of a run; None if it never reached it."""
-        return self._known.get(self._key(run, column))
-
-    @staticmethod
-    def _key(run: PlannedRun, column: ColumnFile) -> tuple[str, str, str, str]:
-        return run["run_id"], run["scenario"], column.metric, column.subject
+def _values_of(metrics: pl.DataFrame) -> dict[tuple[str, ...], float | None]:
+    """Run, scenario, metric and subject → value; None if the run never reached it."""
+    columns = metrics.select("run_id", "scenario", "metric", "subject", "value")
+    return {tuple(place): value for *place, value in columns.iter_rows()}
 
 
 class StudyCells:
@@ -94,28 +77,29 @@ class StudyCells:
         return self._mirrored.measured()
 
     @cached_property
-    def _values(self) -> dict[str, Values]:
+    def _values(self) -> dict[str, dict[tuple[str, ...], float | None]]:
         """Newcomer → values of its runs; "" → those of the study's own."""
-        found = {"": Values(self._mirrored.own_values())}
+        found = {"": _values_of(self._mirrored.own_values())}
         for each in self._mirrored.newcomers:
-            found[each.key] = Values(self._mirrored.values(each.key, self._measured[0]))
+            found[each.key] = _values_of(self._mirrored.values(each.key, self._measured[0]))
         return found
 
     @cached_property
     def _shown(self) -> list[Shown]:
-        return list(self._runs(self._status))
+        return [
+            replace(each, status=status, why=why)
+            for each in self._planned
+            for status, why in [self._status(each)]
+        ]
 
-    def _runs(self, status_of: Callable[[PlannedRun], tuple[Status, str]]) -> Iterator[Shown]:
+    @property
+    def _planned(self) -> Iterator[Shown]:
+        """The runs, of newcomers first, before it is known where their values come from."""
         for newcomer, runs in self._mirrored.runs.items():
-            for each in runs:
-                yield Shown(each.run, newcomer, each.varied, *status_of(each.run))
+            for new in runs:
+                yield Shown(new.run, newcomer, new.varied)
         for own in self._mirrored.own.values():
-            for run in own:
-                if self._mirrored.is_published(run):
-                    yield Shown(run, "", varied=False, status="published")
-                else:
-                    said = "is not published"
-                    yield Shown(run, "", varied=False, status="missing", why=said)
+            yield from (Shown(run, "", varied=False) for run in own)
 
     def check(self) -> None:
         """Refuse, before anything is simulated, a column without values or means.
@@ -124,18 +108,22 @@ class StudyCells:
             BdpbenchError: naming the column whose runs cannot have its subject, or differ in more
                 than it takes the mean over.
         """
-        shown = list(self._runs(lambda _: ("missing", "")))
+        shown = list(self._planned)
         for key, part in self._file.parts.items():
             for name, column in self._columns_of(part).items() if part.kind != "history" else ():
+                at, known = ("parts", key, "columns", name, "metric"), self._mirrored.definitions
+                self._mirrored.mirror.source.require(at, column.metric, known, "metric")
                 of_column = _of_column(shown, column)
                 self._check_subject(key, name, of_column)
                 for found in self._grouped(part, column, of_column).values():
                     self._check_alike(key, name, [each for each, _ in found])
 
-    def _status(self, run: PlannedRun) -> tuple[Status, str]:
-        if self._mirrored.is_published(run):
+    def _status(self, shown: Shown) -> tuple[Status, str]:
+        if self._mirrored.is_published(shown.run):
             return "published", ""
-        why = self._measured[1].get(run["run_id"])
+        if not shown.newcomer:
+            return "missing", "is not published"
+        why = self._measured[1].get(shown.run["run_id"])
         if why is None:
             return "simulated", ""
         return ("missing" if why == "was not simulated" else "failed"), why
@@ -369,24 +357,27 @@ class StudyCells:
     ) -> tuple[float | None, float | None, float | None, list[float | None], str]:
         """Mean, interval and single values of the runs of a cell, and why there is no mean."""
         known = self._values[newcomer]
+        about = column.metric, column.subject
+        keys = [(each.run["run_id"], each.run["scenario"], *about) for each, _ in found]
         if self._mirrored.definitions[column.metric].level == "group":
             # It belongs to one of the runs that it is about.
-            found = [each for each in found if known.has(each[0].run, column)] or found[:1]
-        values = [known.of(each.run, column) for each, _ in found]
+            have = [n for n, key in enumerate(keys) if key in known] or [0]
+            found, keys = [found[n] for n in have], [keys[n] for n in have]
+        values = [known.get(key) for key in keys]
         plain = [
-            (each, weight, value)
-            for (each, weight), value in zip(found, values, strict=True)
+            (each, weight, key, value)
+            for (each, weight), key, value in zip(found, keys, values, strict=True)
             if not each.varied
         ]
-        lacking = next((each for each, *_ in plain if not known.has(each.run, column)), None)
+        lacking = next((each for each, _, key, _ in plain if key not in known), None)
         if lacking is not None:
             why = lacking.why or "the run does not have this metric"
             return None, None, None, values, why
-        if any(value is None for *_, value in plain):
-            never = sum(value is None for *_, value in plain)
+        never = sum(value is None for *_, value in plain)
+        if never:
             return None, None, None, values, f"never reached in {never} of {len(plain)} runs"
         repetitions: dict[Scalar | None, list[tuple[float, int]]] = {}
-        for each, weight, value in plain:
+        for each, weight, _, value in plain:
             number = each.run["parameters"].get(REPETITION)
             repetitions.setdefault(number, []).append((float(value or 0.0), weight))
         ends = [_mean(each) for each in repetitions.values()]

@@ -114,6 +114,7 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         _tell_ranks(view, evaluation)
         path = folder / EVALUATION_NAME
         view.tell("evaluation", f"evaluation: {path}", path=str(path))
+        view.tell("making", "making the report and its files")
         for what, path in make_files(folder, request.files, earlier):
             view.tell("file", f"{what}: {path}", what=what, path=str(path))
         if not _is_complete(evaluation):

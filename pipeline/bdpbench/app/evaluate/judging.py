@@ -69,6 +69,7 @@ def _ranked(cells: Sequence[Cell], judged: Judged) -> list[FigureValue]:
             rank=place.rank if place else None,
             of=len(ranked),
             unsure=[ranked[n]["protocol"] for n in place.unsure] if place else [],
+            place=place.known if place and judged.better else "",
             runs=each["run_ids"],
             why=each["why"],
         )
@@ -112,6 +113,7 @@ def criterion_of(
         **told.model_dump(),
         key=key,
         study=mirror.key if told.part else "",
+        unit=unit,
         rule=_rule(told, unit, labels.get(of, told.of), reference, bound),
         bound=bound,
         reference=reference,

@@ -179,7 +179,6 @@ class Mirrored:
     refused: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self._check_metrics()
         for scenario in self.mirror.file.scenarios:
             self.own[scenario] = self.mirror.own_runs(scenario, self.choice)
             for each in self.newcomers:
@@ -191,19 +190,6 @@ class Mirrored:
                     self.refused.append((each.key, f"{scenario}: {error}"))
                 else:
                     self.runs.setdefault(each.key, []).extend(runs)
-
-    def _check_metrics(self) -> None:
-        for key, part in self.mirror.file.parts.items():
-            for name, column in part.columns.items():
-                at = ("parts", key, "columns", name)
-                if column.metric:
-                    known = definitions_for(self.folder)
-                    self.mirror.source.require((*at, "metric"), column.metric, known, "metric")
-
-    @property
-    def folder(self) -> Path:
-        """Folder of the study."""
-        return self.mirror.study.folder
 
     def key_of(self, newcomer: str) -> str:
         """A newcomer's key in the study's runs, which none of its protocols has."""
@@ -219,13 +205,13 @@ class Mirrored:
         for each in self.newcomers:
             for run in self.runs.get(each.key, ()):
                 runs.setdefault(_key(run.run), run.run)
-        checksum = evaluation_checksum(self.folder)
+        checksum = evaluation_checksum(study.folder)
         return make_plan(named, self.mirror.file.tier, self.build_id, [*runs.values()], checksum)
 
     @cached_property
     def definitions(self) -> Mapping[str, Definition]:
         """Metrics of the study's runs."""
-        return definitions_for(self.folder)
+        return definitions_for(self.mirror.study.folder)
 
     @cached_property
     def published(self) -> pl.DataFrame:

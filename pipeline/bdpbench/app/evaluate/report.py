@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,12 +29,10 @@ from bdpbench.contracts.scorecard import SCORECARD_NAME, rows_of
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.pages.evaluation.files import evaluation_files
 from bdpbench.pages.evaluation.page import (
-    Earlier,
-    EvaluationInputs,
     EvaluationReport,
     evaluation_page,
 )
-from bdpbench.pages.evaluation.parts import Prints
+from bdpbench.pages.evaluation.parts import Earlier, EvaluationInputs, LoadSeries, Prints
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import series_of_report
 
@@ -84,6 +82,9 @@ class WantedFiles:
             found_browser()
         if self.against is None:
             return None
+        if not self.against.is_dir():
+            hint = "name a folder of `bdpbench evaluate`; unpack an archive of one first"
+            raise BdpbenchError("is not a folder", where=str(self.against), hint=hint)
         return Earlier(self.against.name, *read_evaluation(self.against))
 
 
@@ -118,9 +119,9 @@ def report_of(
     folder: Path, evaluation: Evaluation, cells: pl.DataFrame, earlier: Earlier | None = None
 ) -> EvaluationReport:
     """What page and files show of an evaluation whose runs and plans are beside a folder."""
-    series, prints = StoredSeries(folder, evaluation), published_prints(evaluation)
+    series, prints = stored_series(folder, evaluation), published_prints(evaluation)
     found = elsewhere_of(dict(_evaluated(evaluation)))
-    return EvaluationReport(EvaluationInputs(evaluation, cells, prints, series.of, earlier, found))
+    return EvaluationReport(EvaluationInputs(evaluation, cells, prints, series, earlier, found))
 
 
 def _evaluated(evaluation: Evaluation) -> Iterator[tuple[str, Protocol]]:
@@ -148,55 +149,33 @@ def published_prints(evaluation: Evaluation) -> Prints:
     return found
 
 
-class StoredSeries:
-    """Series of runs over time: of those that were simulated, and of published ones.
+def stored_series(folder: Path, evaluation: Evaluation) -> LoadSeries:
+    """Series of runs over time: of those that were simulated, and of published ones."""
+    histories = [
+        (study, {run.run_id for run in part.runs})
+        for (study, _), part in evaluation.parts.items()
+        if part.kind == "history"
+    ]
+    bins = bins_for(len(set().union(*(run_ids for _, run_ids in histories))))
+    simulated: dict[str, tuple[PlanData, PlannedRun]] = {}
+    for study in evaluation.studies:
+        path = folder / study.key / PLAN_NAME
+        if path.is_file():
+            data = PlanData(read_plan(path), folder.parent / RUNS_FOLDER)
+            simulated |= {run["run_id"]: (data, run) for run in data.finished()}
 
-    Args:
-        folder: folder of the evaluation.
-        evaluation: its document.
-    """
+    @cache
+    def published(study: str) -> Mapping[str, str]:
+        path = published_folder(study) / REPORT_NAME
+        return series_of_report(path) if path.is_file() else {}
 
-    def __init__(self, folder: Path, evaluation: Evaluation) -> None:
-        self._folder, self._evaluation = folder, evaluation
-        self._published: dict[str, Mapping[str, str]] = {}
-        shown = {
-            run.run_id
-            for study in evaluation.studies
-            for part in study.parts.values()
-            if part.kind == "history"
-            for run in part.runs
-        }
-        self._bins = bins_for(len(shown))
-
-    def of(self, run_id: str) -> str | None:
-        """Series of a run as JSON; None if nothing of it is stored here."""
-        if run_id in self._simulated:
-            data, run = self._simulated[run_id]
-            return data.of(run).series(self._bins)
-        for study in self._studies.get(run_id, ()):
-            if study not in self._published:
-                path = published_folder(study) / REPORT_NAME
-                self._published[study] = series_of_report(path) if path.is_file() else {}
-            if run_id in self._published[study]:
-                return self._published[study][run_id]
+    def load(run_id: str) -> str | None:
+        if run_id in simulated:
+            data, run = simulated[run_id]
+            return data.of(run).series(bins)
+        for study, run_ids in histories:
+            if run_id in run_ids and run_id in published(study):
+                return published(study)[run_id]
         return None
 
-    @cached_property
-    def _studies(self) -> dict[str, list[str]]:
-        """Run id → studies that have it."""
-        found: dict[str, list[str]] = {}
-        for study in self._evaluation.studies:
-            for run_id in {run.run_id for part in study.parts.values() for run in part.runs}:
-                found.setdefault(run_id, []).append(study.key)
-        return found
-
-    @cached_property
-    def _simulated(self) -> dict[str, tuple[PlanData, PlannedRun]]:
-        """Run id → the finished run in its plan."""
-        found: dict[str, tuple[PlanData, PlannedRun]] = {}
-        for study in self._evaluation.studies:
-            path = self._folder / study.key / PLAN_NAME
-            if path.is_file():
-                data = PlanData(read_plan(path), self._folder.parent / RUNS_FOLDER)
-                found |= {run["run_id"]: (data, run) for run in data.finished()}
-        return found
+    return load

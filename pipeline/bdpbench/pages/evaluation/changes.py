@@ -4,13 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import polars as pl
 
-from bdpbench.contracts.evaluation import Column, Criterion, Evaluation, Figure, FigureValue, Part
-from bdpbench.contracts.judged import Judged
-from bdpbench.pages.evaluation.findings import figure_anchor, is_known, ordinal, shown, value_of
+from bdpbench.contracts.evaluation import Criterion, Evaluation, Figure, FigureValue
+from bdpbench.contracts.judged import Found, Judged
+from bdpbench.pages.evaluation.findings import (
+    criterion_anchor,
+    figure_anchor,
+    is_known,
+    ordinal,
+    shown,
+    value_of,
+)
 from bdpbench.pages.text import format_number, joined
 from bdpbench.units import with_unit
 
@@ -73,51 +80,48 @@ def changes_of(
 
     A protocol is the same if it has the same key, or if both evaluate a single one.
     """
-    pairs = _pairs(before, now)
+    keys = [[each.key for each in one.evaluated] for one in (before, now)]
+    pairs = [(key, key) for key in keys[1] if key in keys[0]]
+    if all(len(each) == 1 for each in keys):
+        pairs = [(keys[0][0], keys[1][0])]
+    figures = {each.key: each for each in before.figures}
+    criteria = {each.key: each for each in before.criteria}
     found = [
         change
         for first, second in pairs
         for figure in now.figures
-        if (change := _of_figure(before, figure, first, second)) is not None
+        if (change := _of_figure(figures.get(figure.key), figure, first, second)) is not None
     ]
-    criteria = [
+    answers = [
         change
-        for pair in pairs
+        for first, second in pairs
         for each in now.criteria
-        for change in _of_criterion(before, each, *pair)
+        if (change := _of_criterion(criteria.get(each.key), each, first, second)) is not None
     ]
-    cells, counts = _of_cells(cells_before, cells_now, dict(pairs), now)
-    labels = before.labels, now.labels
+    cells, only = _of_cells(cells_before, cells_now, dict(pairs), now)
+    moves = [each.move for each in cells]
     return Changes(
-        pairs=tuple((labels[0][first], labels[1][second]) for first, second in pairs),
+        pairs=tuple((before.labels[first], now.labels[second]) for first, second in pairs),
         figures=tuple(found),
-        criteria=tuple(criteria),
-        cells=tuple(cells),
-        same=counts["same"],
-        within=counts["within"],
-        only=counts["only"],
+        criteria=tuple(answers),
+        cells=tuple(each for each in cells if each.move not in ("same", "within")),
+        same=moves.count("same"),
+        within=moves.count("within"),
+        only=only,
     )
 
 
-def _pairs(before: Evaluation, now: Evaluation) -> list[tuple[str, str]]:
-    keys = [[each.key for each in one.evaluated] for one in (before, now)]
-    if all(len(each) == 1 for each in keys):
-        return [(keys[0][0], keys[1][0])]
-    return [(key, key) for key in keys[1] if key in keys[0]]
-
-
-def _of_figure(before: Evaluation, figure: Figure, first: str, second: str) -> Change | None:
-    earlier = next((each for each in before.figures if each.key == figure.key), None)
+def _of_figure(earlier: Figure | None, figure: Figure, first: str, second: str) -> Change | None:
     values = (value_of(earlier, first) if earlier else None, value_of(figure, second))
     if all(each is None or not is_known(each.value) for each in values):
         return None
-    ends = [(None,) * 3 if each is None else (each.value, each.low, each.high) for each in values]
+    then, new = (Found(each.value, each.low, each.high) if each else Found(None) for each in values)
     return Change(
         what=figure.title,
         anchor=figure_anchor(figure),
         before=_ranked(values[0], figure.unit),
         now=_ranked(values[1], figure.unit),
-        move=moved(*ends, judged=figure.judged),
+        move=moved(then, new, figure.judged),
     )
 
 
@@ -128,31 +132,20 @@ def _ranked(value: FigureValue | None, unit: str) -> str:
     return f"{shown(value.value, unit)}{place}"
 
 
-def moved(
-    before: tuple[float | None, float | None, float | None],
-    now: tuple[float | None, float | None, float | None],
-    *,
-    judged: Judged,
-) -> Move:
-    """How a value with its interval moved.
+def moved(before: Found, now: Found, judged: Judged) -> Move:
+    """How a value with its interval moved; a difference that does not count is within, too.
 
-    Args:
-        before: value, lower and upper end; None without a value, or without an interval.
-        now: the same of the later evaluation.
-        judged: how the values are judged; a difference that does not count is within, too.
-
-    >>> moved((1.0, 0.9, 1.1), (1.05, 1.0, 1.2), judged=Judged("less", 0.02))
+    >>> moved(Found(1.0, 0.9, 1.1), Found(1.05, 1.0, 1.2), Judged("less", 0.02))
     'within'
-    >>> moved((1.0, None, None), (2.0, None, None), judged=Judged("less", 0.02))
+    >>> moved(Found(1.0), Found(2.0), Judged("less", 0.02))
     'worse'
     """
-    first, second = before[0], now[0]
+    first, second = before.value, now.value
     if first == second:
         return "same"
-    if first is None or second is None or not (is_known(first) and is_known(second)):
+    if first is None or second is None:
         return "other"
-    low, high = (_end(before, 1), _end(before, 2)), (_end(now, 1), _end(now, 2))
-    if low[0] <= high[1] and high[0] <= low[1]:
+    if before.overlaps(now):
         return "within"
     if not judged.better:
         return "other"
@@ -161,88 +154,63 @@ def moved(
     return "worse" if judged.lead(first, second) else "within"
 
 
-def _end(ends: tuple[float | None, float | None, float | None], which: int) -> float:
-    """An end of an interval; the value itself if there is no interval."""
-    found = ends[which]
-    return float(ends[0] or 0.0) if found is None or not is_known(found) else found
-
-
 def _of_criterion(
-    before: Evaluation, criterion: Criterion, first: str, second: str
-) -> list[Change]:
-    earlier = next((each for each in before.criteria if each.key == criterion.key), None)
-    passes = (_passes(earlier, first), _passes(criterion, second))
-    if passes[0] == passes[1]:
-        return []
-    move: Move = "other" if None in passes else ("better" if passes[1] else "worse")
+    earlier: Criterion | None, criterion: Criterion, first: str, second: str
+) -> Change | None:
+    then, now = (_passes(earlier, first) if earlier else None), _passes(criterion, second)
     words = {True: "meets it", False: "does not meet it", None: "not known"}
-    return [
-        Change(
+    moves: dict[bool | None, Move] = {True: "better", False: "worse", None: "other"}
+    return (
+        None
+        if then == now
+        else Change(
             what=criterion.question,
-            anchor=f"criterion-{criterion.key}",
-            before=words[passes[0]],
-            now=words[passes[1]],
-            move=move,
+            anchor=criterion_anchor(criterion),
+            before=words[then],
+            now=words[now],
+            move="other" if then is None else moves[now],
         )
-    ]
+    )
 
 
-def _passes(criterion: Criterion | None, protocol: str) -> bool | None:
-    answers = criterion.answers if criterion else []
-    return next((each.passes for each in answers if each.protocol == protocol), None)
+def _passes(criterion: Criterion, protocol: str) -> bool | None:
+    answers = (each for each in criterion.answers if each.protocol == protocol)
+    return next((each.passes for each in answers), None)
 
 
 def _of_cells(
     before: pl.DataFrame, now: pl.DataFrame, pairs: Mapping[str, str], evaluation: Evaluation
-) -> tuple[list[Change], dict[str, int]]:
-    """Cells of the compared protocols that moved, and the numbers of the others."""
-    labels = evaluation.labels
-    columns = {
-        (study.key, key, name): (part, column)
-        for study in evaluation.studies
-        for key, part in study.parts.items()
-        for name, column in part.columns.items()
-    }
-    judged = {(each.study, each.part, each.column) for each in evaluation.figures}
-    kept = [*_PLACE, "protocol", "value", "low", "high"]
-    first = before.filter(pl.col("protocol").is_in(list(pairs))).select(kept)
+) -> tuple[list[Change], int]:
+    """Cells of the compared protocols but for those of figures, and how many only one side has."""
+    keys, ends = [*_PLACE, "protocol"], ["value", "low", "high"]
+    first = before.filter(pl.col("protocol").is_in(list(pairs))).select(*keys, *ends)
     first = first.with_columns(protocol=pl.col("protocol").replace(dict(pairs)))
-    second = now.filter(pl.col("protocol").is_in(list(pairs.values()))).select(kept)
-    keys = [*_PLACE, "protocol"]
-    every = second.join(
-        first, on=keys, how="full", coalesce=True, nulls_equal=True, suffix="_before"
-    )
-    counts = {"same": 0, "within": 0, "only": 0}
-    counts["only"] = every.height - second.join(first, on=keys, nulls_equal=True).height
+    second = now.filter(pl.col("protocol").is_in(list(pairs.values()))).select(*keys, *ends)
+    both = second.join(first, on=keys, nulls_equal=True, suffix="_before", maintain_order="left")
+    judged = {(each.study, each.part, each.column) for each in evaluation.figures}
+    parts = evaluation.parts
     found = []
-    for row in second.join(
-        first, on=keys, nulls_equal=True, suffix="_before", maintain_order="left"
-    ).iter_rows(named=True):
-        place = (row["study"], row["part"], row["column"])
-        if place not in columns or place in judged:
+    for row in both.iter_rows(named=True):
+        part = parts.get((row["study"], row["part"]))
+        if part is None or (row["study"], row["part"], row["column"]) in judged:
             continue
-        change = _of_cell(row, *columns[place], labels)
-        if change.move in ("same", "within"):
-            counts[change.move] += 1
-        else:
-            found.append(change)
-    return found, counts
-
-
-def _of_cell(
-    row: Mapping[str, Any], part: Part, column: Column, labels: Mapping[str, str]
-) -> Change:
-    x = "" if row["x"] is None else with_unit(format_number(row["x"]), part.x_unit)
-    beside = f"beside {labels.get(row['beside'], row['beside'])}" if row["beside"] else ""
-    where = joined(column.title, row["row"], beside, row["panel"], x)
-    return Change(
-        what=f"{part.title}: {where}",
-        anchor=f"part-{row['study']}-{row['part']}",
-        before=shown(row["value_before"], column.unit),
-        now=shown(row["value"], column.unit),
-        move=moved(
-            (row["value_before"], row["low_before"], row["high_before"]),
-            (row["value"], row["low"], row["high"]),
-            judged=column.judged,
-        ),
-    )
+        column = part.columns[row["column"]]
+        beside = evaluation.labels.get(row["beside"], row["beside"])
+        where = joined(
+            column.title,
+            row["row"],
+            f"beside {beside}" if beside else "",
+            row["panel"],
+            "" if row["x"] is None else with_unit(format_number(row["x"]), part.x_unit),
+        )
+        then = Found(*(row[f"{each}_before"] for each in ends))
+        new = Found(*(row[each] for each in ends))
+        change = Change(
+            what=f"{part.title}: {where}",
+            anchor=f"part-{row['study']}-{row['part']}",
+            before=shown(then.value, column.unit),
+            now=shown(new.value, column.unit),
+            move=moved(then, new, column.judged),
+        )
+        found.append(change)
+    return found, first.height + second.height - 2 * both.height

@@ -11,9 +11,8 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from bdpbench.contracts.documents import csv_of
-from bdpbench.contracts.evaluation import Criterion, Evaluation
-from bdpbench.pages.evaluation.findings import unit_of
-from bdpbench.pages.evaluation.page import EvaluationReport, Standing, verdict_of
+from bdpbench.contracts.evaluation import Criterion
+from bdpbench.pages.evaluation.page import EvaluationReport, rank_of, standing_of, verdict_of
 from bdpbench.pages.evaluation.parts import PartTable, ShownPart
 from bdpbench.pages.exports import (
     FIGURES_FOLDER,
@@ -43,10 +42,11 @@ def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
         yield _standings(report)
     if report.evaluation.criteria:
         yield _criteria(report)
+    values = _values(report)
     for study in report.studies:
-        for part in study.parts:
+        for key, part in study.parts.items():
             if part.table is not None and part.table.rows:
-                yield _of_part(part, part.table)
+                yield _of_part(part, part.table, values.filter(study=study.study.key, part=key))
 
 
 def _standings(report: EvaluationReport) -> PaperTable:
@@ -54,21 +54,31 @@ def _standings(report: EvaluationReport) -> PaperTable:
     columns = [
         Column(axis_title(each.title, each.unit), each.key, numeric=True) for each in figures
     ]
-    rows = [(protocol.label, *map(_standing, found)) for protocol, found in report.standings]
+    rows = [
+        (
+            protocol.label,
+            *(
+                joined(standing_of(value), f"({rank})" if rank else "", by=" ")
+                for figure, value in found
+                for rank in [rank_of(figure, value)]
+            ),
+        )
+        for protocol, found in report.standings
+    ]
     data = [
         {
-            "protocol": protocol.label,
-            "figure": each.figure.key,
+            "protocol": report.evaluation.labels[each.protocol],
+            "figure": figure.key,
             "value": each.value,
-            "unit": each.figure.unit,
-            "low": each.found.low if each.found else None,
-            "high": each.found.high if each.found else None,
-            "rank": each.found.rank if each.found else None,
-            "of": each.found.of if each.found else None,
-            "runs": " ".join(each.found.runs) if each.found else "",
+            "unit": figure.unit,
+            "low": each.low,
+            "high": each.high,
+            "rank": each.rank,
+            "of": each.of,
+            "runs": " ".join(each.runs),
         }
-        for protocol, found in report.standings
-        for each in found
+        for figure in figures
+        for each in figure.values
     ]
     return PaperTable(
         name="standings",
@@ -77,10 +87,6 @@ def _standings(report: EvaluationReport) -> PaperTable:
         rows=tuple(rows),
         data=tuple(data),
     )
-
-
-def _standing(standing: Standing) -> str:
-    return joined(standing.text, f"({standing.rank})" if standing.rank else "", by=" ")
 
 
 def _criteria(report: EvaluationReport) -> PaperTable:
@@ -111,68 +117,58 @@ def _criteria(report: EvaluationReport) -> PaperTable:
 
 def _answers(criterion: Criterion, report: EvaluationReport) -> Iterator[dict[str, Cell]]:
     """The answers of all protocols, unrounded; one empty row where nothing is simulated."""
-    labels = report.evaluation.labels
-    rule: dict[str, Cell] = {
-        "section": criterion.section,
-        "question": criterion.question,
-        "rule": criterion.rule,
-        "source": criterion.source,
-        "unit": unit_of(criterion, report.evaluation),
-        "bound": criterion.bound,
-        "reference": criterion.reference,
-    }
     found = {each.protocol: each for each in criterion.answers}
     for key in found or [""]:
         answer = found.get(key)
-        verdict, _, runs = verdict_of(answer, criterion, "")
+        verdict, _, runs = verdict_of(answer, criterion)
         yield {
-            **rule,
-            "protocol": labels.get(key, ""),
+            "section": criterion.section,
+            "question": criterion.question,
+            "rule": criterion.rule,
+            "source": criterion.source,
+            "unit": criterion.unit,
+            "bound": criterion.bound,
+            "reference": criterion.reference,
+            "protocol": report.evaluation.labels.get(key, ""),
             "verdict": verdict.label,
             "value": answer.worst if answer else None,
             "runs": " ".join(runs),
         }
 
 
-def _of_part(part: ShownPart, table: PartTable) -> PaperTable:
+def _of_part(shown: ShownPart, table: PartTable, values: pl.DataFrame) -> PaperTable:
     case = (Column("Case", "case"),) if table.has_rows else ()
     heads = [
         Column(axis_title(*each), f"column_{n}", numeric=True) for n, each in enumerate(table.heads)
     ]
-    rows = tuple(
+    rows = [
         (
             *((row.row,) if table.has_rows else ()),
             row.label,
             *(f"{cell.text} [{cell.printed}]" if cell.printed else cell.text for cell in row.cells),
         )
         for row in table.rows
-    )
+    ]
     printed = "; printed values in brackets" if table.has_prints else ""
-    shows = f" ({', '.join(part.part.shows)})" if part.part.shows else ""
+    shows = f" ({', '.join(shown.part.shows)})" if shown.part.shows else ""
+    runs = (run for row in table.rows for cell in row.cells for run in cell.run_ids)
     return PaperTable(
-        name=part.anchor.removeprefix("part-"),
-        title=f"{joined(part.part.title + shows, table.quantity, by=': ')}{printed}",
+        name=shown.anchor.removeprefix("part-"),
+        title=f"{joined(shown.part.title + shows, table.quantity, by=': ')}{printed}",
         columns=(*case, Column("Protocol", "protocol"), *heads),
-        rows=rows,
-        data=tuple(_data(table)),
-        run_ids=tuple(
-            dict.fromkeys(run for row in table.rows for cell in row.cells for run in cell.run_ids)
-        ),
+        rows=tuple(rows),
+        data=tuple(values.to_dicts()),
+        run_ids=tuple(dict.fromkeys(runs)),
     )
 
 
-def _data(table: PartTable) -> Iterator[dict[str, Cell]]:
-    for row in table.rows:
-        for (title, unit), cell in zip(table.heads, row.cells, strict=True):
-            yield {
-                "protocol": row.label,
-                "case": row.row,
-                "column": title,
-                "value": cell.value,
-                "unit": unit,
-                "printed": cell.printed,
-                "run_ids": " ".join(cell.run_ids),
-            }
+def _values(report: EvaluationReport) -> pl.DataFrame:
+    """All cells, unrounded, with the labels of protocols and what their studies print."""
+    return report.parts.cells.with_columns(
+        pl.col("protocol", "beside").replace(report.evaluation.labels),
+        pl.col("values").cast(pl.List(pl.String)).list.join(" ", ignore_nulls=True),
+        pl.col("run_ids").list.join(" ", ignore_nulls=True),
+    )
 
 
 def evaluation_files(
@@ -198,25 +194,16 @@ def evaluation_files(
     )
     renderer = Renderer(report.parts.series, read_captions())
     yield from paper_files(contents, renderer, ExportRequest(tuple(formats), origin))
-    yield CELLS_NAME, _cells(report.inputs.cells, report.evaluation).encode()
+    values = _values(report)
+    yield CELLS_NAME, csv_of(values.columns, values.to_dicts()).encode()
 
 
 def _caption(figure: Figure, origin: str) -> Caption:
-    chart = figure.chart
     return Caption(
         file=f"{FIGURES_FOLDER}/{figure.name}",
         title=figure.title,
-        text=printed_caption(chart),
+        text=printed_caption(figure.chart),
         definitions={},
-        run_ids=tuple(run_ids_of(chart)),
+        run_ids=tuple(run_ids_of(figure.chart)),
         origin=origin,
     )
-
-
-def _cells(cells: pl.DataFrame, evaluation: Evaluation) -> str:
-    shown = cells.with_columns(
-        pl.col("protocol").replace(evaluation.labels),
-        pl.col("values").cast(pl.List(pl.String)).list.join(" ", ignore_nulls=True),
-        pl.col("run_ids").list.join(" ", ignore_nulls=True),
-    )
-    return csv_of(shown.columns, shown.to_dicts())

@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import TypeGuard
 
 from bdpbench.contracts.evaluation import Answer, Criterion, Evaluation, Figure, FigureValue
-from bdpbench.contracts.judged import Found, places
 from bdpbench.pages.text import format_number, listed
 from bdpbench.units import with_unit
 
@@ -76,8 +75,8 @@ def findings_of(evaluation: Evaluation, protocol: str) -> Findings:
         if (value := value_of(figure, protocol)) is not None
     ]
     ranked = [(figure, value) for figure, value in places if _is_ranked(figure, value)]
-    best = [each for each in ranked if _has_place(*each, first=True)]
-    worst = [each for each in ranked if _has_place(*each, first=False)]
+    best = [each for each in ranked if each[1].place == "first"]
+    worst = [each for each in ranked if each[1].place == "last"]
     answered = list(_answers(evaluation, protocol))
     failed = [(each, answer) for each, answer in answered if answer.passes is False]
     keeps = [each for each in failed if not is_special(each[0])]
@@ -87,8 +86,8 @@ def findings_of(evaluation: Evaluation, protocol: str) -> Findings:
         summary=_summary(labels[protocol], ranked, best, worst, passed, failed, keeps),
         best=tuple(_of_figure(*each, labels, first=True) for each in best),
         worst=tuple(_of_figure(*each, labels, first=False) for each in worst),
-        keeps=tuple(_of_criterion(*each, evaluation) for each in keeps),
-        limits=tuple(_of_criterion(*each, evaluation) for each in limits),
+        keeps=tuple(_of_criterion(*each) for each in keeps),
+        limits=tuple(_of_criterion(*each) for each in limits),
         unknown=(*_without_value(places), *_without_answer(answered)),
     )
 
@@ -135,19 +134,6 @@ def is_known(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value)
 
 
-def _has_place(figure: Figure, value: FigureValue, *, first: bool) -> bool:
-    """Whether a value is known to have the first or the last place."""
-    return place_of(figure, value) == ("first" if first else "last")
-
-
-def place_of(figure: Figure, value: FigureValue) -> str:
-    """``first`` or ``last`` if the value is known to have that place, else "": see ``places``."""
-    ranked = [each for each in figure.values if _is_ranked(figure, each)]
-    found = [Found(each.value, each.low, each.high) for each in ranked]
-    placed = places(found, figure.judged)
-    return next((p.known for each, p in zip(ranked, placed, strict=True) if each is value), "")
-
-
 def _summary(
     label: str,
     ranked: Sequence[object],
@@ -187,7 +173,7 @@ def _of_figure(
         if each.rank == value.rank and each is not value
     ]
     words = [f"{figure.title}: {_value_text(figure, value)}"]
-    words.append(f"{_placed(value)} of {value.of}{_shared(sharing)}")
+    words.append(f"{ordinal(value.rank or 0)} of {value.of}{_shared(sharing)}")
     words += _neighbour(figure, value, labels, first=first)
     return Finding(", ".join(words) + ".", figure_anchor(figure))
 
@@ -200,10 +186,6 @@ def figure_anchor(figure: Figure) -> str:
 def shown(value: float | None, unit: str) -> str:
     """A value for a sentence."""
     return with_unit(format_number(value), unit)
-
-
-def _placed(value: FigureValue) -> str:
-    return ordinal(value.rank or 0)
 
 
 def ordinal(rank: int) -> str:
@@ -224,15 +206,11 @@ def _neighbour(
     figure: Figure, value: FigureValue, labels: Mapping[str, str], *, first: bool
 ) -> Iterator[str]:
     """Who comes next, seen from the first or the last place."""
-    ranks = [
-        (each.rank, each)
-        for each in figure.values
-        if _is_ranked(figure, each) and each.rank != value.rank
+    others = [
+        each for each in figure.values if _is_ranked(figure, each) and each.rank != value.rank
     ]
-    known = [(rank, each) for rank, each in ranks if rank is not None]
-    if known:
-        pick = min if first else max
-        _, other = pick(known, key=lambda pair: pair[0])
+    if others:
+        other = (min if first else max)(others, key=lambda each: each.rank or 0)
         where = "the next" if first else "the one before"
         yield f"{where} is {labels[other.protocol]} with {_value_text(figure, other)}"
 
@@ -254,16 +232,9 @@ def criterion_anchor(criterion: Criterion) -> str:
     return f"criterion-{criterion.key}"
 
 
-def unit_of(criterion: Criterion, evaluation: Evaluation) -> str:
-    """Unit of the values that a criterion is judged by."""
-    place = (criterion.study, criterion.part, criterion.column)
-    column = evaluation.columns.get(place)
-    return column.unit if column else ""
-
-
-def _of_criterion(criterion: Criterion, answer: Answer, evaluation: Evaluation) -> Finding:
+def _of_criterion(criterion: Criterion, answer: Answer) -> Finding:
     """What a criterion that is not met means."""
-    value = shown(answer.worst, unit_of(criterion, evaluation))
+    value = shown(answer.worst, criterion.unit)
     measured = f"{value}, where the rule is" if is_known(answer.worst) else "the rule is"
     ending = " It is a danger to others." if is_danger(criterion) else ""
     return Finding(

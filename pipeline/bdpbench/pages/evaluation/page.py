@@ -5,11 +5,9 @@ It measures and judges nothing: values, ranks and answers are those of the docum
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-
-import polars as pl
 
 from bdpbench import __version__
 from bdpbench.contracts.evaluation import (
@@ -30,15 +28,13 @@ from bdpbench.pages.evaluation.findings import (
     findings_of,
     is_known,
     ordinal,
-    place_of,
     section_of,
-    unit_of,
+    shown,
     value_of,
 )
 from bdpbench.pages.evaluation.parts import (
-    LoadSeries,
+    EvaluationInputs,
     Parts,
-    Prints,
     ShownStudy,
     few_digits,
     interval,
@@ -48,8 +44,6 @@ from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.series import embed_json
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.text import Verdict, format_number
-from bdpbench.pages.texts import Elsewhere
-from bdpbench.units import with_unit
 
 MEETS = Verdict("holds", "meets it", "✓", 2)
 MEETS_NOT = Verdict("fails", "does not meet it", "✗", 0)
@@ -64,50 +58,6 @@ SECTIONS: Mapping[str, str] = {
     "7": "Special cases",
 }
 """Section of RFC 9743 → what its criteria are about, in our words."""
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """An earlier evaluation, and how it is named."""
-
-    name: str
-    evaluation: Evaluation
-    cells: pl.DataFrame
-
-
-@dataclass(frozen=True)
-class EvaluationInputs:
-    """An evaluation with what its page needs.
-
-    Attributes:
-        evaluation, cells: see ``contracts/evaluation.py``.
-        prints: numbers that the studies print.
-        load_series: series of runs over time.
-        earlier: what it is compared with, if anything.
-        elsewhere: key of an evaluated protocol → what reports of other studies say about it.
-    """
-
-    evaluation: Evaluation
-    cells: pl.DataFrame
-    prints: Prints
-    load_series: LoadSeries
-    earlier: Earlier | None = None
-    elsewhere: Mapping[str, Sequence[Elsewhere]] = field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class Standing:
-    """A protocol's value of a figure in words; ``place`` is "first", "last" or ""."""
-
-    figure: Figure
-    found: FigureValue | None
-    value: float | None
-    text: str
-    rank: str
-    interval: str
-    place: str
-    open: bool
-    why: str
 
 
 @dataclass(frozen=True)
@@ -131,9 +81,7 @@ class EvaluationReport:
     @cached_property
     def parts(self) -> Parts:
         """Tables and charts of the cells."""
-        given = self.inputs
-        captions = read_captions()
-        return Parts(given.evaluation, given.cells, captions, given.prints, given.load_series)
+        return Parts(self.inputs)
 
     @property
     def evaluation(self) -> Evaluation:
@@ -141,16 +89,16 @@ class EvaluationReport:
         return self.inputs.evaluation
 
     @cached_property
-    def standings(self) -> list[tuple[EvaluatedProtocol, list[Standing]]]:
+    def standings(self) -> list[tuple[EvaluatedProtocol, list[tuple[Figure, FigureValue | None]]]]:
         """Rows of the first table: the protocols that have a value of any figure."""
         rows = [
-            (protocol, [_standing(each, protocol.key) for each in self.evaluation.figures])
+            (protocol, [(each, value_of(each, protocol.key)) for each in self.evaluation.figures])
             for protocol in self.evaluation.protocols
         ]
         return [
             (protocol, found)
             for protocol, found in rows
-            if protocol.evaluated or any(each.value is not None for each in found)
+            if protocol.evaluated or any(each and each.value is not None for _, each in found)
         ]
 
     @cached_property
@@ -175,10 +123,9 @@ class EvaluationReport:
         return list(found.items())
 
     def _answered(self, criterion: Criterion) -> Answered:
-        unit = unit_of(criterion, self.evaluation)
         by_key = {each.protocol: each for each in criterion.answers}
         own = tuple(
-            (each.label, *verdict_of(by_key.get(each.key), criterion, unit))
+            (each.label, *verdict_of(by_key.get(each.key), criterion))
             for each in self.evaluation.evaluated
         )
         others = [
@@ -189,7 +136,7 @@ class EvaluationReport:
         return Answered(
             criterion=criterion,
             anchor=criterion_anchor(criterion),
-            bound=bound_of(criterion, unit),
+            bound=_bound(criterion),
             answers=own,
             meeting=tuple(label for label, passes in others if passes is True),
             failing=tuple(label for label, passes in others if passes is False),
@@ -212,7 +159,7 @@ class EvaluationReport:
     @property
     def charts(self) -> list[Chart]:
         """All charts of the page."""
-        of_parts = (part for study in self.studies for part in study.parts)
+        of_parts = (part for study in self.studies for part in study.parts.values())
         return [*self.figures, *(chart for part in of_parts for chart in part.charts)]
 
 
@@ -222,43 +169,34 @@ def _title_of(section: str) -> str:
     return SECTIONS.get(name, f"Section {section}")
 
 
-def _standing(figure: Figure, protocol: str) -> Standing:
-    value = value_of(figure, protocol)
-    if value is None:
-        return Standing(figure, None, None, "–", "", "", "", open=False, why="it was not measured")
-    known = is_known(value.value)
-    return Standing(
-        figure=figure,
-        found=value,
-        value=value.value if known else None,
-        text=few_digits(value.value) if known or not value.rank else "never",
-        rank=ordinal(value.rank) if value.rank and figure.better else "",
-        interval=interval(value.low, value.high),
-        place=place_of(figure, value),
-        open=bool(value.unsure),
-        why="" if known else value.why,
-    )
+def standing_of(value: FigureValue | None) -> str:
+    """A value of a figure where there is little room."""
+    is_last = value is not None and value.value is None and value.rank
+    return "never" if is_last else few_digits(value.value if value else None)
 
 
-def verdict_of(
-    answer: Answer | None, criterion: Criterion, unit: str
-) -> tuple[Verdict, str, tuple[str, ...]]:
+def rank_of(figure: Figure, value: FigureValue | None) -> str:
+    """The rank of a value, e.g. 2nd; "" if it has none."""
+    return ordinal(value.rank) if value and value.rank and figure.better else ""
+
+
+def verdict_of(answer: Answer | None, criterion: Criterion) -> tuple[Verdict, str, tuple[str, ...]]:
     """Verdict, words, and runs of one protocol's answer."""
     if not criterion.answers:
         return NOT_SHOWN, "", ()
     if answer is None or answer.passes is None:
         return NOT_KNOWN, answer.why if answer else "", ()
     verdict = MEETS if answer.passes else MEETS_NOT
-    worst = with_unit(format_number(answer.worst), unit) if is_known(answer.worst) else ""
+    worst = shown(answer.worst, criterion.unit) if is_known(answer.worst) else ""
     return verdict, worst, tuple(answer.runs)
 
 
-def bound_of(criterion: Criterion, unit: str) -> str:
+def _bound(criterion: Criterion) -> str:
     """What the rule of a criterion comes to, e.g. "at least 80 %"; "" without a rule."""
     if criterion.bound is None:
         return ""
     side = " ".join(criterion.rule.split()[:2])
-    return f"{side} {with_unit(format_number(criterion.bound), unit)}"
+    return f"{side} {shown(criterion.bound, criterion.unit)}"
 
 
 def evaluation_page(report: EvaluationReport) -> str:
@@ -277,10 +215,12 @@ def evaluation_page(report: EvaluationReport) -> str:
         "version": __version__,
         "labels": [each.label for each in evaluation.evaluated],
         "html_name": f"evaluation-{evaluation.name}",
-        "units": {each.key: each.unit for each in evaluation.figures},
         "figure_anchor": figure_anchor,
         "direction": lambda figure: direction(figure.judged),
         "section_of": section_of,
+        "standing_of": standing_of,
+        "rank_of": rank_of,
+        "interval": interval,
         "not_met": MEETS_NOT,
         "drawn": {each.chart_id for each in charts},
         "runs": [each for each in runs if each["evaluated"]],

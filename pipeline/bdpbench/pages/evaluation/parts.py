@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, TypeAlias, cast
 
@@ -24,9 +25,9 @@ from bdpbench.contracts.evaluation import (
 from bdpbench.contracts.judged import Found, direction, places
 from bdpbench.pages.curves import points_of_lines, settled
 from bdpbench.pages.evaluation.findings import is_known, nearest
+from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_specs import Axes, valued_matrix
 from bdpbench.pages.names import (
-    Captions,
     ParameterWords,
     broken_dash_of,
     dash_of,
@@ -37,6 +38,7 @@ from bdpbench.pages.series import RunSeries, points_of
 from bdpbench.pages.specs import Chart, CurveContent, Styles, TimeContent, spec_content
 from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
 from bdpbench.pages.text import format_number, joined, listed
+from bdpbench.pages.texts import Elsewhere
 from bdpbench.units import axis_title, several, with_unit
 
 Prints: TypeAlias = Mapping[tuple[str, str, str, str], float]
@@ -134,43 +136,64 @@ class ShownStudy:
     """A study with its parts.
 
     Attributes:
+        parts: by their keys.
         place: whose place the evaluated protocols take in all of them, in a sentence, else "".
         answer: in how many values the evaluated protocols are best and worst, "" if in none.
     """
 
     study: EvaluatedStudy
-    parts: tuple[ShownPart, ...]
+    parts: Mapping[str, ShownPart]
     place: str
     answer: str
 
 
-class Parts:
-    """Makes tables and charts of the cells of an evaluation.
+@dataclass(frozen=True)
+class Earlier:
+    """An earlier evaluation, and how it is named."""
 
-    Args:
-        evaluation: the document.
-        cells: its cells, see ``cells_schema``.
-        captions: words of charts over time.
+    name: str
+    evaluation: Evaluation
+    cells: pl.DataFrame
+
+
+@dataclass(frozen=True)
+class EvaluationInputs:
+    """An evaluation with what its page needs.
+
+    Attributes:
+        evaluation, cells: see ``contracts/evaluation.py``.
         prints: numbers that the studies print.
         load_series: series of runs over time.
+        earlier: what it is compared with, if anything.
+        elsewhere: key of an evaluated protocol → what reports of other studies say about it.
     """
 
-    def __init__(
-        self,
-        evaluation: Evaluation,
-        cells: pl.DataFrame,
-        captions: Captions,
-        prints: Prints,
-        load_series: LoadSeries,
-    ) -> None:
-        self._evaluation, self._cells, self._captions = evaluation, cells, captions
-        self._prints, self._load_series = prints, load_series
+    evaluation: Evaluation
+    cells: pl.DataFrame
+    prints: Prints
+    load_series: LoadSeries
+    earlier: Earlier | None = None
+    elsewhere: Mapping[str, Sequence[Elsewhere]] = field(default_factory=dict)
+
+
+class Parts:
+    """Makes tables and charts of the cells of an evaluation; ``cells`` have the printed values."""
+
+    def __init__(self, inputs: EvaluationInputs) -> None:
+        self._evaluation, self._load_series = inputs.evaluation, inputs.load_series
+        self._captions = read_captions()
         self._texts: dict[str, str] = {}
+        printed = [_printed(row, inputs.prints) for row in inputs.cells.iter_rows(named=True)]
+        self.cells = inputs.cells.with_columns(printed=pl.Series(printed, dtype=pl.Float64))
 
     @cached_property
     def protocols(self) -> dict[str, EvaluatedProtocol]:
         """Key → protocol, in the order of the document."""
         return {each.key: each for each in self._evaluation.protocols}
+
+    @cached_property
+    def _labels(self) -> dict[str, str]:
+        return self._evaluation.labels
 
     @property
     def _new(self) -> list[str]:
@@ -192,26 +215,21 @@ class Parts:
         figures = self._evaluation.figures
         judged = {(each.study, each.part, each.column) for each in figures}
         ordered = sorted(self._evaluation.studies, key=lambda each: not each.paper)
-        return [
-            self._shown_study(
-                study,
-                {
-                    key: part
-                    for key, part in study.parts.items()
-                    if part.kind != "table"
-                    or any((study.key, key, name) not in judged for name in part.columns)
-                },
-            )
-            for study in ordered
-        ]
-
-    def _shown_study(self, study: EvaluatedStudy, parts: Mapping[str, Part]) -> ShownStudy:
-        shown = tuple(self._shown(study, *each) for each in parts.items())
-        places = {each.place for each in shown}
-        place = places.pop() if len(places) == 1 else ""
-        if place:
-            shown = tuple(replace(each, place="") for each in shown)
-        return ShownStudy(study, shown, place, "; ".join(self._compares(study=study.key)))
+        found = []
+        for study in ordered:
+            shown = {
+                key: self._shown(study, key, part)
+                for key, part in study.parts.items()
+                if part.kind != "table"
+                or any((study.key, key, name) not in judged for name in part.columns)
+            }
+            takes = {each.place for each in shown.values()}
+            place = takes.pop() if len(takes) == 1 else ""
+            if place:
+                shown = {key: replace(each, place="") for key, each in shown.items()}
+            answer = "; ".join(self._compares(study=study.key))
+            found.append(ShownStudy(study, shown, place, answer))
+        return found
 
     @cached_property
     def _placed(self) -> list[tuple[Mapping[str, Any], str]]:
@@ -222,7 +240,7 @@ class Parts:
         columns = self._evaluation.columns.items()
         judged = {place: column.judged for place, column in columns if column.better}
         groups: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
-        for cell in self._cells.iter_rows(named=True):
+        for cell in self.cells.iter_rows(named=True):
             is_placed = is_known(cell["value"]) or never_reached(cell["value"], cell["why"])
             if is_placed and (cell["study"], cell["part"], cell["column"]) in judged:
                 groups.setdefault(tuple(cell[each] for each in _CELL), []).append(cell)
@@ -244,7 +262,7 @@ class Parts:
                 if all(cell[name] == value for name, value in wanted.items())
             ]
             if own:
-                who = f"{self.protocols[key].label}: " if len(self._new) > 1 else ""
+                who = f"{self._labels[key]}: " if len(self._new) > 1 else ""
                 best, worst = own.count("first"), own.count("last")
                 of = several(len(own), "value")
                 yield f"{who}best in {best or 'none'} and worst in {worst or 'none'} of {of}"
@@ -260,11 +278,11 @@ class Parts:
         if not known:
             return None
         never = [
-            self.protocols[each.protocol].label
+            self._labels[each.protocol]
             for each in figure.values
             if each.rank and not is_known(each.value)
         ]
-        order = [self.protocols[each.protocol].label for each in known]
+        order = [self._labels[each.protocol] for each in known]
         bars = pl.DataFrame(
             [
                 {
@@ -280,7 +298,7 @@ class Parts:
             schema_overrides=dict.fromkeys(("mean", "lower", "upper"), pl.Float64),
         )
         colours = [self.protocols[each.protocol].colour for each in known]
-        marked = [self.protocols[key].label for key in self._new]
+        marked = [self._labels[key] for key in self._new]
         quantity = axis_title(figure.title, figure.unit)
         return Chart(
             chart_id=f"figure-{figure.key}",
@@ -297,14 +315,14 @@ class Parts:
         )
 
     def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:
-        own = self._cells.filter(study=study.key, part=key)
+        own = self.cells.filter(study=study.key, part=key)
         lacks = own.filter(pl.col("evaluated") & (pl.col("why") != "") & pl.col("value").is_null())
         return ShownPart(
             part=part,
             anchor=f"part-{study.key}-{key}",
             place=self._place(part) if study.paper else "",
             answer="; ".join(self._compares(study=study.key, part=key)),
-            table=None if part.kind == "history" else self._table(study, part, own),
+            table=None if part.kind == "history" else self._table(part, own),
             charts=tuple(self._charts(study, key, part, own)),
             lacking=tuple(_lacking(part, lacks)),
         )
@@ -312,99 +330,67 @@ class Parts:
     def _place(self, part: Part) -> str:
         """Whose place the evaluated protocols take, in a sentence; "" if nobody's."""
         places = list(dict.fromkeys(part.in_place_of.values()))
-        new = [self.protocols[key].label for key in self._new]
+        new = [self._labels[key] for key in self._new]
         if not places:
             return ""
         takes = "takes" if len(new) == 1 else "in turn take"
         return f"{listed(new)} {takes} the place of {listed(places)}; all else is as it was."
 
-    def _label(self, protocol: str, own_key: str, alike: Mapping[str, int]) -> str:
-        """Label of a protocol; with its key in the study where that has several of the kind."""
-        label = self.protocols[protocol].label
-        return f"{label} ({own_key})" if alike.get(protocol, 1) > 1 and own_key else label
-
-    def _in_order(self, cells: pl.DataFrame) -> pl.DataFrame:
-        """Cells in the order of the protocols."""
-        order = list(self.protocols)
-        places = pl.Series("place", [order.index(each) for each in cells["protocol"]], pl.Int64)
-        return cells.with_columns(places).sort("place", maintain_order=True).drop("place")
-
     def _named(self, own: pl.DataFrame) -> pl.DataFrame:
-        """Cells in the order of the protocols, with their ``label``."""
-        keys = own.select("protocol", "own_key").unique(maintain_order=True)
-        alike = dict(keys.group_by("protocol").len().iter_rows())
-        labels = [
-            self._label(protocol, own_key, alike)
-            for protocol, own_key in own.select("protocol", "own_key").rows()
-        ]
-        return self._in_order(own.with_columns(pl.Series("label", labels, pl.String)))
+        """Cells in the order of the protocols, with their ``label``.
 
-    def _table(self, study: EvaluatedStudy, part: Part, own: pl.DataFrame) -> PartTable:
-        named = self._named(own)
+        The label has the key in the study where that has several protocols of the kind.
+        """
+        order, keys = list(self.protocols), own.select("protocol", "own_key")
+        alike = Counter(keys.unique()["protocol"])
+        labels = [
+            f"{self._labels[protocol]} ({own_key})"
+            if alike[protocol] > 1 and own_key
+            else self._labels[protocol]
+            for protocol, own_key in keys.iter_rows()
+        ]
+        places = [order.index(each) for each in own["protocol"]]
+        columns = (pl.Series("label", labels, pl.String), pl.Series("place", places, pl.Int64))
+        return own.with_columns(columns).sort("place", maintain_order=True)
+
+    def _table(self, part: Part, own: pl.DataFrame) -> PartTable:
+        cells = self._named(own)
+        quantity, is_apart = "", False
         if part.kind == "table":
-            heads = [(key, each.title, each.unit) for key, each in part.columns.items()]
-            keys = named["column"]
-            several = named.group_by("label", "column", "row", "panel").agg(
-                pl.col("beside").n_unique()
-            )
-            is_apart = bool((several["beside"] > 1).any())
-            names = {key: each.label for key, each in self.protocols.items()}
-            named = named.with_columns(
-                pl.col("beside").replace(names) if is_apart else pl.lit("").alias("beside")
-            )
-            others = pl.concat_list("row", "panel", "beside")
+            heads = {key: (each.title, each.unit) for key, each in part.columns.items()}
+            places = cells.group_by("label", "column", "row", "panel")
+            is_apart = bool((places.agg(pl.col("beside").n_unique())["beside"] > 1).any())
+            cells = cells.with_columns(head="column")
         else:
-            is_matrix = part.kind == "matrix"
-            named = named if is_matrix else named.sort("x", maintain_order=True)
-            keys = named["beside"] if is_matrix else _points(named["x"])
-            order = [*self.protocols] if is_matrix else [*keys.unique(maintain_order=True)]
-            present = set(keys)
-            heads = [(key, self._head(part, key), "") for key in order if key in present]
-            others = pl.concat_list("row", "panel")
-            named = named if is_matrix else self._in_order(named.with_columns(key=keys))
-            keys = keys if is_matrix else named["key"]
-        shown = named.with_columns(key=keys, others=others.list.join(", "))
-        shown = shown.with_columns(others=pl.col("others").str.strip_chars(", "))
-        rows = []
-        for (label, other), group in shown.group_by("label", "others", maintain_order=True):
-            found = {row["key"]: row for row in group.iter_rows(named=True)}
-            cells = tuple(self._cell(study.key, found.get(key)) for key, _, _ in heads)
-            evaluated = bool(group["evaluated"].any())
-            rows.append(TableRow(str(label), evaluated, str(other), cells))
+            (column,) = part.columns.values()
+            quantity = axis_title(column.title, column.unit)
+            if part.kind == "matrix":
+                present = set(cells["beside"])
+                heads = {key: (self._labels[key], "") for key in self.protocols if key in present}
+                cells = cells.with_columns(head="beside")
+            else:
+                points = [format_number(each) for each in cells["x"].unique().sort()]
+                heads = {each: (with_unit(each, part.x_unit), "") for each in points}
+                texts = [format_number(each) for each in cells["x"]]
+                cells = cells.with_columns(head=pl.Series(texts, dtype=pl.String))
+        found: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+        for cell in cells.iter_rows(named=True):
+            beside = self._labels.get(cell["beside"], "") if is_apart else ""
+            other = joined(cell["row"], cell["panel"], beside)
+            found.setdefault((cell["label"], other), {})[cell["head"]] = cell
+        rows = [
+            TableRow(
+                label,
+                any(each["evaluated"] for each in of_row.values()),
+                other,
+                tuple(_cell_text(of_row.get(key)) for key in heads),
+            )
+            for (label, other), of_row in found.items()
+        ]
         if any(each.row for each in rows):  # a case of the paper with all protocols in it
             cases = list(dict.fromkeys(each.row for each in rows))
             rows.sort(key=lambda each: cases.index(each.row))
-        quantity = ""
-        if part.kind != "table":
-            (column,) = part.columns.values()
-            quantity = axis_title(column.title, column.unit)
-        return _without_absent([(title, unit) for _, title, unit in heads], rows, quantity)
-
-    def _head(self, part: Part, key: str) -> str:
-        if part.kind == "matrix":
-            return self.protocols[key].label if key in self.protocols else key
-        return with_unit(key, part.x_unit)
-
-    def _cell(self, study: str, row: Mapping[str, Any] | None) -> CellText:
-        if row is None:
-            return CellText(None, _DASH, "", "", "", ())
-        value, low, high = row["value"], row["low"], row["high"]
-        ids = [each for each in row["run_ids"] or () if each]
-        printed = self.printed(study, ids, row["metric"], row["subject"])
-        known = is_known(value)
-        return CellText(
-            value=value if known else None,
-            text=format_number(value, like=printed) if known else _DASH,
-            interval=interval(low, high),
-            printed="" if printed is None else format_number(printed, like=printed),
-            why="" if known else row["why"],
-            run_ids=tuple(ids),
-        )
-
-    def printed(self, study: str, ids: Sequence[str], metric: str, subject: str) -> float | None:
-        """The number that a study prints for the runs of a cell; None if it prints none."""
-        found = (self._prints.get((study, each, metric, subject)) for each in ids)
-        return next((each for each in found if each is not None), None)
+        return _without_absent(list(heads.values()), rows, quantity)
 
     def _charts(
         self, study: EvaluatedStudy, key: str, part: Part, own: pl.DataFrame
@@ -420,7 +406,7 @@ class Parts:
                     name = f"{prefix}-{number}" if panel else prefix
                     title = joined(part.title, self._panel(part, panel))
                     draw = self._matrix if part.kind == "matrix" else self._curve
-                    yield draw(name, title, study.key, part, of_panel)
+                    yield draw(name, title, part, of_panel)
 
     def _panel(self, part: Part, value: str) -> str:
         """The value of a panel with the name of its parameter; "" without panels."""
@@ -432,9 +418,7 @@ class Parts:
         except ValueError:
             return words.with_value(part.panels, value)
 
-    def _curve(
-        self, chart_id: str, title: str, study: str, part: Part, cells: pl.DataFrame
-    ) -> Chart:
+    def _curve(self, chart_id: str, title: str, part: Part, cells: pl.DataFrame) -> Chart:
         (column,) = part.columns.values()
         lines = cells.with_columns(
             series=pl.when(pl.col("row") == "")
@@ -456,7 +440,10 @@ class Parts:
         name = self._captions.parameters.get(part.x or "") or part.x_title or part.x or ""
         abscissa = Abscissa(axis_title(name, part.x_unit), name)
         quantity = axis_title(column.title, column.unit)
-        printed = self._printed_points(study, lines)
+        points = (pl.col("printed").alias(each) for each in ("value", "lower", "upper"))
+        printed = lines.filter(pl.col("printed").is_not_null()).select(
+            "x", *points, "series", verdict=pl.lit("printed")
+        )
         new = lines.filter(lines["protocol"].is_in(self._new))["series"].unique(maintain_order=True)
         spec = sweep_spec(measured, printed, styles, abscissa, quantity, intervals, new.to_list())
         return Chart(
@@ -488,27 +475,10 @@ class Parts:
             seen.append(protocol)
         return found
 
-    def _printed_points(self, study: str, lines: pl.DataFrame) -> pl.DataFrame:
-        points = [
-            {
-                "x": row["x"],
-                **dict.fromkeys(("value", "lower", "upper"), printed),
-                "series": row["series"],
-                "verdict": "printed",
-            }
-            for row in lines.iter_rows(named=True)
-            if (printed := self.printed(study, row["run_ids"] or (), row["metric"], row["subject"]))
-            is not None
-        ]
-        schema = dict.fromkeys(("x", "value", "lower", "upper"), pl.Float64)
-        return pl.DataFrame(points, schema={**schema, "series": pl.String, "verdict": pl.String})
-
-    def _matrix(
-        self, chart_id: str, title: str, study: str, part: Part, cells: pl.DataFrame
-    ) -> Chart:
+    def _matrix(self, chart_id: str, title: str, part: Part, cells: pl.DataFrame) -> Chart:
         (column,) = part.columns.values()
         others = [each for each in self.protocols if each in set(cells["beside"])]
-        columns = [self.protocols[each].label for each in others]
+        columns = [self._labels[each] for each in others]
         rows = cells["label"].unique(maintain_order=True).to_list()
         values = cells["value"].to_list()
         largest = max(map(abs, values)) or 1.0
@@ -516,9 +486,7 @@ class Parts:
         shown = cells.select(
             pl.lit("").alias("panel"),
             row="label",
-            column=pl.col("beside").replace_strict(
-                {each: self.protocols[each].label for each in others}
-            ),
+            column=pl.col("beside").replace_strict({each: self._labels[each] for each in others}),
             value="value",
             text=pl.Series([few_digits(each, digits=2) for each in values]),
             run_id=pl.col("run_ids").list.first(),
@@ -581,7 +549,7 @@ class Parts:
         first = self._series_of(runs[0].run_id)
         ends = [points_of(first, table, each)[0][-1] for each in first.get(table, {})]
         words = self._captions.charts[table]
-        labels = [self.protocols[each.protocol].label for each in runs]
+        labels = [self._labels[each.protocol] for each in runs]
         content: TimeContent = {
             "kind": table,
             "end": max(ends, default=0.0) or 1.0,
@@ -604,6 +572,26 @@ class Parts:
                 return {}
             self._texts[run_id] = text
         return cast("RunSeries", json.loads(self._texts[run_id]))
+
+
+def _printed(cell: Mapping[str, Any], prints: Prints) -> float | None:
+    """The number that a study prints for the runs of a cell; None if it prints none."""
+    places = ((cell["study"], run, cell["metric"], cell["subject"]) for run in cell["run_ids"])
+    return next((prints[each] for each in places if each in prints), None)
+
+
+def _cell_text(cell: Mapping[str, Any] | None) -> CellText:
+    if cell is None:
+        return CellText(None, _DASH, "", "", "", ())
+    printed, known = cell["printed"], is_known(cell["value"])
+    return CellText(
+        value=cell["value"] if known else None,
+        text=format_number(cell["value"], like=printed) if known else _DASH,
+        interval=interval(cell["low"], cell["high"]),
+        printed="" if printed is None else format_number(printed, like=printed),
+        why="" if known else cell["why"],
+        run_ids=tuple(cell["run_ids"]),
+    )
 
 
 def _without_absent(
@@ -644,10 +632,6 @@ def few_digits(value: float | None, digits: int = 3) -> str:
     ('0.679', '9,410', '99.4', '–')
     """
     return format_number(float(f"{value:.{digits}g}") if is_known(value) else None)
-
-
-def _points(values: pl.Series) -> pl.Series:
-    return pl.Series([format_number(each) for each in values], dtype=pl.String)
 
 
 def _lacking(part: Part, lacks: pl.DataFrame) -> Iterator[str]:

@@ -179,7 +179,7 @@ def test_a_signal_leaves_no_process_and_no_change(old: Path, finished: Path) -> 
         },
     )
     reports = (finished / "results" / "runs").glob
-    wait_for(lambda: child.poll() is not None or list(reports("*/*/progress")), "simulation")
+    wait_for(lambda: child.poll() is not None or list(reports("*/*/ns.log")), "simulation")
     child.send_signal(signal.SIGTERM)
     said, _ = child.communicate(timeout=HANGS_S)
     assert child.returncode == 1

@@ -134,6 +134,7 @@ def test_a_batch_that_is_tried_again_leaves_out_what_has_failed(
     plan = json.loads((batches / "0000.json").read_text())
     first, *others = dict.fromkeys(run["run_id"] for run in plan["runs"])
     runs = finished / "results" / "runs"
+    run_folder(runs, first).mkdir(parents=True)
     (run_folder(runs, first) / "error.txt").write_text("error of the first attempt\n")
     (batches / "0000.told").write_text(f"begun {first}\nfailed {first}\n")
     again = bdpbench("simulate", "--keep-going", "--batch", str(batches), "--index", "0")

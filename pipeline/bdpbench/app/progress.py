@@ -19,7 +19,7 @@ from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, events_in
 from bdpbench.contracts.scorecard import NUMBER_VERDICTS, NumberVerdict, ScoredNumber
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.ns2_process import PROGRESS_NAME, simulated_time
+from bdpbench.simulation.ns2_process import simulated_time
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -127,7 +127,7 @@ class Watch:
         """
         ended = tuple(each for path in batches_dir.glob("*.told") for each in self._events_of(path))
         for run_id, last in self._running.items():
-            told = simulated_time(run_folder(self._runs_dir, run_id) / PROGRESS_NAME)
+            told = simulated_time(run_folder(self._runs_dir, run_id))
             if told is not None:
                 self._running[run_id] = replace(last, simulated_s=told[0], end_s=told[1])
         running = tuple(self._running.values())

@@ -37,7 +37,7 @@ _COMMANDS = {
     "test": ("tools", "Run bdpbench's own tests."),
     "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
     "plan": ("stages", "Write the plan of a tier, and batches of its missing runs."),
-    "simulate": ("stages", "Simulate one planned run, or all runs of a batch."),
+    "simulate": ("stages", "Simulate all runs of a batch."),
 }
 
 

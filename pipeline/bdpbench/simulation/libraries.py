@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from bdpbench.contracts.files import write_atomically, write_text_atomically, written_text
+from bdpbench.contracts.files import utf8_text, write_atomically, write_text_atomically
 from bdpbench.contracts.kept import difference, seal
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
@@ -178,7 +178,7 @@ def _replace_headers(folder: ComponentFolder, inner: Path) -> None:
     """Make empty files of the kernel's and ns-2's headers that the code includes."""
     inner.mkdir(parents=True)
     for path in folder.code:
-        for given in _INCLUDE.findall(written_text(path)):
+        for given in _INCLUDE.findall(utf8_text(path)):
             name = given[1:-1]
             if given.startswith("<") or _NS2_HEADER.fullmatch(name):
                 made = (inner / name).resolve()
@@ -239,7 +239,7 @@ def _check_module(folder: ComponentFolder, module: Path, library: Path) -> None:
 
 def _line(module: Path, pattern: str, number: int = 1) -> int:
     """The line of the module's ``number``-th text of this pattern; 1 if there is none."""
-    text = written_text(module)
+    text = utf8_text(module)
     places = [match.start() for match in re.finditer(pattern, text)]
     place = places[min(number, len(places)) - 1] if places else 0
     return 1 + text.count("\n", 0, place)
@@ -385,7 +385,7 @@ def _use_of(symbol: str, folder: ComponentFolder) -> str:
     """The first line of the code that uses what a linker calls so; the folder if there is none."""
     name = re.sub(r"\(.*", "", symbol).rpartition("::")[2]
     for path in folder.code:
-        for number, line in enumerate(written_text(path).splitlines(), start=1):
+        for number, line in enumerate(utf8_text(path).splitlines(), start=1):
             if re.search(rf"\b{re.escape(name)}\b", line):
                 return f"{path}:{number}"
     return str(folder.path)

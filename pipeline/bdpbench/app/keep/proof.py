@@ -11,12 +11,12 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from bdpbench.app.keep.bundle import Portable
-from bdpbench.app.planning import Prepared, exclusive, is_finished, write_plan
+from bdpbench.app.planning import Prepared, exclusive, is_finished
 from bdpbench.app.progress import make_view
 from bdpbench.app.run import Call, execution_of, ready, simulate_missing
-from bdpbench.contracts.plan import PlannedRun, study_folder
+from bdpbench.contracts.plan import PlannedRun, study_folder, write_plan_document
 from bdpbench.contracts.reports import KeptRun
-from bdpbench.contracts.runs import TakenOver, differences, read_run, read_spec
+from bdpbench.contracts.runs import TakenOver, differences, read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.simulate import script_record
@@ -60,7 +60,7 @@ def prove(kept: Sequence[KeptRun], prepared: Prepared, size: int, say: Say) -> l
     """
     pairs = _pairs(kept, prepared.runs)
     changed = [pair for pair in pairs if pair.kept["run_id"] != pair.today["run_id"]]
-    write_plan(prepared)
+    write_plan_document(prepared.paths.plan, prepared.plan)
     kinds = _kinds(changed)
     samples = [sample_of(kind, size) for kind in kinds]
     sampled = {pair.today["run_id"]: pair for sample in samples for pair in sample}
@@ -177,13 +177,12 @@ def _renamed(pair: Pair, sample: Sequence[Pair], prepared: Prepared) -> KeptRun:
         "build_id": kept["ns2"]["build_id"],
         "sample": [each.today["run_id"] for each in sample],
     }
-    folder = prepared.paths.run(today["run_id"])
     portable = Portable(prepared.plan["study"], study_folder(prepared.plan))
     return {
         **kept,
         "run_id": today["run_id"],
         "identity": today["identity"],
         "argv": today["identity"]["argv"],
-        "script": portable.script(script_record(read_spec(folder))),
+        "script": portable.script(script_record(today)),
         "taken_over": source,
     }

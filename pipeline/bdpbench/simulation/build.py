@@ -15,11 +15,11 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import cast
 
-from bdpbench.contracts.files import FolderState, known_sha256_of, state_of
+from bdpbench.contracts.files import known_sha256_of
 from bdpbench.contracts.kept import difference
 from bdpbench.contracts.paths import home_dir, repository_root, tcl_dir
 from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE, Declared
@@ -95,14 +95,11 @@ def current_build_id(variant: str | None = None) -> str:
     Raises:
         BdpbenchError: when ``ns2/build.sh`` cannot tell.
     """
-    script = build_script()
-    wanted = variant or variant_of_runs()
-    return _printed_id(script, wanted, state_of(script.parent) if script.is_file() else ())
+    return _printed_id(build_script(), variant or variant_of_runs())
 
 
 @cache
-def _printed_id(script: Path, variant: str, state: FolderState) -> str:
-    """The output of the script, which depends only on the files of its folder."""
+def _printed_id(script: Path, variant: str) -> str:
     command = ["bash", str(script), "--variant", variant, "--print-id"]
     done = subprocess.run(
         command, capture_output=True, text=True, env=build_environment(), check=False
@@ -280,42 +277,23 @@ def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[
         BdpbenchError: when ns-2 does not answer.
     """
     triples = [word for each in declared for word in (each.kind, each.ns2_class, each.name or "-")]
-    script = tcl_dir() / "declared.tcl"
-    told = _answer(_state_of(build.binary), _state_of(script), tuple(triples))
-    answers = (line.split(" ", 2) for line in told.splitlines())
-    unknown = [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]
-    return unknown + _without_parameter(told, declared)
-
-
-def _state_of(path: Path) -> tuple[Path, int, int]:
-    """Path, modification time (ns) and size of a file; zeros if it does not exist."""
-    try:
-        about = path.stat()
-    except OSError:
-        return path, 0, 0
-    return path, about.st_mtime_ns, about.st_size
-
-
-@lru_cache(maxsize=32)
-def _answer(
-    binary: tuple[Path, int, int], script: tuple[Path, int, int], triples: tuple[str, ...]
-) -> str:
-    """ns-2's answers about declarations, cached as long as binary and script are unchanged."""
-    command = [str(binary[0]), str(script[0]), *triples]
+    command = [str(build.binary), str(tcl_dir() / "declared.tcl"), *triples]
     try:
         with tempfile.TemporaryDirectory() as scratch:
             linked = link_libraries(loads_libraries(triples), Path(scratch))
-            environment = {**os.environ, **NS2_LOCALE, **linked}
-            done = run(command, _TIMEOUT_S, cwd=scratch, env=environment)
+            done = run(command, _TIMEOUT_S, cwd=scratch, env={**os.environ, **NS2_LOCALE, **linked})
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BdpbenchError(f"ns-2 does not answer: {error}", where=str(binary[0])) from None
+        raise BdpbenchError(f"ns-2 does not answer: {error}", where=command[0]) from None
     if done.returncode != 0:
         raise BdpbenchError(
             f"ns-2 does not answer: {done.stderr.strip()}",
-            where=str(binary[0]),
+            where=command[0],
             hint="`./bdpbench ns2 build` rebuilds it if it is damaged",
         )
-    return done.stdout
+    told = done.stdout
+    answers = (line.split(" ", 2) for line in told.splitlines())
+    unknown = [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]
+    return unknown + _without_parameter(told, declared)
 
 
 def _without_parameter(text: str, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:

@@ -165,13 +165,9 @@ LEAST_FREE_BYTES = 4 * 2**20
 
 
 def is_full(folder: Path) -> bool:
-    """Whether ``folder`` is on a disk without room for bytes or further files.
-
-    Some file systems tell neither their size nor their number of files.
-    """
+    """Whether ``folder`` is on a disk that is full; some file systems do not tell their size."""
     facts = os.statvfs(folder)
-    no_bytes = facts.f_blocks > 0 and facts.f_bavail * facts.f_frsize < LEAST_FREE_BYTES
-    return no_bytes or (facts.f_files > 0 and facts.f_favail == 0)
+    return facts.f_blocks > 0 and facts.f_bavail * facts.f_frsize < LEAST_FREE_BYTES
 
 
 def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | None:

@@ -115,6 +115,14 @@ def build_prefix() -> Path:
     return Path(override) if override else home_dir() / "ns2"
 
 
+def read_facts(path: Path) -> BuildFacts:
+    """The facts recorded of a build; empty if there are none."""
+    try:
+        return cast("BuildFacts", json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, json.JSONDecodeError):
+        return BuildFacts()
+
+
 def find_build(build_id: str) -> Ns2Build | None:
     """The finished native build ``build_id``, or None if it does not exist.
 
@@ -124,12 +132,8 @@ def find_build(build_id: str) -> Ns2Build | None:
         BdpbenchError: when the binary is not the one that was built.
     """
     folder = build_prefix() / build_id
-    try:
-        info = cast("BuildFacts", json.loads((folder / INFO_NAME).read_text(encoding="utf-8")))
-    except (OSError, json.JSONDecodeError):
-        return None
-    binary = folder / BINARY_NAME
-    if not binary.is_file():
+    info, binary = read_facts(folder / INFO_NAME), folder / BINARY_NAME
+    if not info or not binary.is_file():
         return None
     check_binary(known_sha256_of(binary), info, str(binary))
     return Ns2Build(build_id, binary, info)

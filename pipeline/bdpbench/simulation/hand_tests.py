@@ -13,7 +13,6 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
@@ -327,7 +326,7 @@ def _check_queue(folder: QueueFolder, source: YamlFile, tests: Sequence[QueueTes
     for test, events in zip(tests, happening, strict=True):
         lines += (f"set {name} {value!r}" for name, value in _parameters(folder, test).items())
         lines.append(f"new {test.limit_pkts} {marking} {folder.file.random:d}")
-        lines += (each.words.format(repr(each.at_s)) for each in events)
+        lines += (words for *_, words in events)
         lines.append("show")
     index, found = -1, dict[str, Any]()
     for line in _answers(folder, "check_queue.h", "", lines):
@@ -335,9 +334,9 @@ def _check_queue(folder: QueueFolder, source: YamlFile, tests: Sequence[QueueTes
         if what == "new":
             index, found = index + 1, {"dropped": {}, "marked": {}, "left": {}}
         elif what == "wrong":
-            event = happening[index][int(words[0])]
-            said = f"{words[1]}() of the discipline {' '.join(words[2:])}, at {event.at_s:.10g} s"
-            raise source.error((index, "hears", event.place), f"{tests[index].name}: {said}")
+            at_s, place, _ = happening[index][int(words[0])]
+            said = f"{words[1]}() of the discipline {' '.join(words[2:])}, at {at_s:.10g} s"
+            raise source.error((index, "hears", place), f"{tests[index].name}: {said}")
         elif what == "length":
             found |= {"length_pkts": int(words[0]), "length_bytes": int(words[1])}
             for key, expected in tests[index].then:
@@ -348,29 +347,20 @@ def _check_queue(folder: QueueFolder, source: YamlFile, tests: Sequence[QueueTes
             found[what][int(words[0])] = float(words[1])
 
 
-@dataclass(frozen=True)
-class _Happening:
-    """One packet that arrives or may leave: time, place in the list of events, and the line."""
-
-    at_s: float
-    place: int
-    words: str
-
-
-def _in_order(test: QueueTest) -> list[_Happening]:
-    found: list[_Happening] = []
-    at_s = 0.0
+def _in_order(test: QueueTest) -> list[tuple[float, int, str]]:
+    """Each packet that arrives or may leave: time, place in the list of events, and the line."""
+    found, at_s = list[tuple[float, int, str]](), 0.0
     for place, event in enumerate(test.hears):
         if event.waits is not None:
             at_s = event.waits.at_s
-            found.append(_Happening(at_s, place, "waits {}"))
+            found.append((at_s, place, f"waits {at_s!r}"))
             continue
         said = event.arrives or event.departs or Departure()
         at_s = at_s if said.at_s is None else said.at_s
-        words = "departs {}"
+        what, about = "departs", ""
         if isinstance(said, Arrival):
-            words = f"arrives {{}} {said.bytes} {said.flow} {said.can_be_marked:d} {said.marked:d}"
-        found += [
-            _Happening(at_s + each * said.every_s, place, words) for each in range(said.packets)
-        ]
-    return sorted(found, key=lambda each: each.at_s)
+            what = "arrives"
+            about = f" {said.bytes} {said.flow} {said.can_be_marked:d} {said.marked:d}"
+        times = (at_s + each * said.every_s for each in range(said.packets))
+        found += ((time_s, place, f"{what} {time_s!r}{about}") for time_s in times)
+    return sorted(found, key=lambda each: each[0])

@@ -34,6 +34,7 @@ _MEANINGS = {
     127: "the binary or a library that it needs is not there",
 }
 """Exit status → what it usually means."""
+_NO_SPACE = re.compile(rb"no space left on device", re.IGNORECASE)
 _SIMTIME = re.compile(rb"^simtime (\S+) of (\S+)\n", re.MULTILINE)
 
 
@@ -91,9 +92,10 @@ def run_ns2(
         _, status, used = os.wait4(child.pid, 0)
         child.returncode = os.waitstatus_to_exitcode(status)
     wall_s = time.monotonic() - began
-    if is_full(names.folder):
+    failed = child.returncode != 0
+    if is_full(names.folder) or (failed and _NO_SPACE.search(_end_of_log(names.folder))):
         raise full_disk(names.folder)
-    if child.returncode != 0:
+    if failed:
         raise _failure(names, child.returncode)
     # The client of a container engine does not show the CPU time of ns-2 in the container.
     return Usage(

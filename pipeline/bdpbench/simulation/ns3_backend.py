@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import platform
 import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import known_sha256_of, write_atomically
@@ -18,7 +16,7 @@ from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run
 from bdpbench.simulation.backend import Command
-from bdpbench.simulation.build import INFO_NAME
+from bdpbench.simulation.build import INFO_NAME, read_facts
 from bdpbench.studies.ns3_program import (
     NS3_FLAGS,
     NS3_LIBRARIES,
@@ -74,7 +72,7 @@ class Ns3Backend:
     def is_built(self) -> bool:
         """Whether the program is there as it was compiled."""
         binary = self.folder / BINARY_NAME
-        facts = self._kept()
+        facts = read_facts(self.folder / INFO_NAME)
         return binary.is_file() and known_sha256_of(binary) == facts.get("binary_sha256")
 
     def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
@@ -89,14 +87,7 @@ class Ns3Backend:
         """
         if not self.is_built():
             self.build()
-        return self._kept()
-
-    def _kept(self) -> BuildFacts:
-        try:
-            text = (self.folder / INFO_NAME).read_text(encoding="utf-8")
-            return cast("BuildFacts", json.loads(text))
-        except (OSError, json.JSONDecodeError):
-            return BuildFacts()
+        return read_facts(self.folder / INFO_NAME)
 
 
 def _compile(made: Path) -> None:

@@ -340,6 +340,11 @@ def test_a_run_is_stopped_before_the_disk_is_full(
     assert not (run_dir / ".scratch").exists()
 
 
+def test_an_ns2_that_finds_no_room_is_told_as_a_full_disk(tmp_path: Path) -> None:
+    said = _failure(tmp_path, "echo 'could not open x: no space left on device'; exit 1")
+    assert said.startswith("cannot be written: the disk is full; ")
+
+
 def test_a_file_system_that_does_not_tell_its_size_is_not_taken_for_full(
     tmp_path: Path, backend: NativeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:

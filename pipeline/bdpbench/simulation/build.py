@@ -30,7 +30,7 @@ from bdpbench.processes import run, signals_interrupt, start
 BINARY_NAME = "ns"
 INFO_NAME = "ns-bdpbench.json"
 PREFIX_VARIABLE = "BDPBENCH_NS2_PREFIX"
-"""Environment variable of a cluster node with builds of its own (``simulation.backend``)."""
+"""Environment variable with another folder of builds."""
 
 LIBRARIES_VARIABLE = "BDPBENCH_LIBRARIES"
 """Environment variable by which ns-2 finds the libraries of protocols and queues in folders."""
@@ -216,12 +216,8 @@ def interface_dir() -> Path:
 
 
 def libraries_dir() -> Path:
-    """Folder of their libraries: for these headers, compiled in this way, for such machines.
-
-    A node of a cluster that has a build of ns-2 of its own also has libraries of its own.
-    """
-    builds = os.environ.get(PREFIX_VARIABLE)
-    return (Path(builds) if builds else home_dir()) / "libraries" / _interface_digest()
+    """Folder of their libraries: for these headers, compiled in this way, for such machines."""
+    return home_dir() / "libraries" / _interface_digest()
 
 
 FOLDER_CLASSES = tuple(f"{each}/" for each in (AGENT, MODULE_AGENT, QUEUE))
@@ -294,16 +290,10 @@ def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[
             where=command[0],
             hint="`./bdpbench ns2 build` rebuilds it if it is damaged",
         )
-    told = done.stdout
-    answers = (line.split(" ", 2) for line in told.splitlines())
+    answers = (line.split(" ", 2) for line in done.stdout.splitlines())
     unknown = [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]
-    return unknown + _without_parameter(told, declared)
-
-
-def _without_parameter(text: str, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:
-    """Parameters that congestion controls of TCP/Linux do not have, according to the agent."""
-    missing = set(_NO_PARAMETER.findall(text))
-    return [
+    missing = set(_NO_PARAMETER.findall(done.stdout))  # of congestion controls of TCP/Linux
+    return unknown + [
         (each, f"congestion control {each.ns2_class} of this ns-2 has no parameter {each.name!r}")
         for each in declared
         if each.kind == "parameter" and (each.name, each.ns2_class) in missing

@@ -28,7 +28,7 @@ _STILL_S = 3600.0
 _LOOK_S = 0.1
 _GRACE_S = 10.0
 """How long a container may take to end, s."""
-_LOG_LINES, _LOG_BYTES = 8, 1 << 20
+_LOG_LINES, _LOG_BYTES, _BLOCK_BYTES = 8, 1 << 20, 1 << 24
 _MEANINGS = {
     126: "the binary cannot be executed on this machine",
     127: "the binary or a library that it needs is not there",
@@ -123,21 +123,18 @@ def _wait(pid: int, names: RunNames, failures: Sequence[BaseException]) -> None:
                     raise full_disk(names.folder)
                 # Looks are counted, so that time does not count for which all of us are stopped.
                 still_s += _LOOK_S
-                for found in filter(None, map(_SIMTIME.match, told)):
-                    still_s, reached = 0.0, f"at {found[1].decode(errors='replace')} s"
+                for now_s, _ in _SIMTIME.findall(told.read(_BLOCK_BYTES)):
+                    still_s, reached = 0.0, f"at {now_s.decode(errors='replace')} s"
                 if still_s > _STILL_S:
-                    raise _stands_still(names, reached)
+                    raise BdpbenchError(
+                        f"{names.simulator} was stopped: its simulated time stood still {reached} "
+                        f"for {_STILL_S / 60:g} minutes",
+                        where=names.run,
+                        hint=f"the script is {names.script}; does a loop of it, or of a law, never "
+                        "end?",
+                    )
     finally:
         os.close(descriptor)
-
-
-def _stands_still(names: RunNames, reached: str) -> BdpbenchError:
-    return BdpbenchError(
-        f"{names.simulator} was stopped: its simulated time stood still {reached} for "
-        f"{_STILL_S / 60:g} minutes",
-        where=names.run,
-        hint=f"the script is {names.script}; does a loop of it, or of a law, never end?",
-    )
 
 
 def simulated_time(run_dir: Path) -> tuple[float, float] | None:

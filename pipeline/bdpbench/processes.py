@@ -1,8 +1,8 @@
 """Programs that end with the call of bdpbench that started them, however it ends (Linux).
 
-A program that starts others has a process group, and all of that ends when it ends or is ended:
-``run`` for what a program prints, ``started`` for one to follow. Those that belong to the group of
-the caller, with which they are ended or interrupted from the keyboard, are started by ``start``.
+Each has a process group, all of which ends with the block of ``started``; where that cannot be,
+because this process was killed, the kernel kills the program (``start``) and a stage, which is no
+child of the call, itself (``end_with_call``).
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -23,7 +24,7 @@ from typing import Any
 CALL_VARIABLE = "BDPBENCH_CALL"
 """Environment variable that identifies the call to the stages that it starts."""
 
-_PR_SET_PDEATHSIG = 1
+_PR_SET_PDEATHSIG, _PRCTL = 1, ctypes.CDLL(None).prctl
 _POLL_S = 0.01
 _KILLED_S = 60.0
 """How long to wait for killed processes, s: longer than the kernel takes where it is busy."""
@@ -64,39 +65,32 @@ def run(
 def started(
     command: Sequence[str], grace_s: float, **options: Any
 ) -> Iterator[subprocess.Popen[Any]]:
-    """A program in a process group, all of which is ended with the block: see ``end_group``."""
+    """A program in a process group, all of which ends with the block, in ``grace_s`` or killed."""
     with start(command, process_group=0, **options) as child:
         try:
             yield child
         finally:
-            end_group(child.pid, grace_s)
+            _end_group(child.pid, grace_s)
 
 
 def start(command: Sequence[str], **options: Any) -> subprocess.Popen[Any]:
-    """Start a program that reads nothing, if not told otherwise, and dies with its parent."""
-    options = {"stdin": subprocess.DEVNULL, **options}
-    return subprocess.Popen(command, preexec_fn=_dying_with_parent(), **options)
+    """Start a program that reads nothing, if not told otherwise, and dies with this thread.
 
-
-def _dying_with_parent() -> Callable[[], None]:
-    """A ``preexec_fn``: the kernel kills the child when the thread that starts it ends.
-
-    Only the child is killed, not its own children (prctl(2), PR_SET_PDEATHSIG).
+    It alone: what it has started does not (prctl(2), PR_SET_PDEATHSIG).
     """
-    parent, library = os.getpid(), ctypes.CDLL(None)
+    options = {"stdin": subprocess.DEVNULL, **options}
+    return subprocess.Popen(command, preexec_fn=partial(_die_with, os.getpid()), **options)
 
-    def prepare() -> None:
-        library.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
-        if os.getppid() != parent:  # the parent had ended before the prctl call
-            os._exit(1)
 
-    return prepare
+def _die_with(parent: int) -> None:
+    _PRCTL(_PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # it had ended before the call above
+        os._exit(1)
 
 
 def name_of_this_call() -> str:
-    """The value of ``CALL_VARIABLE``: machine, process id, and start time of that process."""
-    pid = os.getpid()
-    return f"{_machine()} {pid} {_start_of(pid)}"
+    """The value of ``CALL_VARIABLE``: machine and process id."""
+    return f"{_machine()} {os.getpid()}"
 
 
 def end_with_call() -> None:
@@ -105,17 +99,13 @@ def end_with_call() -> None:
     A stage is not a child of the call, since Snakemake and a shell are in between, so the kernel
     does not end it by itself. A call on another machine, as on a cluster, is not watched.
     """
-    machine, _, process = os.environ.get(CALL_VARIABLE, "").partition(" ")
-    if not process or machine != _machine():
-        return
-    pid, _, started = process.partition(" ")
-    try:
-        descriptor = os.pidfd_open(int(pid))
-    except ProcessLookupError:
-        os._exit(1)
-    if _start_of(int(pid)) != started:  # its process id belongs to another process by now
-        os._exit(1)
-    threading.Thread(target=_end_after, args=(descriptor,), daemon=True).start()
+    machine, _, pid = os.environ.get(CALL_VARIABLE, "").partition(" ")
+    if machine == _machine():
+        try:
+            descriptor = os.pidfd_open(int(pid))
+        except ProcessLookupError:
+            os._exit(1)
+        threading.Thread(target=_end_after, args=(descriptor,), daemon=True).start()
 
 
 def _end_after(descriptor: int) -> None:
@@ -129,19 +119,6 @@ def _machine() -> str:
     """Identifies the machine or container, each of which has process ids of its own."""
     boot = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
     return f"{boot}/{Path('/proc/self/ns/pid').readlink()}"
-
-
-def stat_of(pid: int) -> list[str]:
-    """What the kernel tells of a process, from its state on; empty if there is no such process."""
-    with suppress(OSError):
-        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
-        return stat.rpartition(")")[2].split()
-    return []
-
-
-def _start_of(pid: int) -> str:
-    """Start time of a process, in clock ticks since boot; "" if there is no such process."""
-    return next(iter(stat_of(pid)[19:]), "")
 
 
 def signal_words(number: signal.Signals) -> str:
@@ -167,29 +144,25 @@ def signals_interrupt() -> Iterator[None]:
             signal.signal(each, handler)
 
 
-def end_group(group: int, grace_s: float) -> None:
-    """End all processes of a group, and wait until none is alive.
-
-    They are asked first, unless ``grace_s`` is 0, and killed after that time, s.
-    """
-    try:
-        if grace_s:
-            _signal_group(group, signal.SIGTERM, grace_s)
-    finally:
-        _signal_group(group, signal.SIGKILL, _KILLED_S)
+def _end_group(group: int, grace_s: float) -> None:
+    """End all processes of a group: ask, kill them after that time, wait until none is alive."""
+    for number, most_s in ((signal.SIGTERM, grace_s), (signal.SIGKILL, _KILLED_S)):
+        with suppress(ProcessLookupError):  # there is none
+            os.killpg(group, number)
+            deadline = time.monotonic() + most_s
+            while _members(group) and time.monotonic() < deadline:
+                time.sleep(_POLL_S)
 
 
-def _signal_group(group: int, number: signal.Signals, most_s: float) -> None:
-    """Send a signal, and wait for a limited time until no process of the group is alive."""
-    with suppress(ProcessLookupError):  # there is none
-        os.killpg(group, number)
-        deadline = time.monotonic() + most_s
-        while _members(group) and time.monotonic() < deadline:
-            time.sleep(_POLL_S)
+def _members(group: int) -> list[list[str]]:
+    """The state of each living process of a group; zombies do not count."""
+    stats = (stat_of(int(each.name)) for each in Path("/proc").glob("[0-9]*"))
+    return [stat for stat in stats if stat and int(stat[2]) == group and stat[0] not in "ZX"]
 
 
-def _members(group: int) -> list[int]:
-    """Living processes of a group; zombies do not count."""
-    pids = (int(path.name) for path in Path("/proc").glob("[0-9]*"))
-    stats = ((pid, stat_of(pid)) for pid in pids)
-    return [pid for pid, stat in stats if stat and int(stat[2]) == group and stat[0] not in "ZX"]
+def stat_of(pid: int) -> list[str]:
+    """What the kernel tells of a process, from its state on; empty if there is no such process."""
+    with suppress(OSError):
+        stat = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8", errors="replace")
+        return stat.rpartition(")")[2].split()
+    return []

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 import io
+import json
 import os
 import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 from unittest.mock import patch
@@ -79,6 +80,17 @@ def said_by(done: subprocess.CompletedProcess[str]) -> str:
     """What a call printed that has to have succeeded."""
     assert done.returncode == 0, done.stdout + done.stderr
     return done.stdout
+
+
+def simulate_runs(
+    bdpbench: Callable[..., subprocess.CompletedProcess[str]], plan: Path, run_ids: Iterable[str]
+) -> None:
+    """Simulate some runs of a plan, in a batch of their own."""
+    document, wanted = json.loads(plan.read_text()), set(run_ids)
+    runs = [run for run in document["runs"] if run["run_id"] in wanted]
+    batch = plan.parent / "batches" / "some.json"
+    batch.write_text(json.dumps({**document, "runs": runs}))
+    said_by(bdpbench("simulate", "--batch", str(batch)))
 
 
 def check_refused(done: subprocess.CompletedProcess[str], *said: str) -> None:

@@ -41,7 +41,7 @@ def make_run(run_id: str, estimated_cpu_s: float = 10.0) -> PlannedRun:
 
 def progress(runs: Path, run_id: str, words: str) -> None:
     run_folder(runs, run_id).mkdir(parents=True, exist_ok=True)
-    (run_folder(runs, run_id) / "progress").write_text(words)
+    (run_folder(runs, run_id) / "ns.log").write_text("simtime {} of {}\n".format(*words.split()))
 
 
 def watched(
@@ -53,13 +53,19 @@ def watched(
 
 @pytest.mark.parametrize(
     ("told", "time"),
-    [("15 60\n", (15.0, 60.0)), ("", None), ("15", None), ("a b", None), ("0 0", None)],
+    [
+        ("simtime 5 of 60\nsimtime 15 of 60\nan answer\n", (15.0, 60.0)),
+        ("", None),
+        ("simtime 15", None),
+        ("simtime a of b\n", None),
+        ("simtime 0 of 0\n", None),
+    ],
 )
 def test_the_simulated_time_is_what_ns2_last_told(
     tmp_path: Path, told: str, time: tuple[float, float] | None
 ) -> None:
-    (tmp_path / "progress").write_text(told)
-    assert simulated_time(tmp_path / "progress") == time
+    (tmp_path / "ns.log").write_text(told)
+    assert simulated_time(tmp_path) == time
     assert simulated_time(tmp_path / "none") is None
 
 

@@ -6,12 +6,12 @@ import json
 import re
 import shutil
 import subprocess
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.app.conftest import check_refused, said_by
+from tests.app.conftest import check_refused, said_by, simulate_runs
 
 from bdpbench.app.totals import totals_sentence
 from bdpbench.archive.results import KeptResults
@@ -28,11 +28,6 @@ BY_WHOM = {"provenance.json", "README.md", LIST_NAME}
 
 def _plan(bdpbench: Run) -> Path:
     return Path(said_by(bdpbench("plan")).strip())
-
-
-def _simulate(bdpbench: Run, run_dirs: Sequence[Path]) -> None:
-    for run_dir in run_dirs:
-        said_by(bdpbench("simulate", "--backend", "native", str(run_dir)))
 
 
 def _files(folder: Path) -> dict[str, bytes]:
@@ -84,14 +79,13 @@ def test_a_finished_tier_is_published_in_equal_bytes(
 def test_missing_runs_are_told_published_only_when_asked_for_and_completed_later(
     workspace: Path, bdpbench: Run
 ) -> None:
-    runs = workspace / "results" / "runs"
-    plan = json.loads(_plan(bdpbench).read_text())
-    planned = [run_folder(runs, run["run_id"]) for run in plan["runs"]]
+    plan = _plan(bdpbench)
+    planned = [run["run_id"] for run in json.loads(plan.read_text())["runs"]]
     out = workspace / "published"
     publish = ("publish", "-o", str(out))
     check_refused(bdpbench(*publish, "--allow-partial"), "3 of 3 runs have no results")
 
-    _simulate(bdpbench, planned[1:])
+    simulate_runs(bdpbench, plan, planned[1:])
     check_refused(
         bdpbench(*publish),
         "1 of 3 runs have no results (shared: Reno",
@@ -103,12 +97,12 @@ def test_missing_runs_are_told_published_only_when_asked_for_and_completed_later
     assert "1 of 3 planned runs has no results yet." in report.read_text()
     assert "2 of 3 runs have been simulated" in readme.read_text()
 
-    _simulate(bdpbench, planned[:1])
+    simulate_runs(bdpbench, plan, planned[:1])
     said_by(bdpbench(*publish))
     assert "planned runs has no results yet" not in report.read_text()
     assert "have been simulated" not in readme.read_text()
     kept = KeptResults(out / "dumbbell").published_runs
-    assert {run["run_id"] for run in kept} == {path.name for path in planned}
+    assert {run["run_id"] for run in kept} == set(planned)
 
 
 def test_results_of_another_study_or_build_are_not_published(
@@ -226,11 +220,11 @@ def test_runs_that_came_later_are_published_with_those_that_were(
     publish = ["publish", "-o", str(published.parent)]
 
     def simulate(scenario: str) -> None:
-        planned = json.loads(_plan(bdpbench).read_text())["runs"]
-        folders = {
-            run_folder(runs, run["run_id"]) for run in planned if run["scenario"] == scenario
-        }
-        _simulate(bdpbench, [each for each in sorted(folders) if not (each / "run.json").exists()])
+        plan = _plan(bdpbench)
+        planned = json.loads(plan.read_text())["runs"]
+        simulate_runs(
+            bdpbench, plan, [run["run_id"] for run in planned if run["scenario"] == scenario]
+        )
 
     def is_published_whole() -> bool:
         """Publish all runs elsewhere, then without those that are published."""

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.app.conftest import simulate_runs
 
 from bdpbench.app.stages import measure_plan, measure_runs, parse_runs
 from bdpbench.contracts.paths import run_folder
@@ -53,11 +54,7 @@ def plan(workspace: Path, bdpbench: Run, monkeypatch: pytest.MonkeyPatch) -> Pla
     done = bdpbench("plan", "--scenario", "traced")
     assert done.returncode == 0, done.stderr
     found: Plan = json.loads(Path(done.stdout.strip()).read_text())
-    (run,) = found["runs"]
-    done = bdpbench(
-        "simulate", "--backend", "native", str(run_folder(_runs(workspace), run["run_id"]))
-    )
-    assert done.returncode == 0, done.stderr
+    simulate_runs(bdpbench, Path(done.stdout.strip()), [found["runs"][0]["run_id"]])
     monkeypatch.setenv("BDPBENCH_CONFIG", str(workspace / "config"))
     return found
 

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import polars as pl
 from polars.testing import assert_frame_equal
+from tests.app.conftest import simulate_runs
 
 from bdpbench.app.batch import SERIES_BIN_S
-from bdpbench.app.stages import parse_runs
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.runs import REDUCED_TABLES
 from bdpbench.metrics.packets import COLUMNS, PacketSums, sum_packets
@@ -34,7 +34,7 @@ SCENARIOS = """
 """
 
 
-def _planned(workspace: Path, bdpbench: Run, *, duration_s: int = 20) -> dict[str, Path]:
+def _simulated(workspace: Path, bdpbench: Run, *, duration_s: int = 20) -> dict[str, Path]:
     """Value of `trace` → run folder."""
     study = workspace / "config" / "studies" / "dumbbell" / "study.yaml"
     text = study.read_text().rstrip("\n") + "".join(
@@ -45,6 +45,8 @@ def _planned(workspace: Path, bdpbench: Run, *, duration_s: int = 20) -> dict[st
     done = bdpbench("plan")
     assert done.returncode == 0, done.stderr
     plan = json.loads(Path(done.stdout.strip()).read_text())
+    traced = [run["run_id"] for run in plan["runs"] if "trace" in run["parameters"]]
+    simulate_runs(bdpbench, Path(done.stdout.strip()), traced)
     return {
         run["parameters"]["trace"]: run_folder(workspace / "results" / "runs", run["run_id"])
         for run in plan["runs"]
@@ -53,11 +55,7 @@ def _planned(workspace: Path, bdpbench: Run, *, duration_s: int = 20) -> dict[st
 
 
 def test_a_streamed_trace_leaves_the_sums_of_the_trace(workspace: Path, bdpbench: Run) -> None:
-    runs = _planned(workspace, bdpbench)
-    for run_dir in runs.values():
-        done = bdpbench("simulate", "--backend", "native", str(run_dir))
-        assert done.returncode == 0, done.stderr
-    parse_runs(runs.values())
+    runs = _simulated(workspace, bdpbench)
     trace = open_trace(runs["packets"] / "out" / "pckts.trq")
     sums = sum_packets(trace.batches(COLUMNS), bin_s=SERIES_BIN_S)
     assert set(sums.tables()) == set(REDUCED_TABLES)

@@ -30,7 +30,7 @@ EXECUTED = "is executed by `run`, and not now: numbers and statements were not c
         (["run", "--tier", "fast"], "'fast' is not one of"),
         (["run", "--scenario", "inter_protocol"], "no run of tier quick"),
         (["rnu"], "Did you mean 'run'"),
-        (["simulate", "nowhere"], "no such file"),
+        (["simulate", "--batch", "nowhere"], "is not among the batches of a results folder"),
         (
             ["report", "none.json", "--runs", ".", "-o", "r"],
             "none.json: no such file",

@@ -19,13 +19,13 @@ from tests.data_of import data_of, yaml_of
 from tests.faults.fuzz_files import of_data
 from tests.random_examples import examples
 
-from bdpbench.app.planning import Wanted, prepare, write_plan
+from bdpbench.app.planning import Wanted, prepare
 from bdpbench.app.stages import measure_plan, read_metrics, score_plan, write_metrics
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
-from bdpbench.contracts.plan import read_plan
+from bdpbench.contracts.plan import read_plan, write_plan_document
 from bdpbench.contracts.reports import read_scorecard
-from bdpbench.contracts.runs import RUN_VERSION, read_manifest, read_run, read_spec
+from bdpbench.contracts.runs import RUN_VERSION, read_manifest, read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.identity import tcl_files
 
@@ -63,7 +63,7 @@ def plan_of(folder: Path, *, write: bool = False) -> None:
             Wanted(str(folder), "quick", results=folder.parent / "results", build_id="b" * 16)
         )
         if write:
-            write_plan(plan)
+            write_plan_document(plan.paths.plan, plan.plan)
     finally:
         assert time.process_time() - began_s < MOST_S
 
@@ -166,7 +166,6 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     write_json_atomically(run_dir / "tables" / "manifest.json", manifest)
     return {
         "plan.json": (tier / "plan.json", lambda: read_plan(tier / "plan.json")),
-        "spec.json": (run_dir / "spec.json", lambda: read_spec(run_dir)),
         "run.json": (run_dir / "run.json", lambda: read_run(run_dir)),
         "manifest.json": (run_dir / "tables" / "manifest.json", lambda: read_manifest(run_dir)),
         "scorecard.json": (
@@ -176,7 +175,7 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     }
 
 
-NAMES = ("plan.json", "spec.json", "run.json", "manifest.json", "scorecard.json")
+NAMES = ("plan.json", "run.json", "manifest.json", "scorecard.json")
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -19,12 +19,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bdpbench.app.keep.published import read_published
-from bdpbench.app.planning import Prepared, Wanted, exclusive, is_finished, prepare, write_plan
+from bdpbench.app.planning import Prepared, Wanted, exclusive, is_finished, prepare
 from bdpbench.app.progress import make_view
 from bdpbench.app.run import Call, execution_of, ready, simulate_missing
 from bdpbench.contracts.files import sha256_of, write_text_atomically
 from bdpbench.contracts.paths import repository_root, tcl_dir
-from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.plan import PlannedRun, write_plan_document
 from bdpbench.contracts.reports import KeptRun
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
@@ -157,7 +157,7 @@ def sample_of(kind: Sequence[Pair], size: int) -> list[Pair]:
 
 def simulate(prepared: Prepared, sample: Sequence[PlannedRun]) -> None:
     """Simulate the runs of a sample that are not finished, as `run` does."""
-    write_plan(prepared)
+    write_plan_document(prepared.paths.plan, prepared.plan)
     with (
         make_view(quiet=False, as_json=False) as view,
         signals_interrupt(),

@@ -16,7 +16,6 @@ from tests.waiting import HANGS_S, has_ended
 from bdpbench.contracts.paths import repository_root
 from bdpbench.processes import (
     CALL_VARIABLE,
-    name_of_this_call,
     run,
     signals_interrupt,
     started,
@@ -79,12 +78,6 @@ def test_a_stage_without_a_call_on_this_machine_works_alone(name: str) -> None:
         stage.kill()
 
 
-def test_the_number_of_another_process_is_not_the_call() -> None:
-    machine, pid, start = name_of_this_call().split(" ")
-    with _python(STAGE, **{CALL_VARIABLE: f"{machine} {pid} {int(start) + 1}"}) as stage:
-        assert stage.wait(HANGS_S) == 1
-
-
 # What starts ns-2, which would outlive it.
 PARENT = """
 import subprocess
@@ -110,9 +103,8 @@ def test_a_child_is_killed_with_its_parent() -> None:
     [
         ("sleep 0.3; echo the end > said; exit", HANGS_S, "the end\n"),  # it has time to answer
         ("", 0.1, ""),  # it ignores that it is asked, as its children do
-        ("echo the end > said; exit", 0, ""),  # nobody asks
     ],
-    ids=["asked", "killed", "not asked"],
+    ids=["asked", "killed"],
 )
 def test_a_group_ends_whole(tmp_path: Path, answer: str, grace_s: float, said: str) -> None:
     """A shell with two children, the last of which tells its number."""

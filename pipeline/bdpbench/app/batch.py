@@ -23,7 +23,7 @@ from bdpbench.contracts.runs import RUN_NAME, read_run, reduced_file
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import named_backend
 from bdpbench.simulation.ns3_backend import Ns3Backend
-from bdpbench.simulation.simulate import simulate, write_specs
+from bdpbench.simulation.simulate import simulate
 from bdpbench.studies.ns3_program import is_ns3
 
 SERIES_BIN_S = 1.0
@@ -99,11 +99,11 @@ class Batch:
         run_dir = run_folder(self._runs_dir, run_id)
         if read_run(run_dir) is not None:
             return False
-        write_specs(places["runs"][:1], places["ns2_build_id"], self._runs_dir)
         self._tell("begun", run_id)
         try:
-            ns3 = is_ns3(places["runs"][0]["script"])
-            simulate(run_dir, Ns3Backend() if ns3 else self._backend, reduce_stream)
+            run = places["runs"][0]
+            backend = Ns3Backend() if is_ns3(run["script"]) else self._backend
+            simulate(run, run_dir, backend, reduce_stream)
         except BdpbenchError:
             self._tell("failed", run_id)
             raise

@@ -48,7 +48,6 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import current_build_id, find_build, unknown_to_ns2
 from bdpbench.simulation.hand_tests import check_tests
 from bdpbench.simulation.libraries import compile_folder
-from bdpbench.simulation.simulate import write_specs
 from bdpbench.studies.atlas import ATLAS_NAME
 from bdpbench.studies.config import load_config
 from bdpbench.studies.cost import LEAST_S, MEASURE_S, batch_memory_mb, make_batches
@@ -270,13 +269,6 @@ def has_foreign_metrics(folder: Path) -> bool:
     return True
 
 
-def write_plan(prepared: Prepared) -> None:
-    """Write ``plan.json`` and the specs of its runs; identical files are left alone."""
-    paths, plan = prepared.paths, prepared.plan
-    write_specs(prepared.runs, plan["ns2_build_id"], paths.runs)
-    write_plan_document(paths.plan, plan)
-
-
 def _check_evaluation(
     study: Study, identities: Identities, known: Mapping[str, list[PlannedRun]]
 ) -> None:
@@ -439,14 +431,14 @@ def write_batches(
 
 
 def plan_batches(wanted: Wanted, cores: int | None, backend: str) -> Path:
-    """Write a plan, and specs and batches for users who run them themselves; returns its path.
+    """Write a plan, and batches for users who run them themselves; returns its path.
 
     Raises:
         BdpbenchError: as for ``prepare``.
     """
     with exclusive(wanted.paths().results, lambda text: print(text, file=sys.stderr)):
         prepared = prepare(wanted)
-        write_plan(prepared)
+        write_plan_document(prepared.paths.plan, prepared.plan)
         write_batches(prepared, cores or len(os.sched_getaffinity(0)), backend)
     return prepared.paths.plan
 

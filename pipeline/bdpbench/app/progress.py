@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, Self
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, RunEvent, events_in
 from bdpbench.errors import BdpbenchError
-from bdpbench.simulation.ns2_process import PROGRESS_NAME, simulated_time
+from bdpbench.simulation.ns2_process import simulated_time
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -129,7 +129,7 @@ class Watch:
         for run_id, run in list(self._left.items()):
             event = status.get(run_id)
             if event == "begun":
-                reached = simulated_time(run_folder(self._runs_dir, run_id) / PROGRESS_NAME)
+                reached = simulated_time(run_folder(self._runs_dir, run_id))
                 if reached is not None:  # it is being written otherwise
                     self._reached_s[run_id] = reached
                 running.append(RunProgress(run, "running", *self._reached_s.get(run_id, ())))

@@ -40,7 +40,6 @@ from bdpbench.contracts.runs import (
     read_manifest,
     read_run,
     read_runs,
-    read_spec,
 )
 from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
 from bdpbench.errors import BdpbenchError
@@ -259,14 +258,14 @@ _ROWS_OF_A_FRAME = 20_000
 # ------------------------------------------------------------------------------------ read
 
 
-def parse_runs(run_dirs: Iterable[Path], plan: Plan | None = None) -> dict[str, TableManifest]:
+def parse_runs(run_dirs: Iterable[Path], plan: Plan) -> dict[str, TableManifest]:
     """Turn the output files of finished runs into tables; current tables are kept.
 
     A packet trace on disk becomes a table only if a metric of the plan's study needs it.
 
     Args:
         run_dirs: folders of runs.
-        plan: plan with the outputs of its runs; without it, ``spec.json`` lists them.
+        plan: plan with the outputs of its runs.
 
     Returns:
         Run id → manifest of its tables.
@@ -276,15 +275,14 @@ def parse_runs(run_dirs: Iterable[Path], plan: Plan | None = None) -> dict[str, 
     """
     from bdpbench.trace import write_tables
 
-    unread = unread_tables(definitions_of(plan) if plan else {})
+    unread = unread_tables(definitions_of(plan))
     places: dict[str, list[Sequence[Output]]] = {}
-    for run in plan["runs"] if plan else ():
+    for run in plan["runs"]:
         places.setdefault(run["run_id"], []).append(run["outputs"])
     manifests, errors = dict[str, TableManifest](), list[BdpbenchError]()
     for run_dir in run_dirs:
-        of_run = places.get(run_dir.name) or [read_spec(run_dir)["outputs"]]
         try:
-            for outputs in of_run:
+            for outputs in places[run_dir.name]:
                 read = [each for each in outputs if each["table"] not in unread]
                 manifests[run_dir.name] = write_tables(run_dir, read)
         except BdpbenchError as error:

@@ -42,7 +42,7 @@ _SECTIONS = {
     "The checkout, and single stages": {
         "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
         "plan": ("stages", "Write the plan of a tier, and batches of its missing runs."),
-        "simulate": ("stages", "Simulate one planned run, or all runs of a batch."),
+        "simulate": ("stages", "Simulate all runs of a batch."),
         "test": ("tools", "Run bdpbench's own tests."),
     },
 }

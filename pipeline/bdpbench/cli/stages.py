@@ -7,7 +7,6 @@ from pathlib import Path
 import click
 
 from bdpbench.cli.options import (
-    FOLDER,
     PATH,
     Words,
     selection_options,
@@ -38,10 +37,7 @@ def plan_command(
 
 
 @click.command("simulate")
-@click.argument("run_dir", required=False, type=FOLDER)
-@click.option(
-    "--batch", type=PATH, help="Simulate the runs of this batch, made by `bdpbench plan`."
-)
+@click.option("--batch", type=PATH, required=True, help="A batch, made by `bdpbench plan`.")
 @click.option(
     "--index",
     type=click.IntRange(0),
@@ -55,36 +51,11 @@ def plan_command(
     show_default=True,
     help="Where ns-2 runs.",
 )
-def simulate_command(
-    run_dir: Path | None,
-    batch: Path | None,
-    index: int | None,
-    keep_going: bool,
-    backend: str,
-) -> None:
-    """Run ns-2 for the planned run in RUN_DIR, unless it is finished.
+def simulate_command(batch: Path, index: int | None, keep_going: bool, backend: str) -> None:
+    """Simulate, parse and measure all runs of a batch, one after the other."""
+    from bdpbench.app.batch import one_thread_for_tables, run_batch
+    from bdpbench.contracts.plan import batch_path
 
-    With --batch: simulate, parse and measure all runs of a batch, one after the
-    other.
-    """
-    if (run_dir is None) == (batch is None):
-        raise click.UsageError("Give either RUN_DIR or --batch.")
-    if batch is None and (keep_going or index is not None):
-        raise click.UsageError("--keep-going and --index need --batch.")
-    if batch is not None:
-        from bdpbench.app.batch import one_thread_for_tables, run_batch
-        from bdpbench.contracts.plan import batch_path
-
-        one_thread_for_tables()
-        path = (batch if index is None else batch_path(batch, index)).resolve()
-        run_batch(path, backend, keep_going=keep_going)
-    elif run_dir is not None:
-        from bdpbench.app.batch import reduce_stream
-        from bdpbench.contracts.runs import read_run
-        from bdpbench.simulation.backend import named_backend
-        from bdpbench.simulation.build import current_build_id
-        from bdpbench.simulation.simulate import simulate
-
-        run_dir = run_dir.resolve()
-        if read_run(run_dir) is None:
-            simulate(run_dir, named_backend(backend, current_build_id()), reduce_stream)
+    one_thread_for_tables()
+    path = (batch if index is None else batch_path(batch, index)).resolve()
+    run_batch(path, backend, keep_going=keep_going)

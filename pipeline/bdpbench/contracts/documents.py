@@ -31,13 +31,13 @@ Document = TypeVar("Document")
 _VOUCHED = re.compile(r'\{\n "sha256": "(?P<sha256>[0-9a-f]{64})",\n(?P<rest>.*)', re.DOTALL)
 
 
-def write_json_atomically(path: Path, data: Any, *, durable: bool = False) -> None:
+def write_json_atomically(path: Path, data: Any) -> None:
     """Write ``data`` as indented JSON, keys in their order, atomically; NaN and inf are refused."""
     text = json.dumps(data, indent=1, allow_nan=False) + "\n"
-    write_bytes_atomically(path, text.encode(), durable=durable)
+    write_bytes_atomically(path, text.encode())
 
 
-def write_record_atomically(path: Path, data: Mapping[str, Any], *, durable: bool = False) -> None:
+def write_record_atomically(path: Path, data: Mapping[str, Any]) -> None:
     """Write a file that every run has: JSON with one line for each key of ``data``, atomically.
 
     Python takes ten times as long to indent JSON, which counts in a study of many runs. NaN and inf
@@ -47,7 +47,7 @@ def write_record_atomically(path: Path, data: Mapping[str, Any], *, durable: boo
     lines = ",\n ".join(f"{encode(key)}: {encode(value)}" for key, value in data.items())
     rest = f" {lines}\n}}\n".encode()
     head = f'{{\n "sha256": "{hashlib.sha256(rest).hexdigest()}",\n'
-    write_bytes_atomically(path, head.encode() + rest, durable=durable)
+    write_bytes_atomically(path, head.encode() + rest)
 
 
 def read_json(path: Path, *, what: str, schema_version: int) -> dict[str, Any]:

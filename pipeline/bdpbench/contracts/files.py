@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import errno
-import fcntl
 import functools
 import hashlib
 import os
 import re
 import resource
-import stat
-import tempfile
+import secrets
 import time
 from collections.abc import Callable
 from contextlib import suppress
@@ -20,7 +18,8 @@ from typing import TypeAlias
 from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
-_FRESH_S = 10.0
+_LEFT_S = 3600.0
+"""Age from which a temporary file is one that a killed writer has left, s."""
 
 
 def write_text_atomically(path: Path, text: str) -> None:
@@ -28,21 +27,16 @@ def write_text_atomically(path: Path, text: str) -> None:
     write_bytes_atomically(path, text.encode())
 
 
-def write_bytes_atomically(path: Path, content: bytes, *, durable: bool = False) -> None:
+def write_bytes_atomically(path: Path, content: bytes) -> None:
     """Write ``content`` as ``write_atomically`` does."""
-    write_atomically(path, lambda scratch: scratch.write_bytes(content), durable=durable)
+    write_atomically(path, lambda scratch: scratch.write_bytes(content))
 
 
-def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bool = False) -> None:
+def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     """Let ``write`` create a temporary file beside ``path``, then rename it to ``path``.
 
     A reader sees either the old file or the complete new one, and an interrupted write leaves the
     old one. The temporary name is unique, so two writers never write to the same file.
-
-    Args:
-        path: path of the final file.
-        write: writes to the path that it is given, where an empty file exists already.
-        durable: whether the file is to survive a crash of the machine right after the rename.
 
     Raises:
         OSError: when the disk is full or the folder is not writable; ``disk_error`` puts it in
@@ -50,49 +44,22 @@ def write_atomically(path: Path, write: Callable[[Path], object], *, durable: bo
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     _remove_left(path)
-    handle, name = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name}.", suffix=TEMPORARY_SUFFIX
-    )
-    scratch = Path(name)
+    scratch = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
     try:
-        with suppress(OSError):  # some network file systems have no locks
-            fcntl.flock(handle, fcntl.LOCK_SH)
         write(scratch)
-        # mkstemp makes files private; results are meant to be read by others.
-        umask = os.umask(0)
-        os.umask(umask)
-        scratch.chmod(0o666 & ~umask)
-        if durable:
-            flush_to_disk(scratch)
         scratch.replace(path)
-        if durable:
-            flush_to_disk(path.parent)
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
-    finally:
-        os.close(handle)
 
 
 def _remove_left(path: Path) -> None:
-    """Remove what killed writers of a file have left: nobody holds its lock."""
-    start = f".{path.name}."
+    """Remove what killed writers of a file have left."""
     for each in os.scandir(path.parent):
-        if each.name.startswith(start) and each.name.endswith(TEMPORARY_SUFFIX):
-            # A file that another writer has just made is not locked yet.
-            with suppress(OSError), Path(each).open("rb") as left:
-                if time.time() - each.stat().st_mtime > _FRESH_S:
-                    fcntl.flock(left, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    Path(each).unlink(missing_ok=True)
-
-
-def flush_to_disk(path: Path) -> None:
-    """Wait until the content of a file, or the names in a folder, are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+        if each.name.startswith(f".{path.name}.") and each.name.endswith(TEMPORARY_SUFFIX):
+            with suppress(OSError):
+                if time.time() - each.stat().st_mtime > _LEFT_S:
+                    Path(each).unlink()
 
 
 def remove_temporaries(folder: Path) -> None:
@@ -101,35 +68,15 @@ def remove_temporaries(folder: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-MOST_TEXT_BYTES = 64 << 20
-"""The largest text that is read at once: none that a person has written is as large."""
-
-
-def written_text(path: Path) -> str:
-    """The text of a file that a person wrote; line ends stay as they are.
-
-    Raises:
-        BdpbenchError: as ``utf8_text``; when it is not a file, such as a pipe or a device; when it
-            has more than ``MOST_TEXT_BYTES``.
-    """
-    about = path.stat()
-    if not stat.S_ISREG(about.st_mode) and not stat.S_ISDIR(about.st_mode):
-        raise BdpbenchError("is not a file", where=str(path), hint="remove it, or write a file")
-    if about.st_size > MOST_TEXT_BYTES:
-        raise BdpbenchError(
-            f"has {about.st_size / 2**20:,.0f} MiB, where at most {MOST_TEXT_BYTES >> 20} are read",
-            where=str(path),
-            hint="is it the file that you mean?",
-        )
-    return utf8_text(path)
-
-
 def utf8_text(path: Path) -> str:
     """The text of a file that has to be UTF-8; line ends stay as they are.
 
     Raises:
-        BdpbenchError: naming line and byte, when it is not UTF-8.
+        BdpbenchError: naming line and byte, when it is not UTF-8; when it is not a file, such as a
+            pipe or a device.
     """
+    if path.exists() and not path.is_file() and not path.is_dir():
+        raise BdpbenchError("is not a file", where=str(path), hint="remove it, or write a file")
     content = path.read_bytes()
     try:
         return content.decode()
@@ -213,28 +160,14 @@ _IN_THE_PLACE = {
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
 
 
-def free_bytes(folder: Path) -> int:
-    """Bytes that an ordinary user can still write into ``folder``."""
+LEAST_FREE_BYTES = 4 * 2**20
+"""A disk on which less is free counts as full."""
+
+
+def is_full(folder: Path) -> bool:
+    """Whether ``folder`` is on a disk that is full; some file systems do not tell their size."""
     facts = os.statvfs(folder)
-    return facts.f_bavail * facts.f_frsize
-
-
-def no_inodes_left(folder: Path, most: int = 0) -> bool:
-    """Whether ``folder`` is on a disk that can hold no more than ``most`` further files."""
-    facts = os.statvfs(folder)
-    return facts.f_files > 0 and facts.f_favail <= most  # some file systems do not count them
-
-
-def size_text(size_bytes: float) -> str:
-    """A size in readable units: ``0.4 MiB``, ``812 MiB``, ``2.5 GiB``.
-
-    >>> size_text(400_000), size_text(851_000_000), size_text(2.7e9)
-    ('0.4 MiB', '812 MiB', '2.5 GiB')
-    """
-    mib = size_bytes / 2**20
-    if mib >= 1024:
-        return f"{mib / 1024:.1f} GiB"
-    return f"{mib:.0f} MiB" if mib >= 10 else f"{mib:.1f} MiB"
+    return facts.f_blocks > 0 and facts.f_bavail * facts.f_frsize < LEAST_FREE_BYTES
 
 
 def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | None:
@@ -252,7 +185,7 @@ def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | Non
         said, hint = "the disk is read-only", "set BDPBENCH_RESULTS to a folder that can be written"
         return BdpbenchError(f"cannot be written: {said}", where=str(place or "."), hint=hint)
     if number in (errno.EACCES, errno.EPERM):
-        said = f"no permission for user {os.geteuid()}{_owner(place)}"
+        said = f"no permission for user {os.geteuid()}"
         hint = "give this user the right, or set BDPBENCH_RESULTS to a folder of its own"
         return BdpbenchError(f"cannot be used: {said}", where=str(place or "."), hint=hint)
     if number in (errno.EMFILE, errno.ENFILE):
@@ -290,33 +223,16 @@ _REMOVED_SINCE = 16
 
 def full_disk(place: Path | None, number: int | None = errno.ENOSPC) -> BdpbenchError:
     """The error to show when a place, by default the current folder, has no room for more."""
-    folder = _existing(place or Path.cwd())
-    hint = f"make room; {RESUME_HINT}"
+    path = (place or Path.cwd()).absolute()
+    folder = next(each for each in (path, *path.parents) if each.is_dir())
+    facts, what = os.statvfs(folder), "the disk is full"
     if number == errno.EDQUOT:
         what = "the quota is exhausted"
-    elif no_inodes_left(folder, _REMOVED_SINCE):
-        what, hint = "no inodes are left", f"remove files (`df -i` counts them); {RESUME_HINT}"
-    else:
-        what = "the disk is full"
+    elif facts.f_files > 0 and facts.f_favail <= _REMOVED_SINCE:
+        what = "no inodes are left, as `df -i` shows"
+    free_mib = facts.f_bavail * facts.f_frsize / 2**20
     return BdpbenchError(
-        f"cannot be written: {what}, {size_text(free_bytes(folder))} are free in {folder}",
+        f"cannot be written: {what}; {free_mib:,.1f} MiB are free in {folder}",
         where=str(place or folder),
-        hint=hint,
+        hint=f"make room, or remove files; {RESUME_HINT}",
     )
-
-
-def _existing(path: Path) -> Path:
-    """The nearest existing folder above ``path``."""
-    path = path.absolute()
-    return next((each for each in (path, *path.parents) if each.is_dir()), Path("/"))
-
-
-def _owner(place: Path | None) -> str:
-    """The owner of a place, if it is another user."""
-    if place is None:
-        return ""
-    try:
-        owner = _existing(place).stat().st_uid
-    except OSError:
-        return ""
-    return f", it belongs to user {owner}" if owner != os.geteuid() else ""

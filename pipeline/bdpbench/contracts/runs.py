@@ -1,7 +1,4 @@
-"""A run's folder: ``spec.json`` says what is to be run, ``run.json`` what was run.
-
-``tables/manifest.json`` lists the tables that its outputs became.
-"""
+"""A run's folder: ``run.json`` says what was run, ``tables/manifest.json`` lists its tables."""
 
 from __future__ import annotations
 
@@ -20,27 +17,11 @@ from bdpbench.contracts.plan import Identity as Identity
 from bdpbench.contracts.plan import Output, Parameters
 from bdpbench.errors import BdpbenchError
 
-SPEC_NAME = "spec.json"
-SPEC_VERSION = 2
 RUN_NAME = "run.json"
 RUN_VERSION = 2
 OUTPUT_FOLDER = "out"
 ERROR_NAME = "error.txt"
 LOG_NAME = "ns.log"
-
-
-class Spec(TypedDict):
-    """Content of ``spec.json``: all that `bdpbench simulate` needs."""
-
-    schema_version: int
-    run_id: str
-    identity: Identity
-    label: str
-    script: str
-    parameters: Parameters
-    outputs: list[Output]
-    ns2_build_id: str
-    estimated_cpu_s: float
 
 
 class OutputFile(TypedDict):
@@ -51,35 +32,26 @@ class OutputFile(TypedDict):
 
 
 class BuildFacts(TypedDict, total=False):
-    """``ns-bdpbench.json``: what an ns-2 binary was built from; written by ``ns2/build.sh``.
+    """``ns-bdpbench.json``: what a binary was built from, as ``ns2/build.sh`` writes it, and more.
 
-    ``toolchain_id``: hash of the compiler and the linked libraries, which the build id leaves out.
     ``image_id``: of the Docker image that contains the binary.
     """
 
     schema_version: int
     build_id: str
-    toolchain_id: str
     image_id: str
     variant: str
-    ns2_version: str
     binary_sha256: str
     binary_bytes: int
-    counters: str
-    source: dict[str, str]
     patches: list[dict[str, str]]
     laws: list[dict[str, str]]
     agents: list[dict[str, str]]
     speed: list[dict[str, str]]
     compiler: str
-    c_flags: str
     cxx_flags: str
     libraries: str
     tcl: str
-    otcl: str
-    tclcl: str
     machine: str
-    built: str
 
 
 class Ns2Record(TypedDict):
@@ -127,9 +99,6 @@ class RunRecord(RunFacts):
     schema_version: int
     label: str
 
-
-read_spec = reader(Spec, "a run of `bdpbench plan`", SPEC_VERSION, SPEC_NAME)
-"""What is to be run in a folder, as `bdpbench plan` wrote it."""
 
 _read_run = reader(RunRecord, "a finished run", RUN_VERSION, RUN_NAME)
 

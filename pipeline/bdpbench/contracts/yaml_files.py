@@ -18,7 +18,7 @@ from yaml.constructor import SafeConstructor
 from yaml.cyaml import CParser
 from yaml.resolver import BaseResolver
 
-from bdpbench.contracts.files import written_text
+from bdpbench.contracts.files import utf8_text
 from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 Model = TypeVar("Model", bound=BaseModel)
@@ -127,7 +127,7 @@ class YamlFile:
         self.path = path
         self.data: Any = None
         try:
-            text = written_text(path)
+            text = utf8_text(path)
         except FileNotFoundError:
             raise BdpbenchError("no such file", where=str(path)) from None
         except OSError as error:

@@ -10,7 +10,6 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import cast
 
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, tcl_dir
@@ -26,6 +25,7 @@ from bdpbench.simulation.build import (
     libraries_dir,
     link_libraries,
     loads_libraries,
+    read_facts,
     require_build,
     run_build_script,
     variant_of_runs,
@@ -72,13 +72,12 @@ class NativeBackend:
 
     def build(self, source: Path | None = None) -> None:
         """Build the ns-2 of this checkout, or find the existing build."""
-        is_built = False
         with suppress(BdpbenchError):  # a damaged build is made again
-            is_built = self.is_built()
-        if not is_built:
-            given = ["--source", str(source)] if source is not None else []
-            variant = self.variant or variant_of_runs()
-            run_build_script(["--variant", variant, "--install-deps", *given])
+            if self.is_built():
+                return
+        given = ["--source", str(source)] if source is not None else []
+        variant = self.variant or variant_of_runs()
+        run_build_script(["--variant", variant, "--install-deps", *given])
 
     def is_built(self) -> bool:
         """Whether the build of this checkout exists.
@@ -139,7 +138,7 @@ class DockerBackend:
         self._keep_info()
 
     def is_built(self) -> bool:
-        image = self._kept().get("image_id")
+        image = read_facts(self._info_file).get("image_id")
         return image is not None and _docker(["image", "inspect", image]) is not None
 
     def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
@@ -147,7 +146,7 @@ class DockerBackend:
         if script.is_relative_to(tcl_dir()):
             inside = Path(IMAGE_TCL, script.relative_to(tcl_dir()))
         else:
-            folder = study_tcl_folder(script)
+            folder = next((each for each in script.parents if each.name == "tcl"), script.parent)
             mounts.append(f"{folder}:{IMAGE_STUDY_TCL}:ro")
             inside = Path(IMAGE_STUDY_TCL, script.relative_to(folder))
         variables = {TCL_VARIABLE: IMAGE_TCL, _TUNING: os.environ.get(_TUNING, _LARGE_PAGES)}
@@ -184,15 +183,8 @@ class DockerBackend:
         info["image_id"] = image
         write_json_atomically(self._info_file, info)
 
-    def _kept(self) -> BuildFacts:
-        """The facts kept of the image, which have its id; empty if there is no image."""
-        try:
-            return cast("BuildFacts", json.loads(self._info_file.read_text(encoding="utf-8")))
-        except (OSError, json.JSONDecodeError):
-            return BuildFacts()
-
     def info(self) -> BuildFacts:
-        facts = self._kept()
+        facts = read_facts(self._info_file)
         if "image_id" not in facts:
             hint = "run `./bdpbench ns2 build --backend docker` first"
             raise BdpbenchError(f"image {self.image} is not there", hint=hint)
@@ -201,11 +193,6 @@ class DockerBackend:
 
 Backend = NativeBackend | DockerBackend
 """A place where ns-2 can be built and run."""
-
-
-def study_tcl_folder(script: Path) -> Path:
-    """The ``tcl`` folder of the study that a script outside the checkout belongs to."""
-    return next((each for each in script.parents if each.name == "tcl"), script.parent)
 
 
 def named_backend(name: str, build_id: str) -> Backend:
@@ -227,7 +214,12 @@ def choose_backend(
     """
     native, docker = NativeBackend(build_id, variant), DockerBackend(build_id, tuple(build_options))
     if wanted == "docker":
-        _check_image_has(variant)
+        if variant != IMAGE_VARIANT:
+            raise BdpbenchError(
+                f"the image of ns-2 contains the variant {IMAGE_VARIANT}, not {variant}",
+                where="backend: docker",
+                hint=f"use `--backend native`, or the variant {IMAGE_VARIANT}",
+            )
         if not docker_answers():
             raise BdpbenchError(
                 "no Docker engine answers",
@@ -240,15 +232,6 @@ def choose_backend(
     if docker.is_built() or (not can_be_built() and docker_answers()):
         return docker
     return native
-
-
-def _check_image_has(variant: str) -> None:
-    if variant != IMAGE_VARIANT:
-        raise BdpbenchError(
-            f"the image of ns-2 contains the variant {IMAGE_VARIANT}, not {variant}",
-            where="backend: docker",
-            hint=f"use `--backend native`, or the variant {IMAGE_VARIANT}",
-        )
 
 
 def docker_answers() -> bool:

@@ -15,11 +15,11 @@ import subprocess
 import tempfile
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from pathlib import Path
 from typing import cast
 
-from bdpbench.contracts.files import FolderState, known_sha256_of, state_of
+from bdpbench.contracts.files import known_sha256_of
 from bdpbench.contracts.kept import difference
 from bdpbench.contracts.paths import home_dir, repository_root, tcl_dir
 from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE, Declared
@@ -30,7 +30,7 @@ from bdpbench.processes import run, signals_interrupt, start
 BINARY_NAME = "ns"
 INFO_NAME = "ns-bdpbench.json"
 PREFIX_VARIABLE = "BDPBENCH_NS2_PREFIX"
-"""Environment variable of a cluster node with builds of its own (``simulation.backend``)."""
+"""Environment variable with another folder of builds."""
 
 LIBRARIES_VARIABLE = "BDPBENCH_LIBRARIES"
 """Environment variable by which ns-2 finds the libraries of protocols and queues in folders."""
@@ -95,14 +95,11 @@ def current_build_id(variant: str | None = None) -> str:
     Raises:
         BdpbenchError: when ``ns2/build.sh`` cannot tell.
     """
-    script = build_script()
-    wanted = variant or variant_of_runs()
-    return _printed_id(script, wanted, state_of(script.parent) if script.is_file() else ())
+    return _printed_id(build_script(), variant or variant_of_runs())
 
 
 @cache
-def _printed_id(script: Path, variant: str, state: FolderState) -> str:
-    """The output of the script, which depends only on the files of its folder."""
+def _printed_id(script: Path, variant: str) -> str:
     command = ["bash", str(script), "--variant", variant, "--print-id"]
     done = subprocess.run(
         command, capture_output=True, text=True, env=build_environment(), check=False
@@ -118,6 +115,14 @@ def build_prefix() -> Path:
     return Path(override) if override else home_dir() / "ns2"
 
 
+def read_facts(path: Path) -> BuildFacts:
+    """The facts recorded of a build; empty if there are none."""
+    try:
+        return cast("BuildFacts", json.loads(path.read_text(encoding="utf-8")))
+    except (OSError, json.JSONDecodeError):
+        return BuildFacts()
+
+
 def find_build(build_id: str) -> Ns2Build | None:
     """The finished native build ``build_id``, or None if it does not exist.
 
@@ -127,12 +132,8 @@ def find_build(build_id: str) -> Ns2Build | None:
         BdpbenchError: when the binary is not the one that was built.
     """
     folder = build_prefix() / build_id
-    try:
-        info = cast("BuildFacts", json.loads((folder / INFO_NAME).read_text(encoding="utf-8")))
-    except (OSError, json.JSONDecodeError):
-        return None
-    binary = folder / BINARY_NAME
-    if not binary.is_file():
+    info, binary = read_facts(folder / INFO_NAME), folder / BINARY_NAME
+    if not info or not binary.is_file():
         return None
     check_binary(known_sha256_of(binary), info, str(binary))
     return Ns2Build(build_id, binary, info)
@@ -215,12 +216,8 @@ def interface_dir() -> Path:
 
 
 def libraries_dir() -> Path:
-    """Folder of their libraries: for these headers, compiled in this way, for such machines.
-
-    A node of a cluster that has a build of ns-2 of its own also has libraries of its own.
-    """
-    builds = os.environ.get(PREFIX_VARIABLE)
-    return (Path(builds) if builds else home_dir()) / "libraries" / _interface_digest()
+    """Folder of their libraries: for these headers, compiled in this way, for such machines."""
+    return home_dir() / "libraries" / _interface_digest()
 
 
 FOLDER_CLASSES = tuple(f"{each}/" for each in (AGENT, MODULE_AGENT, QUEUE))
@@ -280,48 +277,23 @@ def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[
         BdpbenchError: when ns-2 does not answer.
     """
     triples = [word for each in declared for word in (each.kind, each.ns2_class, each.name or "-")]
-    script = tcl_dir() / "declared.tcl"
-    told = _answer(_state_of(build.binary), _state_of(script), tuple(triples))
-    answers = (line.split(" ", 2) for line in told.splitlines())
-    unknown = [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]
-    return unknown + _without_parameter(told, declared)
-
-
-def _state_of(path: Path) -> tuple[Path, int, int]:
-    """Path, modification time (ns) and size of a file; zeros if it does not exist."""
-    try:
-        about = path.stat()
-    except OSError:
-        return path, 0, 0
-    return path, about.st_mtime_ns, about.st_size
-
-
-@lru_cache(maxsize=32)
-def _answer(
-    binary: tuple[Path, int, int], script: tuple[Path, int, int], triples: tuple[str, ...]
-) -> str:
-    """ns-2's answers about declarations, cached as long as binary and script are unchanged."""
-    command = [str(binary[0]), str(script[0]), *triples]
+    command = [str(build.binary), str(tcl_dir() / "declared.tcl"), *triples]
     try:
         with tempfile.TemporaryDirectory() as scratch:
             linked = link_libraries(loads_libraries(triples), Path(scratch))
-            environment = {**os.environ, **NS2_LOCALE, **linked}
-            done = run(command, _TIMEOUT_S, cwd=scratch, env=environment)
+            done = run(command, _TIMEOUT_S, cwd=scratch, env={**os.environ, **NS2_LOCALE, **linked})
     except (OSError, subprocess.TimeoutExpired) as error:
-        raise BdpbenchError(f"ns-2 does not answer: {error}", where=str(binary[0])) from None
+        raise BdpbenchError(f"ns-2 does not answer: {error}", where=command[0]) from None
     if done.returncode != 0:
         raise BdpbenchError(
             f"ns-2 does not answer: {done.stderr.strip()}",
-            where=str(binary[0]),
+            where=command[0],
             hint="`./bdpbench ns2 build` rebuilds it if it is damaged",
         )
-    return done.stdout
-
-
-def _without_parameter(text: str, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:
-    """Parameters that congestion controls of TCP/Linux do not have, according to the agent."""
-    missing = set(_NO_PARAMETER.findall(text))
-    return [
+    answers = (line.split(" ", 2) for line in done.stdout.splitlines())
+    unknown = [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]
+    missing = set(_NO_PARAMETER.findall(done.stdout))  # of congestion controls of TCP/Linux
+    return unknown + [
         (each, f"congestion control {each.ns2_class} of this ns-2 has no parameter {each.name!r}")
         for each in declared
         if each.kind == "parameter" and (each.name, each.ns2_class) in missing

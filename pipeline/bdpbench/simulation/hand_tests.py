@@ -1,7 +1,8 @@
 """``test.yaml`` of a folder: values by hand, checked before anything is simulated.
 
-A program made of the folder's code and a driver of ours reads what happens, line by line, and
-answers in lines that begin with ``>``, the last of which is ``> end``.
+They are checked by a program made of the folder's code and a driver of ours, which answers in lines
+that begin with ``>``, the last of which is ``> end``. The events of a protocol become C++, so that
+the compiler knows their fields; those of a queue are read by the program, line by line.
 """
 
 from __future__ import annotations
@@ -12,16 +13,15 @@ import os
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, RootModel, model_validator
 
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.kept import keep, read_kept
-from bdpbench.contracts.yaml_files import Location, Strict, Text, VariableName, YamlFile, suggest
+from bdpbench.contracts.yaml_files import Strict, Text, VariableName, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run
 from bdpbench.simulation.build import interface_dir, libraries_dir
@@ -30,43 +30,13 @@ from bdpbench.studies.folders import TEST_NAME, ComponentFolder, QueueFolder
 from bdpbench.units import LEAST_SAMPLE_S, MOST_COUNT, MOST_PACKET_BYTES, MOST_TIME_S
 
 _TIMEOUT_S = 60.0
-
-
-_PATH_FIELDS = (
-    "now_s", "in_flight_pkts", "delivered_pkts", "lost_pkts", "rounds", "min_rtt_s",
-    "smoothed_rtt_s", "in_recovery", "after_timeout", "limited_by_cwnd",
-)  # fmt: skip
-_EVENT_FIELDS = {
-    "acknowledged": (
-        "packets", "marked", "lost", "in_flight_before_pkts", "rtt_s", "round_ended", "rate_pps",
-        "rate_interval_s", "rate_delivered_pkts", "rate_limited_by_application",
-        "sent_delivered_pkts", "sent_lost_pkts", "sent_in_flight_pkts",
-    ),
-    "lost": (
-        "sent_delivered_pkts", "sent_lost_pkts", "sent_in_flight_pkts",
-        "sent_limited_by_application", "retransmission",
-    ),
-    "recovery_began": (),
-    "recovery_ended": (),
-    "marked": (),
-    "timed_out": (),
-    "resumed": ("idle_s",),
-}  # fmt: skip
-_DEFAULTS = {"rtt_s": -1.0, "rate_pps": -1.0, "min_rtt_s": -1.0, "smoothed_rtt_s": -1.0}
-
-LimitName = Literal["cwnd_pkts", "ssthresh_pkts", "pacing_pps"]
-_LIMITS: Mapping[LimitName, float] = {
-    "cwnd_pkts": 1.0,
-    "ssthresh_pkts": math.inf,
-    "pacing_pps": 0.0,
-}
-
-LawEvent = Annotated[dict[str, dict[str, float | bool]], Field(min_length=1, max_length=1)]
-
 _WHOLE_PACKET_BYTES = 1040
 _ROOM_PKTS = 1000
 _MOST_PACKETS = 100_000
 _NEVER_MARKS, _MARKS = 0, 2  # of `Marking` in discipline_ledger.h
+
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z_]*$")]
+LawEvent = Annotated[dict[Name, dict[Name, float | bool]], Field(min_length=1, max_length=1)]
 
 
 class HandTest(Strict):
@@ -91,9 +61,9 @@ class LawTest(HandTest):
         tolerance: how far they may be off, as a share.
     """
 
-    begins: dict[LimitName, float] = Field(default_factory=dict)
+    begins: dict[Name, float] = Field(default_factory=dict)
     hears: list[LawEvent]
-    then: dict[LimitName, float] = Field(min_length=1)
+    then: dict[Name, float] = Field(min_length=1)
     tolerance: float = Field(1e-9, ge=0, lt=1)
 
 
@@ -177,14 +147,8 @@ class QueueTest(HandTest):
 TestT = TypeVar("TestT", bound=HandTest)
 
 
-class HandTests(RootModel[list[TestT]]):
+class HandTests(RootModel[Annotated[list[TestT], Field(min_length=1)]]):
     """Content of ``test.yaml``."""
-
-    @model_validator(mode="after")
-    def _has_some(self) -> HandTests[TestT]:
-        if not self.root:
-            raise ValueError("expected at least one test")
-        return self
 
 
 def check_tests(folder: ComponentFolder, *, runs_code: bool = True) -> None:
@@ -233,34 +197,24 @@ def read_tests(
         BdpbenchError: naming file and line of an unknown name or a wrong value.
     """
     source = YamlFile(folder.path / TEST_NAME)
-    tests = source.validate(content).root
+    tests, variables = source.validate(content).root, folder.file.variables
     for index, each in enumerate(tests):
-        _check_parameters(source, (index, "parameters"), each.parameters, folder)
-        if isinstance(each, LawTest):
-            _check_events(source, (index, "hears"), each.hears)
+        for name, value in each.parameters.items():
+            place, parameter = (index, "parameters", name), variables.get(name)
+            if parameter is None:
+                raise source.error(place, "unknown parameter", hint=suggest(name, variables))
+            if parameter.problem(value):
+                raise source.error(place, parameter.problem(value))
     return source, tests
 
 
-def _check_parameters(
-    source: YamlFile, place: Location, given: Mapping[str, float], folder: ComponentFolder
-) -> None:
-    """Refuse values of parameters that a folder does not have, or outside their range."""
-    variables = folder.file.variables
-    for name, value in given.items():
-        parameter = variables.get(name)
-        if parameter is None:
-            raise source.error((*place, name), "unknown parameter", hint=suggest(name, variables))
-        if parameter.problem(value):
-            raise source.error((*place, name), parameter.problem(value))
+def _parameters(folder: ComponentFolder, test: HandTest) -> Mapping[str, float]:
+    """The values of all parameters in a test."""
+    return {name: each.default for name, each in folder.file.variables.items()} | test.parameters
 
 
-def _sets(values: Mapping[str, float]) -> Iterator[str]:
-    """The lines that give a driver values by their names."""
-    return (f"set {name} {value!r}" for name, value in values.items())
-
-
-def _answers(folder: ComponentFolder, driver: str, lines: Sequence[str]) -> list[str]:
-    """What a driver, a header beside this file, answers with the code of a folder.
+def _answers(folder: ComponentFolder, driver: str, code: str, told: Sequence[str]) -> list[str]:
+    """What a program answers: the code of a folder, a driver beside this file, and more code.
 
     Raises:
         BdpbenchError: when the code does not compile with it, or when the program fails or does not
@@ -272,18 +226,18 @@ def _answers(folder: ComponentFolder, driver: str, lines: Sequence[str]) -> list
     with tempfile.TemporaryDirectory(dir=made_in.resolve()) as scratch:
         main, program = Path(scratch, "check.cc"), Path(scratch, "check")
         included = (folder.path / folder.code_name, Path(__file__).with_name(driver))
-        main.write_text("".join(map(_include, included)))
+        main.write_text("".join(map(_include, included)) + code)
         others = [each for each in folder.sources if each.name != folder.code_name]
         ours = [Path(scratch), Path(__file__).parent, interface_dir()]
         compile_code(folder, [main, *others], program, ours)
         try:
-            done = run([str(program)], _TIMEOUT_S, "\n".join(lines))
+            done = run([str(program)], _TIMEOUT_S, "\n".join(told))
         except subprocess.TimeoutExpired:
             raise _does_not_end(folder, "do not end within a minute") from None
-    told = [line[2:] for line in done.stdout.splitlines() if line.startswith("> ")]
-    if done.returncode != 0 or told[-1:] != ["end"]:
+    answers = [line[2:] for line in done.stdout.splitlines() if line.startswith("> ")]
+    if done.returncode != 0 or answers[-1:] != ["end"]:
         raise _does_not_end(folder, f"end with status {done.returncode} before the last one")
-    return told[:-1]
+    return answers[:-1]
 
 
 def _include(path: Path) -> str:
@@ -299,157 +253,114 @@ def _does_not_end(folder: ComponentFolder, how: str) -> BdpbenchError:
     return BdpbenchError(said, where=str(folder.path / TEST_NAME))
 
 
+def _compare(
+    source: YamlFile, index: int, test: HandTest, key: str, found: Any, expected: Any, off: float
+) -> None:
+    """Refuse an outcome that is not the expected one: numbers, or packets with or without times.
+
+    ``off``: how far a number may be off, as a share of it where it is large.
+    """
+    if isinstance(expected, Mapping):
+        times = zip(found.values(), expected.values(), strict=False)
+        same = list(found) == list(expected) and all(math.isclose(*t, abs_tol=off) for t in times)
+        found = {number: float(f"{time_s:.10g}") for number, time_s in found.items()}
+    elif isinstance(expected, list):
+        found = list(found)
+        same = found == expected
+    else:
+        same = math.isclose(found, expected, rel_tol=off, abs_tol=off)
+        found, expected = f"{found:.10g}", f"{expected:.10g}"
+    if not same:
+        raise source.error((index, "then", key), f"{test.name}: {key} is {found}, not {expected}")
+
+
 # ---------------------------------------------------------------- laws
 
 
 def _check_law(folder: ComponentFolder, source: YamlFile, tests: Sequence[LawTest]) -> None:
-    lines = [line for test in tests for line in _law_lines(folder, test)]
-    found = [map(float, line.split()) for line in _answers(folder, "check_protocol.h", lines)]
-    for index, (test, values) in enumerate(zip(tests, found, strict=True)):
-        limits = dict(zip(_LIMITS, values, strict=True))
+    lines = [line for index, test in enumerate(tests) for line in _law(folder, source, index, test)]
+    code = "\n".join(["int main() {", *lines, 'printf("> end\\n");', "}", ""])
+    answers = iter(_answers(folder, "check_protocol.h", code, ()))
+    for index, test in enumerate(tests):
         for limit, expected in test.then.items():
-            value = limits[limit]
-            if not math.isclose(value, expected, rel_tol=test.tolerance, abs_tol=test.tolerance):
-                said = f"{test.name}: {limit} is {value:.10g}"
-                raise source.error((index, "then", limit), f"{said}, not {expected:.10g}")
+            _compare(source, index, test, limit, float(next(answers)), expected, test.tolerance)
 
 
-def _check_events(source: YamlFile, base: Location, events: Sequence[LawEvent]) -> None:
-    """Refuse events and fields that no law hears of."""
-    for place, event in enumerate(events):
+def _law(folder: ComponentFolder, source: YamlFile, index: int, test: LawTest) -> Iterator[str]:
+    """A test as C++, whose errors the compiler tells with the lines of ``test.yaml``."""
+
+    def at(*place: str | int) -> str:
+        name = str(source.path).replace("\\", r"\\").replace('"', r"\"")
+        return f'#line {source.line_of((index, *place))} "{name}"'
+
+    yield "{ heard::Given given; SendingLimits limits = {1, INFINITY, 0};"
+    for name, value in _parameters(folder, test).items():
+        yield f'given.values["{name}"] = {_number(value)};'
+    for name, value in test.begins.items():
+        yield f"{at('begins', name)}\nlimits.{name} = {_number(value)};"
+    yield "CongestionControl& control = *bdpbench_protocol(given);"
+    yield "control.started(heard::Event<heard::Nothing>(), limits);"
+    for number, event in enumerate(test.hears):
         for name, fields in event.items():
-            where: Location = (*base, place, name)
-            if name not in _EVENT_FIELDS:
-                raise source.error(where, "unknown event", hint=suggest(name, _EVENT_FIELDS))
-            known = (*_EVENT_FIELDS[name], *_PATH_FIELDS)
-            for each in fields:
-                if each not in known:
-                    hint = suggest(each, known)
-                    raise source.error((*where, each), "unknown field", hint=hint)
+            yield f"{at('hears', number, name)}\n{{ heard::{name} event;"
+            for field, value in fields.items():
+                yield f"{at('hears', number, name, field)}\nevent.{field} = {_number(value)};"
+            yield "event.tell(control, limits); }"
+    for name in test.then:
+        yield f'{at("then", name)}\nprintf("> %.17g\\n", limits.{name});'
+    yield "delete &control; }"
 
 
-def _law_lines(folder: ComponentFolder, test: LawTest) -> Iterator[str]:
-    fields = {*_PATH_FIELDS, *(name for each in _EVENT_FIELDS.values() for name in each)}
-    nothing = {name: _DEFAULTS.get(name, 0.0) for name in sorted(fields)}
-    defaults = {name: each.default for name, each in folder.file.variables.items()}
-    limits = {str(name): value for name, value in {**_LIMITS, **test.begins}.items()}
-    yield from _sets({**nothing, **defaults, **test.parameters, **limits})
-    yield "new"
-    for event in test.hears:
-        for name, given in event.items():
-            yield from _sets({**nothing, **{field: float(value) for field, value in given.items()}})
-            yield name
-    yield "show"
+def _number(value: float) -> str:
+    """A number in C++."""
+    return repr(float(value)).replace("inf", "INFINITY").replace("nan", "NAN")
 
 
 # ---------------------------------------------------------------- queues
 
 
-@dataclass
-class _Found:
-    """What the driver tells of a test: packet → time; what is wrong, and at which event."""
-
-    fates: dict[str, dict[int, float]] = field(
-        default_factory=lambda: {"dropped": {}, "marked": {}, "left": {}}
-    )
-    lengths: dict[str, int] = field(default_factory=dict)
-    wrong: tuple[int, str] | None = None
-
-
-def _check_queue(folder: QueueFolder, source: YamlFile, checks: Sequence[QueueTest]) -> None:
-    happening = [_in_order(check) for check in checks]
-    lines = [
-        line
-        for check, events in zip(checks, happening, strict=True)
-        for line in _queue_lines(folder, check, events)
-    ]
-    told = _outcomes(_answers(folder, "check_queue.h", lines))
-    for index, (check, events, found) in enumerate(zip(checks, happening, told, strict=True)):
-        if found.wrong is not None:
-            event, what = found.wrong
-            said = f"{check.name}: {what}, at {events[event].at_s:.10g} s"
-            raise source.error((index, "hears", events[event].place), said)
-        for key, said in _differences(check, found):
-            raise source.error((index, "then", key), f"{check.name}: {said}")
-
-
-@dataclass(frozen=True)
-class _Happening:
-    """One packet that arrives or may leave: time, place in the list of events, and the line."""
-
-    at_s: float
-    place: int
-    words: str
+def _check_queue(folder: QueueFolder, source: YamlFile, tests: Sequence[QueueTest]) -> None:
+    happening = [_in_order(test) for test in tests]
+    marking = _MARKS if folder.file.marks else _NEVER_MARKS
+    lines: list[str] = []
+    for test, events in zip(tests, happening, strict=True):
+        lines += (f"set {name} {value!r}" for name, value in _parameters(folder, test).items())
+        lines.append(f"new {test.limit_pkts} {marking} {folder.file.random:d}")
+        lines += (words for *_, words in events)
+        lines.append("show")
+    index, found = -1, dict[str, Any]()
+    for line in _answers(folder, "check_queue.h", "", lines):
+        what, *words = line.split(" ")
+        if what == "new":
+            index, found = index + 1, {"dropped": {}, "marked": {}, "left": {}}
+        elif what == "wrong":
+            at_s, place, _ = happening[index][int(words[0])]
+            said = f"{words[1]}() of the discipline {' '.join(words[2:])}, at {at_s:.10g} s"
+            raise source.error((index, "hears", place), f"{tests[index].name}: {said}")
+        elif what == "length":
+            found |= {"length_pkts": int(words[0]), "length_bytes": int(words[1])}
+            for key, expected in tests[index].then:
+                if expected is not None:
+                    off = 0 if isinstance(expected, int) else tests[index].tolerance
+                    _compare(source, index, tests[index], key, found[key], expected, off)
+        else:
+            found[what][int(words[0])] = float(words[1])
 
 
-def _in_order(check: QueueTest) -> list[_Happening]:
-    found: list[_Happening] = []
-    at_s = 0.0
-    for place, event in enumerate(check.hears):
+def _in_order(test: QueueTest) -> list[tuple[float, int, str]]:
+    """Each packet that arrives or may leave: time, place in the list of events, and the line."""
+    found, at_s = list[tuple[float, int, str]](), 0.0
+    for place, event in enumerate(test.hears):
         if event.waits is not None:
             at_s = event.waits.at_s
-            found.append(_Happening(at_s, place, "waits {}"))
+            found.append((at_s, place, f"waits {at_s!r}"))
             continue
         said = event.arrives or event.departs or Departure()
         at_s = at_s if said.at_s is None else said.at_s
-        words = "departs {}"
+        what, about = "departs", ""
         if isinstance(said, Arrival):
-            words = f"arrives {{}} {said.bytes} {said.flow} {said.can_be_marked:d} {said.marked:d}"
-        found += [
-            _Happening(at_s + each * said.every_s, place, words) for each in range(said.packets)
-        ]
-    return sorted(found, key=lambda each: each.at_s)
-
-
-def _queue_lines(
-    folder: QueueFolder, check: QueueTest, events: Sequence[_Happening]
-) -> Iterator[str]:
-    defaults = {name: each.default for name, each in folder.file.variables.items()}
-    yield from _sets({**defaults, **check.parameters})
-    marking = _MARKS if folder.file.marks else _NEVER_MARKS
-    yield f"new {check.limit_pkts} {marking} {folder.file.random:d}"
-    yield from (each.words.format(repr(each.at_s)) for each in events)
-    yield "show"
-
-
-def _outcomes(lines: Sequence[str]) -> list[_Found]:
-    """What a driver says, test by test."""
-    found: list[_Found] = []
-    for line in lines:
-        what, *words = line.split(" ")
-        if what == "new":
-            found.append(_Found())
-        elif what == "length":
-            found[-1].lengths = {"length_pkts": int(words[0]), "length_bytes": int(words[1])}
-        elif what == "wrong":
-            said = f"{words[1]}() of the discipline {' '.join(words[2:])}"
-            found[-1].wrong = int(words[0]), said
-        else:
-            found[-1].fates[what][int(words[0])] = float(words[1])
-    return found
-
-
-def _differences(check: QueueTest, found: _Found) -> Iterator[tuple[str, str]]:
-    """Key of the outcome, and how it differs."""
-    for what, fates in found.fates.items():
-        expected: Fates | None = getattr(check.then, what)
-        if expected is not None and list(expected) != list(fates):
-            yield what, f"{what} is {_named(fates)}, not {_named(expected)}"
-        elif isinstance(expected, Mapping):
-            yield from _late(what, expected, fates, check.tolerance)
-    for what, length in found.lengths.items():
-        wanted: int | None = getattr(check.then, what)
-        if wanted is not None and wanted != length:
-            yield what, f"{what} is {length}, not {wanted}"
-
-
-def _named(packets: Fates) -> str:
-    return f"packets {', '.join(map(str, packets))}" if packets else "no packet"
-
-
-def _late(
-    what: str, expected: Mapping[int, float], fates: Mapping[int, float], tolerance_s: float
-) -> Iterator[tuple[str, str]]:
-    for number, time_s in expected.items():
-        if not math.isclose(fates[number], time_s, rel_tol=1e-9, abs_tol=tolerance_s):
-            yield what, f"packet {number} was {what} at {fates[number]:.10g} s, not {time_s:.10g} s"
+            what = "arrives"
+            about = f" {said.bytes} {said.flow} {said.can_be_marked:d} {said.marked:d}"
+        times = (at_s + each * said.every_s for each in range(said.packets))
+        found += ((time_s, place, f"{what} {time_s!r}{about}") for time_s in times)
+    return sorted(found, key=lambda each: each[0])

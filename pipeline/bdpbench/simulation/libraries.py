@@ -20,11 +20,10 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from bdpbench.contracts.files import write_atomically, write_text_atomically, written_text
+from bdpbench.contracts.files import utf8_text, write_atomically, write_text_atomically
 from bdpbench.contracts.kept import difference, seal
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
@@ -141,15 +140,6 @@ _ANSWER = re.compile(r"(\w+ \w+ -?\d+\n)*\d+ [01]\n")
 _NUMBERS = {"int", "uint", "long", "ulong", "short", "ushort", "byte", "bool"}
 
 
-@dataclass(frozen=True)
-class _Found:
-    """What a library has: congestion controls that it registers, and parameter → type and value."""
-
-    registered: int
-    is_complete: bool
-    parameters: dict[str, tuple[str, int]]
-
-
 def _compile_module(folder: ComponentFolder, module: Path, library: Path) -> None:
     """Compile the module of a folder, whose file stays as it is.
 
@@ -178,7 +168,7 @@ def _replace_headers(folder: ComponentFolder, inner: Path) -> None:
     """Make empty files of the kernel's and ns-2's headers that the code includes."""
     inner.mkdir(parents=True)
     for path in folder.code:
-        for given in _INCLUDE.findall(written_text(path)):
+        for given in _INCLUDE.findall(utf8_text(path)):
             name = given[1:-1]
             if given.startswith("<") or _NS2_HEADER.fullmatch(name):
                 made = (inner / name).resolve()
@@ -203,18 +193,19 @@ def _check_module(folder: ComponentFolder, module: Path, library: Path) -> None:
     Raises:
         BdpbenchError: naming file and line of what is wrong.
     """
-    found = _found_in(_answer(folder, module, library))
-    if found.registered != 1:
-        number = min(found.registered, 2)
-        line = _line(module, r"tcp_register_congestion_control\s*\(", number)
-        said = f"registers {found.registered} congestion controls: expected one"
+    *lines, last = (line.split() for line in _answer(folder, module, library).splitlines())
+    registered, is_complete = map(int, last)
+    parameters = {name: (kind, int(value)) for name, kind, value in lines}
+    if registered != 1:
+        line = _line(module, r"tcp_register_congestion_control\s*\(", min(registered, 2))
+        said = f"registers {registered} congestion controls: expected one"
         raise BdpbenchError(said, where=f"{module}:{line}", hint="one folder is one protocol")
-    if not found.is_complete:
+    if not is_complete:
         line = _line(module, r"struct\s+tcp_congestion_ops\s+\w+\s*=")
         said = "the congestion control has no ssthresh or no cong_avoid"
         raise BdpbenchError(said, where=f"{module}:{line}", hint=_HINT)
     variables = folder.file.variables
-    for name, (kind, value) in found.parameters.items():
+    for name, (kind, value) in parameters.items():
         declared = rf"module_param(_named)?\s*\(\s*{name}\b"
         where = f"{module}:{_line(module, declared)}"
         if kind not in _NUMBERS:
@@ -229,46 +220,28 @@ def _check_module(folder: ComponentFolder, module: Path, library: Path) -> None:
         if not each.variable:
             continue
         place, name = ("parameters", index), each.variable.removesuffix("_")
-        if name not in found.parameters:
+        if name not in parameters:
             said = f"{module.name} has no module_param of the name {name}"
             raise source.error((*place, "variable"), said)
-        if each.default != found.parameters[name][1]:
+        if each.default != parameters[name][1]:
             said = f"the default is {each.default:g}, and in {module.name} it is "
-            raise source.error((*place, "default"), f"{said}{found.parameters[name][1]}")
+            raise source.error((*place, "default"), f"{said}{parameters[name][1]}")
 
 
 def _line(module: Path, pattern: str, number: int = 1) -> int:
     """The line of the module's ``number``-th text of this pattern; 1 if there is none."""
-    text = written_text(module)
+    text = utf8_text(module)
     places = [match.start() for match in re.finditer(pattern, text)]
     place = places[min(number, len(places)) - 1] if places else 0
     return 1 + text.count("\n", 0, place)
 
 
-def _found_in(answer: str) -> _Found:
-    *lines, last = answer.splitlines()
-    registered, is_complete = map(int, last.split())
-    words = (line.split() for line in lines)
-    return _Found(registered, bool(is_complete), {name: (kind, int(n)) for name, kind, n in words})
-
-
 def _answer(folder: ComponentFolder, module: Path, library: Path) -> str:
     # Programs in the system's folder for temporary files may not be executed.
     with tempfile.TemporaryDirectory(dir=library.parent.resolve()) as scratch:
-        program = Path(scratch, "check")
-        driver = Path(__file__).with_name("check_module.c")
-        include = ["-I", str(interface_dir())]
-        command = [
-            _CC,
-            "-w",
-            "-rdynamic",
-            *include,
-            str(driver),
-            "-o",
-            str(program),
-            "-ldl",
-        ]
-        run_compiler(folder, command, _HINT, [driver.parent])
+        program, driver = Path(scratch, "check"), Path(__file__).with_name("check_module.c")
+        words = ["-w", "-rdynamic", "-I", str(interface_dir()), str(driver), "-ldl"]
+        run_compiler(folder, [_CC, *words, "-o", str(program)], _HINT, [driver.parent])
         try:
             done = run([str(program), str(library)], _LOADING_S)
         except subprocess.TimeoutExpired:
@@ -283,9 +256,9 @@ def _answer(folder: ComponentFolder, module: Path, library: Path) -> str:
 # ---------------------------------------------------------------- the compiler
 
 _COMPILING_S = 300.0
-_MOST_ERRORS = 3
+_MOST_LINES = 12
+_ERROR = re.compile(r"^[^:\n]+:\d+:\d+: (?:fatal )?error: ", re.MULTILINE)
 _UNDEFINED = re.compile(r"undefined reference to [`‘'](?P<name>[^'’]+)['’]")
-_ERROR = re.compile(r"^(?P<where>[^:\n]+:\d+):\d+: (?:fatal )?error: (?P<what>.*)$", re.MULTILINE)
 
 
 def run_compiler(
@@ -297,7 +270,7 @@ def run_compiler(
 
     Raises:
         BdpbenchError: when there is no compiler; when the code does not compile, naming file and
-                line; or when the compiler has read a file that is neither the folder's nor the
+            line; or when the compiler has read a file that is neither the folder's nor the
             system's, nor in one of the folders ``ours``.
     """
     if shutil.which(command[0]) is None:
@@ -333,14 +306,14 @@ def _check_read(folder: ComponentFolder, rules: str, others: Sequence[Path]) -> 
                 continue
             path = Path(os.path.normpath(re.sub(r"\\([ #])", r"\1", word).replace("$$", "$")))
             names = {path, path.resolve()}
-            if names & known or any(each.is_relative_to(at) for each in names for at in places):
-                continue
-            raise BdpbenchError(
-                f"reads {path}, which is no file of C++ in this folder",
-                where=_use_of(path.name, folder),
-                hint="copy it into the folder under a name that ends with .h or .inc: runs are "
-                "named after all code of a protocol or queue, so that each change counts",
-            )
+            above = {each for name in names for each in name.parents}
+            if not names & known and not above & places:
+                raise BdpbenchError(
+                    f"reads {path}, which is no file of C++ in this folder",
+                    where=_use_of(path.name, folder),
+                    hint="copy it into the folder under a name that ends with .h or .inc: runs are "
+                    "named after all code of a protocol or queue, so that each change counts",
+                )
 
 
 @cache
@@ -359,33 +332,22 @@ def _environment() -> dict[str, str]:
 
 
 def _compiler_error(folder: ComponentFolder, text: str, hint: str) -> BdpbenchError:
-    found = list(_ERROR.finditer(text))
+    """What the compiler says, and the first place in the folder that it names."""
+    error = _ERROR.search(text)
+    shown = text[error.start() if error else 0 :].strip()
+    lines = shown.splitlines()[:_MOST_LINES] or ["the compiler gave no reason"]
+    named = re.search(rf"^{re.escape(str(folder.path))}/[^:\n]+:\d+(?=:)", shown, re.MULTILINE)
     undefined = _UNDEFINED.search(text)
-    if undefined is not None and not found:
-        name = undefined["name"]
-        said = f"uses {name}, which is nowhere defined"
-        return BdpbenchError(said, where=_use_of(name, folder), hint=hint)
-    if not found:
-        last = text.strip().splitlines()[-1:] or ["the compiler gave no reason"]
-        return BdpbenchError(f"does not compile: {last[0]}", where=str(folder.path))
-    own = re.compile(rf"^({re.escape(str(folder.path))}/[^:\n]+:\d+):\d+: note: ", re.MULTILINE)
-
-    def place(each: re.Match[str]) -> str:
-        """Of an error, in the folder; one of a header is that of the macro that leads there."""
-        note = None if each["where"].startswith(f"{folder.path}/") else own.search(text, each.end())
-        return note[1] if note else each["where"]
-
-    first, *others = (f"{place(each)}: {each['what']}" for each in found[:_MOST_ERRORS])
-    where, _, what = first.partition(": ")
-    more = "".join(f"\n  {each}" for each in others)
-    return BdpbenchError(f"does not compile: {what}{more}", where=where, hint=hint)
+    where = named[0] if named else _use_of(undefined["name"], folder) if undefined else ""
+    said = "\n  ".join(["does not compile:", *lines])
+    return BdpbenchError(said, where=where or str(folder.path), hint=hint)
 
 
 def _use_of(symbol: str, folder: ComponentFolder) -> str:
     """The first line of the code that uses what a linker calls so; the folder if there is none."""
     name = re.sub(r"\(.*", "", symbol).rpartition("::")[2]
     for path in folder.code:
-        for number, line in enumerate(written_text(path).splitlines(), start=1):
+        for number, line in enumerate(utf8_text(path).splitlines(), start=1):
             if re.search(rf"\b{re.escape(name)}\b", line):
                 return f"{path}:{number}"
     return str(folder.path)

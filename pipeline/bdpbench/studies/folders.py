@@ -21,7 +21,7 @@ from typing import Annotated, Any, ClassVar, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
-from bdpbench.contracts.files import written_text
+from bdpbench.contracts.files import utf8_text
 from bdpbench.contracts.paths import config_dir, expanded
 from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE
 from bdpbench.contracts.yaml_files import (
@@ -278,7 +278,7 @@ class ComponentFolder(ABC):
         """The last part of its class in ns-2: its key, and a digest of its code."""
         digest = hashlib.sha256()
         for path in self.code:
-            content = hashlib.sha256(written_text(path).encode()).hexdigest()
+            content = hashlib.sha256(utf8_text(path).encode()).hexdigest()
             digest.update(f"{content}  {path.relative_to(self.path).as_posix()}\n".encode())
         return f"{self.file.key}{digest.hexdigest()[:_DIGITS]}"
 

@@ -43,7 +43,8 @@ def test_what_a_killed_writer_has_left_goes_with_the_next_one(tmp_path: Path) ->
     path = tmp_path / "archive.zip"
     killed = (
         "import os, pathlib; from bdpbench.contracts.files import write_atomically; "
-        f"write_atomically(pathlib.Path({str(path)!r}), lambda made: os.kill(os.getpid(), 9))"
+        f"write_atomically(pathlib.Path({str(path)!r}), "
+        "lambda made: [made.touch(), os.kill(os.getpid(), 9)])"
     )
     environment = {**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")}
     done = subprocess.run([sys.executable, "-c", killed], env=environment, check=False)
@@ -53,8 +54,7 @@ def test_what_a_killed_writer_has_left_goes_with_the_next_one(tmp_path: Path) ->
     (tmp_path / ".archive.zip.mine").write_text("")
 
     def write(made: Path) -> None:
-        os.utime(made, (0, 0))  # it takes long, and another writer comes
-        write_bytes_atomically(path, b"second")
+        write_bytes_atomically(path, b"of another writer")
         made.write_bytes(b"first")
 
     write_atomically(path, write)

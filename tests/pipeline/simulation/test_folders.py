@@ -159,7 +159,7 @@ def test_other_files_that_the_compiler_reads_are_refused(
     edit(code, "#include", f"{line}\n#include", 1)
     said = "reads .*(more words.h|table.txt), which is no file of C.. in this folder"
     if where.startswith("..") and "asm" in reads:  # the assembler works in an empty folder
-        said = "does not compile: .*file not found: ../more words.h"
+        said = r"(?s)does not compile:.*file not found: ../more words.h"
     with pytest.raises(BdpbenchError, match=said):
         compile_folder(folder_of(either))
 
@@ -195,7 +195,7 @@ def test_the_environment_adds_no_headers(either: Path, monkeypatch: pytest.Monke
         monkeypatch.setenv(name, str(either.parent))
     (code,) = folder_of(either).sources
     edit(code, "#include", "#include <more.h>\n#include", 1)
-    with pytest.raises(BdpbenchError, match=r"does not compile: more.h: No such file"):
+    with pytest.raises(BdpbenchError, match=r"does not compile:\n.*more.h: No such file"):
         compile_folder(folder_of(either))
 
 
@@ -268,21 +268,21 @@ SLOW_START = "slow start adds a packet for each that is acknowledged: cwnd_pkts 
 @pytest.mark.parametrize(
     ("kind", "file", "old", "new", "message", "line"),
     [
-        ("aimd", "law.cc", "return;", "retrun;", "does not compile: ", None),
+        ("aimd", "law.cc", "return;", "retrun;", "does not compile:\n", None),
         ("aimd", "law.cc", "CONGESTION_CONTROL(Aimd)", "", "does not say which class is the", 0),
         ("aimd", "protocol.yaml", "label:", "labell:", "labell: unknown key", None),
         ("aimd", "protocol.yaml", "default: 0.5", "default: 5", "default 5 lies outside", None),
         ("aimd", "protocol.yaml", "default: 0.5", "default: .inf", "be a finite number", None),
         ("aimd", "test.yaml", "cwnd_pkts: 12", "cwnd_pkts: 13", SLOW_START, None),
-        ("aimd", "test.yaml", "timed_out", "timedout", "unknown event", None),
-        ("aimd", "test.yaml", "packets: 2", "packet: 2", "unknown field", None),
+        ("aimd", "test.yaml", "timed_out", "timedout", "is not a member of 'heard'", None),
+        ("aimd", "test.yaml", "packets: 2", "packet: 2", "has no member named", None),
         ("aimd", "test.yaml", "cut_: 0.3", "cut_: 3", "cut_: 3 is outside its range of", None),
         ("aimd", "test.yaml", "cut_: 0.3", "cutt_: 0.3", "unknown parameter", None),
-        ("mine", "discipline.cc", "return nullptr;", "retrun 0;", "does not compile: ", 33),
+        ("mine", "discipline.cc", "return nullptr;", "retrun 0;", "does not compile:\n", 33),
         ("mine", "discipline.cc", "LinkQueue&) override", "int)", "abstract class", 45),
         (
             *("mine", "discipline.cc", PUSH, f"void other(); other(); {PUSH}"),
-            *("uses other(), which is nowhere defined", 27),
+            *("undefined reference to `other()'", 27),
         ),
         (
             *("mine", "discipline.cc", "QUEUE_DISCIPLINE(Mine)", ""),
@@ -293,8 +293,8 @@ SLOW_START = "slow start adds a packet for each that is acknowledged: cwnd_pkts 
             *("limit_ is a variable of every queue", 25),
         ),
         ("mine", "queue.yaml", "default: 20", "default: -1", "the default -1 lies outside", 26),
-        ("mine", "test.yaml", "{3: 0.5}", "{3: 0.6}", "packet 3 was dropped at 0.5 s, not", 21),
-        ("mine", "test.yaml", "marked: [3]", "marked: []", "marked is packets 3, not no", 15),
+        ("mine", "test.yaml", "{3: 0.5}", "{3: 0.6}", "dropped is {3: 0.5}, not {3: 0.6}", 21),
+        ("mine", "test.yaml", "marked: [3]", "marked: []", "marked is [3], not []", 15),
         ("mine", "test.yaml", "{packets: 3}", "{packet: 3}", "packet: unknown key", 4),
         ("mine", "test.yaml", "drop_front_: 1", "drop_front_: 2", "outside its range", 24),
         (
@@ -330,7 +330,7 @@ def test_what_is_wrong_in_a_folder_is_refused_with_file_and_line(
 
 @pytest.mark.parametrize(
     ("says", "told"),
-    [("echo first >&2; echo killed >&2", "killed"), ("", "the compiler gave no reason")],
+    [("echo killed >&2", "killed"), ("", "the compiler gave no reason")],
 )
 def test_a_compiler_that_names_no_line_is_quoted(
     aimd: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, says: str, told: str
@@ -341,7 +341,7 @@ def test_a_compiler_that_names_no_line_is_quoted(
     compiler.chmod(0o755)
     edit(aimd / "law.cc", "// ", f"// what nobody has compiled, {says}: ", 1)
     monkeypatch.setenv("PATH", f"{compiler.parent}:{os.environ['PATH']}")
-    with pytest.raises(BdpbenchError, match=f"does not compile: {told}$"):
+    with pytest.raises(BdpbenchError, match=f"does not compile:\n  {told}\n"):
         use(aimd)
 
 
@@ -405,11 +405,6 @@ def _pipe(folder: Path) -> None:
     os.mkfifo(folder / "test.yaml")
 
 
-def _huge(folder: Path) -> None:
-    with (folder / "law.cc").open("ab") as stream:
-        stream.truncate(20 << 30)
-
-
 @pytest.mark.parametrize(
     ("break_it", "message"),
     [
@@ -417,7 +412,6 @@ def _huge(folder: Path) -> None:
         (_link("more.h", "more.h"), "more.h: is a link that leads back to itself"),
         (_link("more.h", "/dev/zero"), "more.h: is not a file"),
         (_pipe, "test.yaml: is not a file"),
-        (_huge, "law.cc: has 20,480 MiB, where at most 64 are read"),
         (lambda folder: (folder / "more.h").mkdir(), "more.h: is a folder"),
         (lambda folder: (folder / "more.h").write_bytes(b"// \xe9"), "more.h:1: is not UTF-8"),
         (lambda folder: (folder / "test.yaml").write_bytes(b"\xff"), "test.yaml:1: is not UTF-8"),

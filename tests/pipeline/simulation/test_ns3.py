@@ -223,12 +223,14 @@ def test_a_wrong_argument_ends_it_with_a_sentence(
 def test_without_ns3_one_sentence_names_the_packages(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ns3_backend, "_HEADERS", tmp_path)
-    with pytest.raises(BdpbenchError, match="is not installed; on Debian 12, `apt-get install"):
+    for place in ("_HEADERS", "_LIBRARIES"):
+        monkeypatch.setattr(ns3_backend, place, tmp_path)
+    with pytest.raises(BdpbenchError, match=r"ns-3\.37 is not installed\n.*`apt-get install"):
         require_ns3()
     (tmp_path / "core-module.h").touch()
-    monkeypatch.setattr(ns3_backend, "installed_ns3", lambda: "3.41")
-    with pytest.raises(BdpbenchError, match=r"this machine has ns-3\.41, and runs of this engine"):
+    (tmp_path / "here").mkdir()
+    (tmp_path / "here" / "libns3-core.so.41").touch()
+    with pytest.raises(BdpbenchError, match=r"those of ns-3\.37, and this machine has .*\.so\.41"):
         require_ns3()
 
 

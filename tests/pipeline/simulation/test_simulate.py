@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import errno
-import json
 import os
 import shutil
 import signal
@@ -15,12 +14,13 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
-from tests.pipeline.simulation.specs import write_spec
+from tests.pipeline.simulation.specs import batch_of, planned
 from tests.waiting import HANGS_S, has_ended, wait_for
 
-from bdpbench.contracts.files import free_bytes, sha256_of
+from bdpbench.contracts import files
+from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import relative, repository_root
-from bdpbench.contracts.plan import Output
+from bdpbench.contracts.plan import Output, PlannedRun
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation import ns2_process
@@ -39,10 +39,10 @@ ARGUMENTS = [
 ]
 
 
-def _spec(
-    runs: Path, *, argv: Sequence[str] = ARGUMENTS, outputs: tuple[str, ...] = ("util.out",)
-) -> Path:
-    return write_spec(runs, argv, [{"file": name, "table": "utilization"} for name in outputs])
+def _planned(
+    results: Path, *, argv: Sequence[str] = ARGUMENTS, outputs: tuple[str, ...] = ("util.out",)
+) -> tuple[PlannedRun, Path]:
+    return planned(results, argv, [{"file": name, "table": "utilization"} for name in outputs])
 
 
 @pytest.fixture
@@ -51,9 +51,9 @@ def backend(ns_binary: Path) -> NativeBackend:
 
 
 def test_a_run_is_recorded_with_checksums_that_hold(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = _spec(tmp_path)
+    run, run_dir = _planned(tmp_path)
     began = time.monotonic()
-    record = simulate(run_dir, backend)
+    record = simulate(run, run_dir, backend)
     assert 0 < record["wall_s"] <= time.monotonic() - began
     assert record == read_run(run_dir)
     for name, facts in record["outputs"].items():
@@ -68,15 +68,15 @@ def test_a_run_is_recorded_with_checksums_that_hold(tmp_path: Path, backend: Nat
 
 
 def test_a_finished_run_is_not_simulated_again(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = _spec(tmp_path)
-    first = simulate(run_dir, backend)
-    assert simulate(run_dir, backend)["started"] == first["started"]
+    run, run_dir = _planned(tmp_path)
+    first = simulate(run, run_dir, backend)
+    assert simulate(run, run_dir, backend)["started"] == first["started"]
 
 
 def test_an_error_in_tcl_is_told_with_run_and_log(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = _spec(tmp_path, argv=[*ARGUMENTS[:-2], "-flow.0.access_delay_ms", "-3"])
+    run, run_dir = _planned(tmp_path, argv=[*ARGUMENTS[:-2], "-flow.0.access_delay_ms", "-3"])
     with pytest.raises(BdpbenchError, match="access_delay_ms") as caught:
-        simulate(run_dir, backend)
+        simulate(run, run_dir, backend)
     assert "exit status 1" in str(caught.value)
     assert str(run_dir / "ns.log") in str(caught.value)
     assert (run_dir / "error.txt").read_text().strip() == str(caught.value)
@@ -84,15 +84,15 @@ def test_an_error_in_tcl_is_told_with_run_and_log(tmp_path: Path, backend: Nativ
 
 
 def test_an_output_that_is_not_written_is_told(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = _spec(tmp_path, outputs=("nothing.out",))
+    run, run_dir = _planned(tmp_path, outputs=("nothing.out",))
     with pytest.raises(BdpbenchError, match=r"did not write nothing\.out"):
-        simulate(run_dir, backend)
+        simulate(run, run_dir, backend)
 
 
 def test_a_disk_that_refuses_the_record_is_told_and_other_failures_are_not_hidden(
     tmp_path: Path, backend: NativeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_dir = _spec(tmp_path)
+    run, run_dir = _planned(tmp_path)
     failure = OSError(errno.EROFS, "read-only", "run.json")
 
     def fail(*_: object, **__: object) -> None:
@@ -100,20 +100,20 @@ def test_a_disk_that_refuses_the_record_is_told_and_other_failures_are_not_hidde
 
     monkeypatch.setattr("bdpbench.simulation.simulate.write_record_atomically", fail)
     with pytest.raises(BdpbenchError, match=r"run\.json: cannot be written: the disk is read-only"):
-        simulate(run_dir, backend)
+        simulate(run, run_dir, backend)
     assert "the disk is read-only" in (run_dir / "error.txt").read_text()
     failure = OSError(errno.EMFILE, "too many open files")
     with pytest.raises(BdpbenchError, match=r"too many files are open.*\n.*`ulimit -n 1024`"):
-        simulate(run_dir, backend)
+        simulate(run, run_dir, backend)
     failure = OSError(errno.EIO, "no such luck")
     with pytest.raises(OSError, match="no such luck"):
-        simulate(run_dir, backend)
+        simulate(run, run_dir, backend)
     assert read_run(run_dir) is None
 
 
-def _start(run_dir: Path) -> subprocess.Popen[bytes]:
+def _start(run: PlannedRun, results: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-m", "bdpbench", "simulate", str(run_dir)],
+        [sys.executable, "-m", "bdpbench", "simulate", "--batch", str(batch_of(run, results))],
         env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -141,14 +141,13 @@ LONG = ["-duration_s", "100000", *ARGUMENTS[2:]]
 def test_an_ns2_that_is_killed_leaves_one_message_and_no_result(
     tmp_path: Path, backend: NativeBackend
 ) -> None:
-    run_dir = _spec(tmp_path, argv=LONG)
-    process = _start(run_dir)
+    run, run_dir = _planned(tmp_path, argv=LONG)
+    process = _start(run, tmp_path)
     os.kill(_child_of(process.pid), signal.SIGKILL)
     said, _ = process.communicate(timeout=HANGS_S)
     assert process.returncode == 1
-    for told in (said.decode(), (run_dir / "ns.log").read_text()):
-        assert "ns-2 was killed by SIGKILL: " in told
-        assert "by the kernel because memory was short" in told
+    assert b"ns-2 was killed by SIGKILL: " in said
+    assert b"by the kernel because memory was short" in said
     assert b"Traceback" not in said
     assert not (run_dir / "run.json").exists()
 
@@ -156,10 +155,10 @@ def test_an_ns2_that_is_killed_leaves_one_message_and_no_result(
 def test_a_limit_of_the_shell_that_ends_ns2_is_named(
     tmp_path: Path, backend: NativeBackend
 ) -> None:
-    run_dir = _spec(tmp_path, argv=LONG)
-    script = 'ulimit -S -f 8; exec "$0" -m bdpbench simulate "$1"'
+    run, _ = _planned(tmp_path, argv=LONG)
+    script = 'ulimit -S -f 8; exec "$0" -m bdpbench simulate --batch "$1"'
     done = subprocess.run(
-        ["bash", "-c", script, sys.executable, str(run_dir)],
+        ["bash", "-c", script, sys.executable, str(batch_of(run, tmp_path))],
         env={**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")},
         capture_output=True,
         text=True,
@@ -167,7 +166,6 @@ def test_a_limit_of_the_shell_that_ends_ns2_is_named(
     assert done.returncode == 1
     assert "killed by SIGXFSZ" in done.stderr
     assert "(ulimit -f)" in done.stderr
-    assert "killed by SIGXFSZ" in (run_dir / "ns.log").read_text()
 
 
 def _failure(folder: Path, script: str) -> str:
@@ -178,7 +176,7 @@ def _failure(folder: Path, script: str) -> str:
             Command(("sh", "-c", script)),
             folder,
             names,
-            ns2_process.Streams([], ns2_process.refuse),
+            [],
             native=True,
         )
     return caught.value.message
@@ -209,35 +207,28 @@ def test_a_limit_of_cpu_time_is_named(tmp_path: Path) -> None:
     assert "was killed by SIGXCPU: it used more CPU time than the limit allows (ulimit -t)" in said
 
 
-@pytest.mark.parametrize("does", ["while :; do :; done", "exec sleep 600"])
+@pytest.mark.parametrize("does", ["while :; do :; done", "exec yes", "sleep 600"])
 @pytest.mark.parametrize(
-    ("limit", "begun", "said"),
-    [("_STEP_S", "echo simtime 2 of 8", "at 2 s"), ("_SETUP_S", ":", "before it began")],
+    ("begun", "said"), [("echo simtime 2 of 8", "at 2 s"), (":", "before it began")]
 )
 def test_an_ns2_whose_time_stands_still_is_stopped(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, begun: str, said: str, does: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: str, said: str, does: str
 ) -> None:
-    monkeypatch.setattr(ns2_process, limit, 0.3)
-    monkeypatch.setattr(ns2_process, "_PATIENCE", 2)
-    told = _failure(tmp_path, f"{begun}; {does}")
-    assert f"simulated time stood still {said} for 0.005 minutes of CPU time, or for 0.01" in told
+    monkeypatch.setattr(ns2_process, "_STILL_S", 0.3)
+    assert f"simulated time stood still {said} for 0.005 minutes" in _failure(
+        tmp_path, f"{begun}; {does}"
+    )
 
 
 def test_an_ns2_whose_time_goes_on_is_not_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each step takes 0.2 s of CPU time from when it is known; all of them, twice the limit."""
-    monkeypatch.setattr(ns2_process, "_STEP_S", 0.7)
-    monkeypatch.setattr(ns2_process, "_PATIENCE", HANGS_S)
+    """Each step begins when the one before it is known; all of them take longer than the limit."""
+    monkeypatch.setattr(ns2_process, "_STILL_S", 1.0)
     script = """
-        step=$(($(getconf CLK_TCK) / 5))
-        look() { read -r stat </proc/$$/stat; set -- ${stat##*) }; used=$((${12} + ${13})); }
         for s in 1 2 3 4 5 6 7 8; do
             echo simtime $s of 8
-            until grep -q "^$s " progress; do sleep 0.01; done
-            look
-            end=$((used + step))
-            until [ $used -ge $end ]; do look; done
+            sleep 0.3
         done
         exit 3
     """
@@ -255,24 +246,6 @@ def test_of_a_long_log_the_beginning_and_the_end_are_told(
     assert " ".join(map(str.strip, told)) == shown
 
 
-@pytest.mark.parametrize(
-    ("progress", "said"),
-    [
-        ("simtime 2 of 8", "had written 1.0 MiB at 25% of its simulation and needs about"),
-        ("simtime 0 of 8", "had written 1.0 MiB"),
-        ("simtime 0 of 0", "had written 1.0 MiB"),
-        ("", "had written 1.0 MiB"),
-    ],
-)
-def test_a_full_disk_is_told_with_what_the_whole_run_needs(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, progress: str, said: str
-) -> None:
-    monkeypatch.setattr(ns2_process, "LEAST_FREE_BYTES", free_bytes(tmp_path) * 2)
-    script = f"trap '' TERM; mkdir out; head -c 1048576 /dev/zero > out/x; echo {progress}"
-    assert said in (found := _failure(tmp_path, script))
-    assert ("needs about" in found) == ("needs about" in said)
-
-
 def test_a_binary_that_was_not_built_is_refused(
     tmp_path: Path, backend: NativeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -282,9 +255,9 @@ def test_a_binary_that_was_not_built_is_refused(
     monkeypatch.setenv(PREFIX_VARIABLE, str(folder.parent))
     assert backend.is_built()
     (folder / "ns").write_text("#!/bin/sh\nexit 0\n")
-    run_dir = _spec(tmp_path / "runs")
+    run, run_dir = _planned(tmp_path / "runs")
     with pytest.raises(BdpbenchError, match="is not the one that was built") as caught:
-        simulate(run_dir, backend)
+        simulate(run, run_dir, backend)
     assert "bdpbench ns2 build" in str(caught.value)
     assert not (run_dir / "out").exists()
     with pytest.raises(BdpbenchError, match="is not the one that was built"):
@@ -292,46 +265,35 @@ def test_a_binary_that_was_not_built_is_refused(
 
 
 def test_ns2_ends_with_the_process_that_started_it(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = _spec(tmp_path, argv=LONG)
-    process = _start(run_dir)
+    run, _ = _planned(tmp_path, argv=LONG)
+    process = _start(run, tmp_path)
     child = _child_of(process.pid)
     process.kill()
     process.communicate(timeout=HANGS_S)
     wait_for(lambda: has_ended(child), "end of ns-2 after that of bdpbench")
 
 
-@pytest.mark.parametrize(
-    ("key", "value"),
-    [
-        ("identity", {"argv": ["-x", "1"], "tcl": "", "ns2": "", "streams": []}),
-        ("run_id", "0" * 16),
-    ],
-)
-def test_a_spec_that_was_changed_is_not_run(
-    tmp_path: Path, backend: NativeBackend, key: str, value: object
-) -> None:
-    run_dir = _spec(tmp_path)
-    spec = json.loads((run_dir / "spec.json").read_text())
-    (run_dir / "spec.json").write_text(json.dumps(spec | {key: value}))
-    with pytest.raises(BdpbenchError, match="its content does not match its run id") as caught:
-        simulate(run_dir, backend)
+def test_a_plan_that_was_changed_is_not_run(tmp_path: Path, backend: NativeBackend) -> None:
+    run, run_dir = _planned(tmp_path)
+    run["identity"]["argv"][1] = "1"
+    with pytest.raises(BdpbenchError, match="its content does not match the run's id") as caught:
+        simulate(run, run_dir, backend)
     assert "makes a new plan" in caught.value.hint
     assert not (run_dir / "run.json").exists()
 
 
-def test_the_arguments_of_a_spec_belong_to_its_id(tmp_path: Path, backend: NativeBackend) -> None:
-    run_dir = _spec(tmp_path)
-    text = (run_dir / "spec.json").read_text()
-    assert text.count('"2"') == 1
-    (run_dir / "spec.json").write_text(text.replace('"2"', '"1"'))
-    with pytest.raises(BdpbenchError, match="its content does not match its run id"):
-        simulate(run_dir, backend)
+def test_a_plan_of_another_script_is_not_run(tmp_path: Path, backend: NativeBackend) -> None:
+    run, run_dir = _planned(tmp_path)
+    run["script"] = "network_web.tcl"
+    with pytest.raises(BdpbenchError, match=r"network_web\.tcl or a file that it sources has ch"):
+        simulate(run, run_dir, backend)
+    assert not (run_dir / "out").exists()
 
 
 def test_the_record_names_the_tcl_files_without_paths_of_this_machine(
     tmp_path: Path, backend: NativeBackend
 ) -> None:
-    record = simulate(_spec(tmp_path), backend)
+    record = simulate(*_planned(tmp_path), backend)
     assert record["script"]["path"] == "tcl/network.tcl"
     files = record["script"]["files"]
     assert "tcl/network.tcl" in files
@@ -354,8 +316,8 @@ def test_a_script_outside_the_checkout_finds_its_own_files_and_the_library(
         "close $out\n"
     )
     outputs: list[Output] = [{"file": "x.out", "table": "utilization"}]
-    run_dir = write_spec(tmp_path / "runs", ["-a", "1"], outputs, script=str(folder / "x.tcl"))
-    record = simulate(run_dir, backend)
+    run, run_dir = planned(tmp_path, ["-a", "1"], outputs, script=str(folder / "x.tcl"))
+    record = simulate(run, run_dir, backend)
     assert (run_dir / "out" / "x.out").read_text() == "mine -a 1 1\n"
     assert set(record["script"]["files"]) == {
         relative(folder / "x.tcl"),
@@ -368,14 +330,19 @@ def test_a_run_is_stopped_before_the_disk_is_full(
     tmp_path: Path, backend: NativeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # Pretends that the disk has too little space left; tests/faults fills a real one.
-    monkeypatch.setattr(ns2_process, "LEAST_FREE_BYTES", free_bytes(tmp_path) * 2)
-    run_dir = _spec(tmp_path, argv=LONG)
+    monkeypatch.setattr(files, "LEAST_FREE_BYTES", shutil.disk_usage(tmp_path).free * 2)
+    run, run_dir = _planned(tmp_path, argv=LONG)
     with pytest.raises(BdpbenchError, match="the disk is full") as caught:
-        simulate(run_dir, backend)
+        simulate(run, run_dir, backend)
     assert "resumes" in caught.value.hint
     assert str(run_dir.parent) in str(caught.value)
     assert not (run_dir / "run.json").exists()
     assert not (run_dir / ".scratch").exists()
+
+
+def test_an_ns2_that_finds_no_room_is_told_as_a_full_disk(tmp_path: Path) -> None:
+    said = _failure(tmp_path, "echo 'could not open x: no space left on device'; exit 1")
+    assert said.startswith("cannot be written: the disk is full; ")
 
 
 def test_a_file_system_that_does_not_tell_its_size_is_not_taken_for_full(
@@ -383,7 +350,6 @@ def test_a_file_system_that_does_not_tell_its_size_is_not_taken_for_full(
 ) -> None:
     unknown = os.statvfs_result((4096, 4096, 0, 0, 0, 0, 0, 0, 0, 255))
     with monkeypatch.context() as patched:
-        patched.setattr("bdpbench.simulation.ns2_process.os.statvfs", lambda _: unknown)
-        patched.setattr(ns2_process, "free_bytes", lambda _: 0)
-        record = simulate(_spec(tmp_path), backend)
+        patched.setattr("bdpbench.contracts.files.os.statvfs", lambda _: unknown)
+        record = simulate(*_planned(tmp_path), backend)
     assert record["exit_status"] == 0

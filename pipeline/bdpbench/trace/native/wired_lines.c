@@ -434,7 +434,8 @@ add_word(struct words *words, const char *text, int length)
 {
 	int index = words->count;
 
-	if (index == MAX_WORDS || !is_graphic(text, length))
+	/* Callers give what fits; GCC 13 warns of memcpy unless it sees that. */
+	if (length < 0 || length > MAX_WORD || index == MAX_WORDS || !is_graphic(text, length))
 		return -1;
 	memset(words->text[index], 0, MAX_WORD);
 	memcpy(words->text[index], text, (size_t)length);

@@ -111,13 +111,6 @@ def test_what_makes_no_chart_imports_no_altair(tmp_path: Path) -> None:
     assert _imported([listing, dry_run], ("altair",), tmp_path) == ["[]", "[]"]
 
 
-def test_a_batch_imports_nothing_that_describes_studies() -> None:
-    code = "import sys, bdpbench.app.batch; print('pydantic' in sys.modules)"
-    environment = {**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")}
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, env=environment)
-    assert done.stdout == b"False\n"
-
-
 def test_an_interrupt_before_the_command_line_is_read_is_told(tmp_path: Path) -> None:
     (tmp_path / "click.py").write_text("import signal\nsignal.raise_signal(signal.SIGINT)\n")
     pipeline = repository_root() / "pipeline"

@@ -159,7 +159,7 @@ def test_what_is_published_is_judged_and_shown_anew_without_its_runs(
     said_by(bdpbench("publish", "-o", str(published.parent)))
     assert KeptResults(published).published_runs == runs
     readme = (published / "README.md").read_text()
-    assert "measured of 3 runs by bdpbench 0.2.0 (commit `abcdef012345`); verdicts" in readme
+    assert "measured by bdpbench 0.2.0 (commit `abcdef012345`, 3 runs); verdicts" in readme
 
 
 def test_what_is_published_is_not_taken_for_what_is_measured_otherwise(

@@ -502,7 +502,7 @@ class Bundle:
         by = Counter((each["version"], each["commit"]) for each in results.measured_by().values())
         if set(by) != {tuple(this_version().values())}:
             told = (
-                f"of {several(count, 'run')} by bdpbench {version} (commit `{commit[:12]}`)"
+                f"by bdpbench {version} (commit `{commit[:12]}`, {several(count, 'run')})"
                 for (version, commit), count in sorted(by.items())
             )
             yield f"Values were measured {', '.join(told)}; verdicts, texts and charts are new."

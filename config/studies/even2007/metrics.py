@@ -10,11 +10,14 @@ import polars as pl
 from bdpbench.metrics import (
     FlowView,
     Group,
+    LinkView,
     Row,
     RunView,
     Window,
+    counted,
     flow_metric,
     group_metric,
+    link_metric,
     run_metric,
     second_half,
 )
@@ -342,3 +345,22 @@ def mode_changes(flow: FlowView) -> float | None:
     """
     changed = _modes(flow).with_columns(changed=pl.col("value") != pl.col("value").shift(1))
     return number(changed.filter(inside("time_s", *second_half(flow)))["changed"].sum())
+
+
+def _has_random_losses(link: LinkView) -> bool:
+    return bool(link.fact("packets")) and link.fact("random_losses") is not None
+
+
+@link_metric(
+    "packets",
+    "Random losses",
+    "ns-2, errmodel.cc; RFC 5166, section 2.1.3",
+    tables=("queue", "facts"),
+    window=counted,
+    when=_has_random_losses,
+)
+def random_losses(link: LinkView) -> float | None:
+    """Packets that were lost at random before the link's queue, as the scenario says, and not by
+    the queue, {COUNTED}.
+    """
+    return link.fact("random_losses")

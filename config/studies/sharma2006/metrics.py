@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import polars as pl
 
@@ -310,3 +310,87 @@ def _delays(group: Group, after: str, before: str) -> Found:
         other = without_drop.get(rest_of(row.parameters, _BESIDE_DROP))
         if row.parameters.get("drop_packet") is not None and other is not None:
             yield row, row.minus(other)
+
+
+_UTILIZATION_LEVEL = 90.0
+
+
+# Parameters that differ in a sweep of the buffer, which may only be longer to observe.
+_BESIDE_BUFFER = frozenset({"buffer_pkts", "duration_s"})
+
+
+@group_metric(
+    "packets",
+    "Smallest buffer with more than 90 % utilization",
+    f"{THESIS}, Table 1, column 5",
+    metrics=("utilization",),
+    better="less",
+    apart=0.05,
+)
+def min_buffer_90pct(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Smallest buffer of the sweep with which utilization over the second half of the run is above
+    90 %. Measured where all smaller buffers of the sweep have been simulated too.
+    """
+    for found, points in group.sweeps_of("utilization", "buffer_pkts", _BESIDE_BUFFER):
+        yield from _smallest_buffer(found, points)
+
+
+def _smallest_buffer(
+    rows: Sequence[Row], points: Sequence[float]
+) -> Iterator[tuple[Row, float | None]]:
+    by_buffer = {row.at("buffer_pkts"): row for row in rows}
+    for buffer_pkts in points:
+        row = by_buffer.get(buffer_pkts)
+        if row is None:  # not simulated, although it might suffice
+            return
+        if row.value is not None and row.value > _UTILIZATION_LEVEL:
+            yield row, buffer_pkts
+            return
+    yield rows[-1], None
+
+
+_PAIR = ("protocol_1", "protocol_2")
+
+
+_BESIDE_PAIR = frozenset({*_PAIR, "duration_s"})
+
+
+@group_metric(
+    "1",
+    "Points against all protocols",
+    f"{THESIS}, section 6.2",
+    metrics=("asymmetry",),
+    better="less",
+    apart=1.0,
+)
+def fairness_points(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Points of the protocol of both flows, over all ordered pairs of protocols that were run with
+    the same parameters: 1 to 5, the region of |asymmetry| in five equal parts from 0 to 1, for each
+    of its flows in each pair. Measured where all pairs have been simulated.
+    """
+    for rows in group.alike("asymmetry", _BESIDE_PAIR):
+        pairs = {
+            tuple(str(row.parameters[name]) for name in _PAIR): row
+            for row in rows
+            if all(name in row.parameters for name in _PAIR)
+        }
+        protocols = list(dict.fromkeys(protocol for pair in pairs for protocol in pair))
+        known = {pair: row.value for pair, row in pairs.items() if row.value is not None}
+        if len(protocols) > 1 and len(known) == len(protocols) ** 2:
+            for protocol in protocols:
+                points = sum(
+                    pair.count(protocol) * fairness_region(value) for pair, value in known.items()
+                )
+                yield pairs[protocol, protocol], points
+
+
+_REGIONS = 5
+
+
+def fairness_region(of_asymmetry: float) -> int:
+    """Region of an asymmetry: |A| in five equal parts, from 1 (fair) to 5 (Sharma 2006, 5.2).
+
+    >>> [fairness_region(each) for each in (0.0, -0.19, 0.2, 0.5, -1.0)]
+    [1, 1, 2, 3, 5]
+    """
+    return min(_REGIONS, int(abs(of_asymmetry) * _REGIONS) + 1)

@@ -6,19 +6,91 @@ import functools
 
 import polars as pl
 
+from bdpbench.contracts.judged import Better
 from bdpbench.metrics import FlowView, flow_metric, second_half
-from bdpbench.metrics.definition import XU
-from bdpbench.metrics.flows import kept_shares, mbps_of_payload
+from bdpbench.metrics.definition import CUT, SETTLED, XU
+from bdpbench.metrics.flows import kept_shares, mbps_of_payload, settled_s
+from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
 from bdpbench.metrics.series import (
     CUT_SHARE,
-    end_of_slow_start,
+    PEAK_SHARE,
     first_time_at_least,
     last_until,
     nth,
 )
+from bdpbench.metrics.views import PACKET_FLOWS
 
 _of_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("rtt_ms",))
 _of_full_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("bdp_pkts", "rtt_ms"))
+
+
+@_of_full_cuts(
+    "s",
+    "Time from the first cut to the next top",
+    f"{XU}, section 3.2 and Figure 3.9 (the first congestion avoidance phase)",
+    text="Time from the first cut to the next peak at or above 90 % of what path and buffer hold, "
+    "the nominal bandwidth-delay product plus the bottleneck's buffer. "
+    f"{SETTLED.format('to the time at which')} {CUT}",
+    better="less",
+    apart=0.05,
+)
+def first_recovery_time(flow: FlowView) -> float | None:
+    cuts = flow.cuts
+    if cuts.is_empty():
+        return None
+    buffer_pkts = flow.number("buffer_pkts") if flow.has("buffer_pkts") else 0.0
+    top_pkts = PEAK_SHARE * (flow.positive("bdp_pkts") + buffer_pkts)
+    cut_s = float(cuts["cut_s"][0])
+    tops = cuts.slice(1).filter(pl.col("peak_pkts") >= top_pkts)
+    top_s = nth(tops["peak_s"], 0) if tops.height else settled_s(flow)
+    return None if top_s is None or top_s < cut_s else top_s - cut_s
+
+
+@flow_metric(
+    "s",
+    "End of the first slow start",
+    f"{XU}, section 3.2 and Figure 3.7 (duration of slow start)",
+    tables=("ssthresh", "cwnd"),
+)
+def slow_start_end(flow: FlowView) -> float | None:
+    """Time of the last sample of slow start: {SLOW_START}"""
+    return end_of_slow_start(flow.cwnd, flow.ssthresh)[0]
+
+
+@flow_metric(
+    "packets",
+    "ssthresh after the first loss",
+    f"{XU}, section 3.2 and Figure 3.10",
+    tables=("ssthresh", "cwnd"),
+)
+def first_ssthresh(flow: FlowView) -> float | None:
+    """Value of ssthresh that the end of slow start leaves: what the first loss leaves of cwnd, the
+    window at which congestion avoidance begins. The last sample of slow start is {SLOW_START}
+    """
+    return end_of_slow_start(flow.cwnd, flow.ssthresh)[1]
+
+
+def _of_trace(metric: PacketMetric, flow: FlowView) -> float | None:
+    value: float | None = metric.of(flow.rows(PACKET_FLOWS), flow.run.duration_s)[0]
+    return value
+
+
+_OF_SLOW_START: tuple[tuple[str, str, Better], ...] = (
+    ("slow_start_duration", "Time to the first retransmission", ""),
+    ("slow_start_loss_rate", "Loss rate before the first retransmission", "less"),
+)
+
+
+for _name, _title, _better in _OF_SLOW_START:
+    _metric = PACKET_DEFINITIONS[_name]
+    flow_metric(
+        *(_metric.unit, _title, _metric.source),
+        name=_name,
+        text=_metric.text,
+        tables=(PACKET_FLOWS,),
+        better=_better,
+        apart=0.001 if _better else 0.0,
+    )(functools.partial(_of_trace, _metric))
 
 
 @_of_cuts(
@@ -146,3 +218,42 @@ def acknowledged_rate(flow: FlowView) -> float | None:
     if first is None or last is None:
         return None
     return mbps_of_payload(flow, last - first, second_half(flow))
+
+
+def end_of_slow_start(
+    cwnd: pl.DataFrame, ssthresh: pl.DataFrame
+) -> tuple[float | None, float | None]:
+    """When slow start ends, and the ssthresh that results.
+
+    A loss, or the law of Vegas, sets ssthresh to cwnd or less, and slow start at most doubles cwnd
+    within a sampling interval of one RTT. So an ssthresh of more than twice the previous sample of
+    cwnd is the agent's own initial limit.
+
+    Args:
+        cwnd: cwnd of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
+        ssthresh: ssthresh of the flow, at the same times: time_s (f64, s), ssthresh_pkts (f64,
+            packets).
+
+    Returns:
+        Time in s of the last sample before ssthresh is first set this way, and its new value in
+            packets; None and None if it never is.
+
+    >>> cwnd = pl.DataFrame({"time_s": [0.0, 0.1, 0.2], "cwnd_pkts": [1.0, 60.0, 40.0]})
+    >>> samples = {"time_s": [0.0, 0.1, 0.2], "ssthresh_pkts": [99.0, 99.0, 40.0]}
+    >>> end_of_slow_start(cwnd, pl.DataFrame(samples))
+    (0.1, 40.0)
+    """
+    now, before = pl.col("ssthresh_pkts"), pl.col("ssthresh_pkts").shift(1)
+    last_cwnd = pl.col("cwnd_pkts").shift(1)
+    ends = (
+        ssthresh.join(cwnd, on="time_s")
+        .sort("time_s")
+        .with_columns(
+            before_s=pl.col("time_s").shift(1), is_end=(now != before) & (now <= 2 * last_cwnd)
+        )
+        .filter("is_end")
+    )
+    if ends.is_empty():
+        return None, None
+    first = ends.row(0, named=True)
+    return float(first["before_s"]), float(first["ssthresh_pkts"])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import polars as pl
 
@@ -20,15 +20,32 @@ from bdpbench.metrics import (
     Row,
     RunView,
     Window,
+    fairness,
     flow_metric,
     group_metric,
     link_metric,
     run_metric,
     second_half,
 )
-from bdpbench.metrics.flows import packets_added_per_rtt
-from bdpbench.metrics.runs import jain_index_of_means
-from bdpbench.metrics.series import in_window, last_until, mean, number
+from bdpbench.metrics.definition import BATCHES, BINS, COUNTED, HALF, OF_GROUPS, WITH_ALL, ZHANG
+from bdpbench.metrics.groups import confidence_interval
+from bdpbench.metrics.runs import (
+    fair_shares,
+    flow_groups,
+    has_paths,
+    has_two_groups,
+    window_of_flows,
+)
+from bdpbench.metrics.series import (
+    batch_means,
+    in_window,
+    inside,
+    known_mean,
+    known_sum,
+    last_until,
+    mean,
+    number,
+)
 from bdpbench.units import BITS_PER_BYTE
 
 _PAPER = "Zhang, Hasegawa and Murata (2005)"
@@ -38,6 +55,343 @@ _FULL_PKTS = 83_333
 _FULL = f"a window of {_FULL_PKTS:,} packets, which fills 10 Gbit/s at an RTT of 100 ms"
 _OF_RENO = ("throughput", "cwnd")
 _LOST = ("loss_rate", "packet_bytes", "rtt_ms")
+
+
+_of_groups = functools.partial(run_metric, tables=("facts",), window=window_of_flows)
+_of_shares = functools.partial(
+    run_metric, unit="1", tables=("facts", "utilization"), window=window_of_flows
+)
+
+
+def _has_groups(run: RunView) -> bool:
+    return len(flow_groups(run)) > 1
+
+
+def _has_groups_and_paths(run: RunView) -> bool:
+    return _has_groups(run) and has_paths(run)
+
+
+def _throughput_of_group(index: int, run: RunView) -> float | None:
+    group = list(flow_groups(run).values())[index]
+    return known_sum([flow.fact("throughput") for flow in group])
+
+
+for _index, _nth in enumerate(("first", "second")):
+    _of_groups(
+        name=f"{_nth}_group_throughput",
+        unit="Mbit/s",
+        title=f"Throughput of the {_nth} group",
+        text=f"Sum of the throughputs of the flows of the {_nth} of two groups, {WITH_ALL}, "
+        f"{COUNTED}. {OF_GROUPS}",
+        source=f"{ZHANG}, Tables 1 to 6 (throughput of S{_index + 1})",
+        when=has_two_groups,
+    )(functools.partial(_throughput_of_group, _index))
+
+
+@_of_shares(
+    title="Jain's index over max-min fair shares",
+    source=f"{ZHANG}, section 3.1; Bertsekas and Gallager, Data Networks, section 6.5.2",
+    when=has_paths,
+    better="more",
+    apart=0.02,
+    reference=1,
+)
+def max_min_jain_index(run: RunView) -> float | None:
+    """Jain's fairness index (sum x_i)^2/(n sum x_i^2), {COUNTED}. {OF_SHARE}."""
+    return fairness.jain_index(list(fair_shares(run).values()))
+
+
+@_of_shares(
+    title="Jain's index of the groups over fair shares",
+    source=f"{ZHANG}, section 3.1, of means over groups",
+    when=_has_groups_and_paths,
+    better="more",
+    apart=0.02,
+    reference=1,
+)
+def group_max_min_jain_index(run: RunView) -> float | None:
+    """Jain's fairness index of the groups' means of x_i, {COUNTED}. {OF_SHARE}. {OF_GROUPS}"""
+    shares = fair_shares(run)
+    groups = flow_groups(run).values()
+    return fairness.jain_index([known_mean([shares[f.index] for f in flows]) for flows in groups])
+
+
+def _is_long(run: RunView) -> bool:
+    return run.duration_s >= 2 * BATCHES and bool(run.flows("throughput"))
+
+
+@run_metric(
+    "Mbit/s",
+    "Half-width of the total throughput's confidence interval",
+    "Schmeiser (1982), Batch size effects in the analysis of simulation output; Law and "
+    "Kelton, Simulation Modeling and Analysis, on batch means",
+    tables=("throughput",),
+    window=second_half,
+    when=_is_long,
+)
+def total_throughput_half_width(run: RunView) -> float | None:
+    """Half of the width of the confidence interval at 95 % of the total throughput, by batch means:
+    {HALF} is cut into {BATCHES} parts of equal length, whose means are taken to be independent of
+    one another. Measured where a part holds a second at least.
+    """
+    means = _parts_of_second_half(run, run.table("throughput"), BATCHES)
+    return confidence_interval(means).half_width if len(means) == BATCHES else None
+
+
+_DRIFT = (
+    f"Change from the first to the second part of {HALF}, of equal length, in per cent of the mean "
+    "of both: near 0 where the run is long enough to have become stationary. Measured in runs of "
+    f"{2 * BATCHES} s or more. {BINS}"
+)
+
+
+_of_drifts = functools.partial(
+    run_metric,
+    unit="%",
+    source="Law and Kelton, Simulation Modeling and Analysis, on the initial transient",
+    window=second_half,
+)
+
+
+def _is_long_with_two_groups(run: RunView) -> bool:
+    return _is_long(run) and has_two_groups(run)
+
+
+@_of_drifts(
+    title="Drift of the total throughput",
+    tables=("throughput",),
+    when=_is_long,
+    better="nearest",
+    reference=0,
+    apart=1.0,
+)
+def total_throughput_drift(run: RunView) -> float | None:
+    """Total throughput of the flows. {_DRIFT}"""
+    return _drift(run, run.table("throughput"))
+
+
+@_of_drifts(
+    title="Drift of the first group's throughput",
+    tables=("facts", "throughput"),
+    when=_is_long_with_two_groups,
+    better="nearest",
+    reference=0,
+    apart=1.0,
+)
+def first_group_throughput_drift(run: RunView) -> float | None:
+    """Throughput of the first of two groups of flows. {_DRIFT}"""
+    first, _ = flow_groups(run).values()
+    return _drift(run, pl.concat([flow.throughput for flow in first]))
+
+
+def _parts_of_second_half(run: RunView, bins: pl.DataFrame, parts: int) -> list[float]:
+    """Means of the total throughput of flows over equal parts of the second half, Mbit/s."""
+    totals = bins.group_by("time_s").agg(pl.col("mbps").sum()).sort("time_s")
+    return batch_means(totals, "mbps", second_half(run), parts)
+
+
+def _drift(run: RunView, bins: pl.DataFrame) -> float | None:
+    """Change between the parts of the second half, %; None if nothing departed in it."""
+    means = _parts_of_second_half(run, bins, 2)
+    if len(means) < 2 or not sum(means):
+        return None
+    early, late = means
+    return 100 * (late - early) / ((early + late) / 2)
+
+
+def _with_rtt(run: RunView) -> list[FlowView]:
+    return [flow for flow in run.flows("cwnd") if flow.has("rtt_ms")]
+
+
+def _has_rtts(run: RunView) -> bool:
+    return len(_with_rtt(run)) > 1
+
+
+@run_metric(
+    "1",
+    "Synchronization of losses",
+    "Hassayoun and Ros (2008), Loss Synchronization and Router Buffer Sizing with "
+    "High-Speed Versions of TCP; the event of RFC 5348, section 5.2",
+    tables=("cwnd",),
+    window=second_half,
+    when=_has_rtts,
+)
+def loss_synchronization(run: RunView) -> float | None:
+    """Mean, over the loss events, of the share of the flows that cut cwnd in one, over {HALF}: from
+    1/n, each flow loses alone, to 1, all lose together. A loss event begins with a cut that belongs
+    to none and lasts for one nominal RTT, the largest of the flows': all cuts that begin in it are
+    its own. {CUT}
+    """
+    flows = _with_rtt(run)
+    cuts = pl.concat([flow.cuts.select("cut_s", flow=pl.lit(flow.index)) for flow in flows])
+    late = cuts.filter(inside("cut_s", *second_half(run)))
+    events = loss_events(late, max(flow.rtt_s for flow in flows))
+    return number((events["flows"] / len(flows)).mean())
+
+
+def loss_events(cuts: pl.DataFrame, event_s: float) -> pl.DataFrame:
+    """Loss events of several flows, and how many flows each event affects.
+
+    Args:
+        cuts: cut_s (f64, s), flow.
+        event_s: duration of an event from its first cut on, s.
+
+    Returns:
+        One row per event: start_s (f64, s), flows (u32, number that cut cwnd in it).
+
+    >>> cuts = pl.DataFrame({"cut_s": [1.0, 1.05, 1.2, 3.0], "flow": [0, 1, 0, 1]})
+    >>> loss_events(cuts, 0.1).rows()
+    [(1.0, 2), (1.2, 1), (3.0, 1)]
+    """
+    events: list[tuple[float, set[int]]] = []
+    for cut_s, flow in cuts.sort("cut_s").select("cut_s", "flow").iter_rows():
+        if not events or cut_s - events[-1][0] >= event_s:
+            events.append((cut_s, set()))
+        events[-1][1].add(flow)
+    rows = [(start_s, len(flows)) for start_s, flows in events]
+    return pl.DataFrame(rows, schema={"start_s": pl.Float64, "flows": pl.UInt32}, orient="row")
+
+
+# Each is a point only together with the loss rate, hence the tables and parameters of the latter.
+_of_response = functools.partial(
+    flow_metric,
+    tables=("throughput", "cwnd"),
+    parameters=("packet_bytes", "rtt_ms"),
+    window=second_half,
+)
+
+
+@_of_response(
+    "1",
+    "Loss events per packet",
+    "RFC 5348, section 5 (losses within an RTT are one event); RFC 3649, section 2",
+)
+def loss_event_rate(flow: FlowView) -> float | None:
+    """Cuts of cwnd over the packets that departed from the bottleneck, over {HALF}; packets are
+    departures, headers included, over the payload's size. {CUT}
+    """
+    start_s, end_s = second_half(flow)
+    mean_mbps = mean(flow.throughput, "mbps", (start_s, end_s)) or 0.0
+    bits = mean_mbps * 1e6 * (end_s - start_s)
+    packets = bits / BITS_PER_BYTE / flow.positive("packet_bytes")
+    return _late_cuts(flow).height / packets if packets else None
+
+
+@_of_response(
+    "packets", "Mean cwnd", "RFC 3649, section 2 (the congestion window of a response function)"
+)
+def mean_cwnd(flow: FlowView) -> float | None:
+    """Mean of the samples of cwnd over {HALF}."""
+    return mean(flow.cwnd, "cwnd_pkts", second_half(flow))
+
+
+@_of_response(
+    "packets",
+    "Packets that cwnd gains in an RTT",
+    "RFC 3649, section 5 (a(w)); Floyd and Fall (1999), on increase and decrease",
+)
+def packets_added_per_rtt(flow: FlowView) -> float | None:
+    """What cwnd gained between the cuts of {HALF}, over the nominal RTTs that it took: a(w) of laws
+    that are written as w := w + a(w)/w for each ACK. {CUT}
+    """
+    gained_pkts, took_s = _ascents(_late_cuts(flow)).sum().row(0)
+    return gained_pkts / (took_s / flow.rtt_s) if took_s else None
+
+
+@_of_response(
+    "1",
+    "Share of cwnd given up at a cut",
+    "RFC 3649, section 5 (b(w)); Floyd and Fall (1999), on increase and decrease",
+)
+def mean_cut_share(flow: FlowView) -> float | None:
+    """Mean over the cuts of {HALF} of what cwnd lost over its peak: b(w) of laws that are written
+    as w := (1 - b(w)) w. {CUT}
+    """
+    cuts = _late_cuts(flow)
+    return number(cuts.select(1 - pl.col("after_pkts") / pl.col("peak_pkts")).to_series().mean())
+
+
+def _late_cuts(flow: FlowView) -> pl.DataFrame:
+    """The cuts of the second half of the run."""
+    return flow.cuts.filter(inside("cut_s", *second_half(flow)))
+
+
+def _ascents(cuts: pl.DataFrame) -> pl.DataFrame:
+    """gained_pkts (f64, packets) and took_s (f64, s) from each cut to the peak before the next.
+
+    >>> cuts = pl.DataFrame(
+    ...     {"peak_s": [1, 9], "peak_pkts": [20, 18], "cut_s": [2, 10], "after_pkts": [10, 9]}
+    ... )
+    >>> _ascents(cuts).rows()
+    [(8, 7)]
+    """
+    gained_pkts, took_s = (
+        pl.col(peak).shift(-1) - pl.col(after)
+        for peak, after in (("peak_pkts", "after_pkts"), ("peak_s", "cut_s"))
+    )
+    ascents = cuts.select(gained_pkts=gained_pkts, took_s=took_s).drop_nulls()
+    return ascents.filter(pl.col("took_s") > 0)
+
+
+@link_metric(
+    "1",
+    "Mean max_p",
+    "Floyd, Gummadi and Shenker (2001), Adaptive RED, section 4",
+    tables=("red",),
+    window=second_half,
+)
+def mean_max_p(link: LinkView) -> float | None:
+    """Mean, over samples at equal distances, of max_p, the probability of a drop that RED has at
+    its upper threshold, over {HALF}. Only adaptive queues change it.
+    """
+    return mean(link.rows("red"), "max_p", second_half(link))
+
+
+_ALL_REPETITIONS = (
+    "Of runs that differ in their random numbers alone (substream), where all planned repetitions "
+    "are measured; the value belongs to the first of them."
+)
+
+
+@group_metric(
+    "%",
+    "Mean utilization by the flows",
+    f"{ZHANG}, Tables 1 to 6 (confidence intervals of the total)",
+    metrics=("flows_utilization",),
+    better="more",
+    apart=1.0,
+    reference=100,
+)
+def repeated_flows_utilization(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Mean of flows_utilization over repetitions. {_ALL_REPETITIONS}"""
+    for rows in group.repetitions_of("flows_utilization"):
+        yield rows[0], known_mean([row.value for row in rows])
+
+
+@group_metric(
+    "1",
+    "Jain's index of mean throughputs over fair shares",
+    f"{ZHANG}, section 3.1 and Tables 1 to 6 (average throughput)",
+    metrics=("fair_share_ratio",),
+    better="more",
+    apart=0.02,
+    reference=1,
+)
+def repeated_max_min_jain_index(group: Group) -> Iterator[tuple[Row, float | None]]:
+    """Jain's fairness index of the means of fair_share_ratio over repetitions, a mean for each
+    flow. With more and more repetitions it approaches group_max_min_jain_index where the flows of a
+    group are alike. {_ALL_REPETITIONS}
+    """
+    for rows in group.repetitions_of("fair_share_ratio"):
+        yield rows[0], jain_index_of_means(rows)
+
+
+def jain_index_of_means(rows: Iterable[Row]) -> float | None:
+    """Jain's fairness index of the mean values of each subject, None as for any values."""
+    subjects: dict[str, list[float | None]] = {}
+    for row in rows:
+        subjects.setdefault(row.subject, []).append(row.value)
+    return fairness.jain_index([known_mean(each) for each in subjects.values()])
 
 
 def _while_alive(view: LinkView | RunView) -> Window:

@@ -65,6 +65,16 @@ COUNTED = "over the window that the script's report counts, the second half of t
 DEPARTURES = "Departures from the bottleneck's queue"
 WITH_ALL = "headers and retransmissions included"
 
+OF_GROUPS = (
+    "Groups are those that the scenario names, in the order of their first flows; transfers of "
+    "finite size are left out."
+)
+OF_SHARE = (
+    f"x_i is the flow's throughput, {WITH_ALL}, over its max-min fair share of the nominal rates "
+    "of its access link and of the bottlenecks of its path, of which nothing is taken off for what "
+    "sends beside the flows; transfers of finite size are left out"
+)
+
 SETTLED = (
     "For a flow that has no such peak and holds its cwnd within 1 % over the last quarter of the "
     "run, {} it first comes within 1 % of that level."

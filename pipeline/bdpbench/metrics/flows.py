@@ -8,15 +8,10 @@ import functools
 
 import polars as pl
 
-from bdpbench.contracts.judged import Better
-from bdpbench.metrics.definition import CUT, FULL, SETTLED, THESIS, XU, Window, flow_metric
-from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
+from bdpbench.metrics.definition import CUT, FULL, SETTLED, THESIS, Window, flow_metric
 from bdpbench.metrics.series import (
-    PEAK_SHARE,
-    end_of_slow_start,
     first_time_at_least,
     in_window,
-    inside,
     mean,
     median,
     nth,
@@ -25,7 +20,7 @@ from bdpbench.metrics.series import (
     time_to_largest,
     variation,
 )
-from bdpbench.metrics.views import PACKET_FLOWS, FlowView, counted, second_half
+from bdpbench.metrics.views import FlowView, counted, second_half
 from bdpbench.units import BITS_PER_BYTE
 
 _of_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("rtt_ms",))
@@ -73,28 +68,6 @@ def first_full_peak(flow: FlowView) -> float | None:
 def max_cwnd(flow: FlowView) -> float | None:
     """Largest sample of cwnd."""
     return number(flow.cwnd["cwnd_pkts"].max())
-
-
-@_of_full_cuts(
-    "s",
-    "Time from the first cut to the next top",
-    f"{XU}, section 3.2 and Figure 3.9 (the first congestion avoidance phase)",
-    text="Time from the first cut to the next peak at or above 90 % of what path and buffer hold, "
-    "the nominal bandwidth-delay product plus the bottleneck's buffer. "
-    f"{SETTLED.format('to the time at which')} {CUT}",
-    better="less",
-    apart=0.05,
-)
-def first_recovery_time(flow: FlowView) -> float | None:
-    cuts = flow.cuts
-    if cuts.is_empty():
-        return None
-    buffer_pkts = flow.number("buffer_pkts") if flow.has("buffer_pkts") else 0.0
-    top_pkts = PEAK_SHARE * (flow.positive("bdp_pkts") + buffer_pkts)
-    cut_s = float(cuts["cut_s"][0])
-    tops = cuts.slice(1).filter(pl.col("peak_pkts") >= top_pkts)
-    top_s = nth(tops["peak_s"], 0) if tops.height else settled_s(flow)
-    return None if top_s is None or top_s < cut_s else top_s - cut_s
 
 
 def settled_s(flow: FlowView) -> float | None:
@@ -169,30 +142,6 @@ def recovery_times(cuts: pl.DataFrame) -> pl.Series:
 
 
 _RECORDED, _ACK = "recorded", "ack_"
-
-
-@flow_metric(
-    "s",
-    "End of the first slow start",
-    f"{XU}, section 3.2 and Figure 3.7 (duration of slow start)",
-    tables=("ssthresh", "cwnd"),
-)
-def slow_start_end(flow: FlowView) -> float | None:
-    """Time of the last sample of slow start: {SLOW_START}"""
-    return end_of_slow_start(flow.cwnd, flow.ssthresh)[0]
-
-
-@flow_metric(
-    "packets",
-    "ssthresh after the first loss",
-    f"{XU}, section 3.2 and Figure 3.10",
-    tables=("ssthresh", "cwnd"),
-)
-def first_ssthresh(flow: FlowView) -> float | None:
-    """Value of ssthresh that the end of slow start leaves: what the first loss leaves of cwnd, the
-    window at which congestion avoidance begins. The last sample of slow start is {SLOW_START}
-    """
-    return end_of_slow_start(flow.cwnd, flow.ssthresh)[1]
 
 
 def mbps_of_payload(flow: FlowView, packets: float, window: Window) -> float:
@@ -300,105 +249,3 @@ def time_to_max_throughput(flow: FlowView) -> float | None:
 def mean_throughput(flow: FlowView) -> float | None:
     """Departures of the flow from the bottleneck's queue, {WITH_ALL}, over {HALF}. {BINS}"""
     return mean(flow.throughput, "mbps", second_half(flow))
-
-
-# Each is a point only together with the loss rate, hence the tables and parameters of the latter.
-_of_response = functools.partial(
-    flow_metric,
-    tables=("throughput", "cwnd"),
-    parameters=("packet_bytes", "rtt_ms"),
-    window=second_half,
-)
-
-
-@_of_response(
-    "1",
-    "Loss events per packet",
-    "RFC 5348, section 5 (losses within an RTT are one event); RFC 3649, section 2",
-)
-def loss_event_rate(flow: FlowView) -> float | None:
-    """Cuts of cwnd over the packets that departed from the bottleneck, over {HALF}; packets are
-    departures, headers included, over the payload's size. {CUT}
-    """
-    start_s, end_s = second_half(flow)
-    mean_mbps = mean(flow.throughput, "mbps", (start_s, end_s)) or 0.0
-    bits = mean_mbps * 1e6 * (end_s - start_s)
-    packets = bits / BITS_PER_BYTE / flow.positive("packet_bytes")
-    return _late_cuts(flow).height / packets if packets else None
-
-
-@_of_response(
-    "packets", "Mean cwnd", "RFC 3649, section 2 (the congestion window of a response function)"
-)
-def mean_cwnd(flow: FlowView) -> float | None:
-    """Mean of the samples of cwnd over {HALF}."""
-    return mean(flow.cwnd, "cwnd_pkts", second_half(flow))
-
-
-@_of_response(
-    "packets",
-    "Packets that cwnd gains in an RTT",
-    "RFC 3649, section 5 (a(w)); Floyd and Fall (1999), on increase and decrease",
-)
-def packets_added_per_rtt(flow: FlowView) -> float | None:
-    """What cwnd gained between the cuts of {HALF}, over the nominal RTTs that it took: a(w) of laws
-    that are written as w := w + a(w)/w for each ACK. {CUT}
-    """
-    gained_pkts, took_s = _ascents(_late_cuts(flow)).sum().row(0)
-    return gained_pkts / (took_s / flow.rtt_s) if took_s else None
-
-
-@_of_response(
-    "1",
-    "Share of cwnd given up at a cut",
-    "RFC 3649, section 5 (b(w)); Floyd and Fall (1999), on increase and decrease",
-)
-def mean_cut_share(flow: FlowView) -> float | None:
-    """Mean over the cuts of {HALF} of what cwnd lost over its peak: b(w) of laws that are written
-    as w := (1 - b(w)) w. {CUT}
-    """
-    cuts = _late_cuts(flow)
-    return number(cuts.select(1 - pl.col("after_pkts") / pl.col("peak_pkts")).to_series().mean())
-
-
-def _late_cuts(flow: FlowView) -> pl.DataFrame:
-    """The cuts of the second half of the run."""
-    return flow.cuts.filter(inside("cut_s", *second_half(flow)))
-
-
-def _ascents(cuts: pl.DataFrame) -> pl.DataFrame:
-    """gained_pkts (f64, packets) and took_s (f64, s) from each cut to the peak before the next.
-
-    >>> cuts = pl.DataFrame(
-    ...     {"peak_s": [1, 9], "peak_pkts": [20, 18], "cut_s": [2, 10], "after_pkts": [10, 9]}
-    ... )
-    >>> _ascents(cuts).rows()
-    [(8, 7)]
-    """
-    gained_pkts, took_s = (
-        pl.col(peak).shift(-1) - pl.col(after)
-        for peak, after in (("peak_pkts", "after_pkts"), ("peak_s", "cut_s"))
-    )
-    ascents = cuts.select(gained_pkts=gained_pkts, took_s=took_s).drop_nulls()
-    return ascents.filter(pl.col("took_s") > 0)
-
-
-def _of_trace(metric: PacketMetric, flow: FlowView) -> float | None:
-    value: float | None = metric.of(flow.rows(PACKET_FLOWS), flow.run.duration_s)[0]
-    return value
-
-
-_OF_SLOW_START: tuple[tuple[str, str, Better], ...] = (
-    ("slow_start_duration", "Time to the first retransmission", ""),
-    ("slow_start_loss_rate", "Loss rate before the first retransmission", "less"),
-)
-for _name, _title, _better in _OF_SLOW_START:
-    _metric = PACKET_DEFINITIONS[_name]
-    flow_metric(
-        *(_metric.unit, _title, _metric.source),
-        name=_name,
-        text=_metric.text,
-        tables=(PACKET_FLOWS,),
-        better=_better,
-        apart=0.001 if _better else 0.0,
-    )(functools.partial(_of_trace, _metric))

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import functools
+from typing import Any
 
 import polars as pl
 
 from bdpbench.metrics.definition import (
     COUNTED,
-    LARGEST,
     MEAN,
-    MEDIAN,
     THESIS,
     XU,
     Window,
@@ -24,7 +23,6 @@ from bdpbench.metrics.series import (
     PEAK_SHARE,
     first_time_at_least,
     in_window,
-    last_until,
     mean,
     number,
     time_reached_and_kept,
@@ -164,7 +162,8 @@ def _has_size(link: View) -> bool:
         better="less",
         apart=0.05,
     ),
-    *(MEAN, MEDIAN, percentile(95), percentile(99), LARGEST),
+    MEAN,
+    percentile(95),
     title="queueing delay",
 )
 def queueing_delay(link: LinkView) -> pl.Series:
@@ -176,37 +175,6 @@ def queueing_delay(link: LinkView) -> pl.Series:
 
 
 _RED = "Floyd and Jacobson (1993), Random Early Detection Gateways"
-_ARED = "Floyd, Gummadi and Shenker (2001), Adaptive RED, section 4"
-
-
-@link_metric(
-    "packets",
-    "Mean average queue of RED",
-    f"{_RED}, section 4",
-    tables=("red",),
-    window=second_half,
-)
-def mean_red_average(link: LinkView) -> float | None:
-    """Mean, over samples at equal distances, of the moving average of the queue's length by which
-    RED drops and marks, over {HALF}.
-    """
-    return mean(link.rows("red"), "average_pkts", second_half(link))
-
-
-@link_metric("1", "Mean max_p", _ARED, tables=("red",), window=second_half)
-def mean_max_p(link: LinkView) -> float | None:
-    """Mean, over samples at equal distances, of max_p, the probability of a drop that RED has at
-    its upper threshold, over {HALF}. Only adaptive queues change it.
-    """
-    return mean(link.rows("red"), "max_p", second_half(link))
-
-
-@link_metric("1", "Last max_p", _ARED, tables=("red",))
-def last_max_p(link: LinkView) -> float | None:
-    """The last sample of max_p, the probability of a drop that RED has at its upper threshold: what
-    an adaptive queue has come to by the end of the run.
-    """
-    return last_until(link.rows("red"), "max_p", link.run.duration_s)
 
 
 def _arrivals(view: View) -> float | None:
@@ -262,47 +230,35 @@ def link_loss_rate(link: LinkView) -> float | None:
     return _share(link, "drops")
 
 
-def _count_and_rate(
-    fact: str, title: str, rate: str, rate_title: str, text: str, source: str
-) -> None:
-    """Declare what a queue counted, in packets and as a share of what came to it."""
-
-    def was_counted(link: LinkView) -> bool:
-        return _has_arrivals(link) and link.fact(fact) is not None
-
-    of_counts = functools.partial(
-        link_metric,
-        source=source,
-        # Sampled links are on the path of the data; links in the other direction are also counted.
-        tables=("queue", "facts"),
-        window=counted,
-        when=was_counted,
-    )
-    of_counts("packets", title, name=fact, text=f"{text}, {COUNTED}.")(lambda link: link.fact(fact))
-    of_counts("%", rate_title, name=rate, text=f"{text}, {_OF_ARRIVALS}.")(
-        lambda link: _share(link, fact)
-    )
+def _is_counted(fact: str, link: LinkView) -> bool:
+    return _has_arrivals(link) and link.fact(fact) is not None
 
 
-_count_and_rate(
-    *("early_drops", "Early drops", "early_drop_rate", "Early drop rate"),
-    text="Packets that the queue dropped before it was full, by its law",
-    source=f"{_RED}; ns-2, red.cc",
-)
-_count_and_rate(
-    *("forced_drops", "Forced drops", "forced_drop_rate", "Forced drop rate"),
-    text="Packets that the queue had to drop, because it was full or its average beyond the range "
-    "in which it drops by chance",
-    source=f"{_RED}; ns-2, red.cc",
-)
-_count_and_rate(
-    *("marks", "Marks", "mark_rate", "Mark rate"),
-    text="Packets that the queue marked with ECN in the place of a drop",
-    source="RFC 3168, section 5; ns-2, red.cc",
-)
-_count_and_rate(
-    *("random_losses", "Random losses", "random_loss_rate", "Rate of random losses"),
-    text="Packets that were lost at random before the link's queue, as the scenario says, and not "
-    "by the queue",
-    source=f"ns-2, errmodel.cc; {_LOSSES}",
-)
+def _of_counts(fact: str) -> dict[str, Any]:
+    # Sampled links are on the path of the data; links in the other direction are also counted.
+    return {
+        "tables": ("queue", "facts"),
+        "window": counted,
+        "when": functools.partial(_is_counted, fact),
+    }
+
+
+@link_metric("%", "Early drop rate", f"{_RED}; ns-2, red.cc", **_of_counts("early_drops"))
+def early_drop_rate(link: LinkView) -> float | None:
+    """Packets that the queue dropped before it was full, by its law, {_OF_ARRIVALS}."""
+    return _share(link, "early_drops")
+
+
+_MARKED = "RFC 3168, section 5; ns-2, red.cc"
+
+
+@link_metric("packets", "Marks", _MARKED, **_of_counts("marks"))
+def marks(link: LinkView) -> float | None:
+    """Packets that the queue marked with ECN in the place of a drop, {COUNTED}."""
+    return link.fact("marks")
+
+
+@link_metric("%", "Mark rate", _MARKED, **_of_counts("marks"))
+def mark_rate(link: LinkView) -> float | None:
+    """Packets that the queue marked with ECN in the place of a drop, {_OF_ARRIVALS}."""
+    return _share(link, "marks")

@@ -108,25 +108,6 @@ def mean(frame: pl.DataFrame, column: str, window: tuple[float, float]) -> float
     return number(frame.filter(in_window(*window))[column].mean())
 
 
-def batch_means(
-    frame: pl.DataFrame, column: str, window: tuple[float, float], batches: int
-) -> list[float]:
-    """Means over equal parts of a window, in s; a part without rows has no mean.
-
-    >>> frame = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [1.0, 3.0, 5.0, 7.0]})
-    >>> batch_means(frame, "mbps", (0, 4), 2)
-    [2.0, 6.0]
-    """
-    start_s, end_s = window
-    parts: list[list[float]] = [[] for _ in range(batches)]
-    rows = frame.filter(in_window(start_s, end_s)).select("time_s", column)
-    for time_s, value in rows.iter_rows():
-        # A row at the end of a part belongs to it, as for windows.
-        part = math.ceil((time_s - start_s) / (end_s - start_s) * batches - _ROUNDING) - 1
-        parts[max(0, part)].append(value)
-    return [math.fsum(part) / len(part) for part in parts if part]
-
-
 def last_until(frame: pl.DataFrame, column: str, end_s: float) -> float | None:
     """The value of the last row up to end_s; None if there is none."""
     return number(frame.filter(pl.col("time_s") <= end_s)[column].last())
@@ -227,45 +208,6 @@ def settling_time(cwnd: pl.DataFrame, since_s: float) -> float | None:
     return first_time_at_least(cwnd, "cwnd_pkts", MAX_SHARE * level)
 
 
-def end_of_slow_start(
-    cwnd: pl.DataFrame, ssthresh: pl.DataFrame
-) -> tuple[float | None, float | None]:
-    """When slow start ends, and the ssthresh that results.
-
-    A loss, or the law of Vegas, sets ssthresh to cwnd or less, and slow start at most doubles cwnd
-    within a sampling interval of one RTT. So an ssthresh of more than twice the previous sample of
-    cwnd is the agent's own initial limit.
-
-    Args:
-        cwnd: cwnd of one flow: time_s (f64, s), cwnd_pkts (f64, packets), in the order of time.
-        ssthresh: ssthresh of the flow, at the same times: time_s (f64, s), ssthresh_pkts (f64,
-            packets).
-
-    Returns:
-        Time in s of the last sample before ssthresh is first set this way, and its new value in
-            packets; None and None if it never is.
-
-    >>> cwnd = pl.DataFrame({"time_s": [0.0, 0.1, 0.2], "cwnd_pkts": [1.0, 60.0, 40.0]})
-    >>> samples = {"time_s": [0.0, 0.1, 0.2], "ssthresh_pkts": [99.0, 99.0, 40.0]}
-    >>> end_of_slow_start(cwnd, pl.DataFrame(samples))
-    (0.1, 40.0)
-    """
-    now, before = pl.col("ssthresh_pkts"), pl.col("ssthresh_pkts").shift(1)
-    last_cwnd = pl.col("cwnd_pkts").shift(1)
-    ends = (
-        ssthresh.join(cwnd, on="time_s")
-        .sort("time_s")
-        .with_columns(
-            before_s=pl.col("time_s").shift(1), is_end=(now != before) & (now <= 2 * last_cwnd)
-        )
-        .filter("is_end")
-    )
-    if ends.is_empty():
-        return None, None
-    first = ends.row(0, named=True)
-    return float(first["before_s"]), float(first["ssthresh_pkts"])
-
-
 def cumulative_shares(samples: pl.Series) -> pl.DataFrame:
     """Cumulative distribution of equally weighted samples.
 
@@ -306,3 +248,22 @@ def queueing_delays(queue: pl.DataFrame, packet_bytes: float, rates: pl.DataFram
     rated = queue.join_asof(rates, left_on="time_s", right_on="since_s", strategy="backward")
     bits = BITS_PER_BYTE * packet_bytes * pl.col("pkts")
     return rated.select("time_s", ms=bits / (1e3 * pl.col("mbps")))
+
+
+def batch_means(
+    frame: pl.DataFrame, column: str, window: tuple[float, float], batches: int
+) -> list[float]:
+    """Means over equal parts of a window, in s; a part without rows has no mean.
+
+    >>> frame = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [1.0, 3.0, 5.0, 7.0]})
+    >>> batch_means(frame, "mbps", (0, 4), 2)
+    [2.0, 6.0]
+    """
+    start_s, end_s = window
+    parts: list[list[float]] = [[] for _ in range(batches)]
+    rows = frame.filter(in_window(start_s, end_s)).select("time_s", column)
+    for time_s, value in rows.iter_rows():
+        # A row at the end of a part belongs to it, as for windows.
+        part = math.ceil((time_s - start_s) / (end_s - start_s) * batches - _ROUNDING) - 1
+        parts[max(0, part)].append(value)
+    return [math.fsum(part) / len(part) for part in parts if part]

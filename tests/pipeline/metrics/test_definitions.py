@@ -30,7 +30,15 @@ from bdpbench.trace import OUTPUT_FORMATS
 
 Load = Callable[..., dict[str, Definition]]
 # Metrics of published results that no study has any more.
-GONE = {"group_jain_index", "min_cwnd", "queue_min_after_peak"}
+_GONE = """
+early_drops finished_objects finished_pages forced_drop_rate forced_drops group_jain_index
+last_max_p max_queueing_delay mean_object_response_time mean_page_objects mean_page_response_time
+mean_red_average median_flow_completion_time median_object_response_time median_page_response_time
+median_queueing_delay min_cwnd p95_page_response_time p99_flow_completion_time
+p99_object_response_time p99_page_response_time p99_queueing_delay queue_min_after_peak
+random_loss_rate
+"""
+GONE = {*_GONE.split()}
 
 
 def test_a_definition_says_what_is_measured_in_what_and_after_whom() -> None:

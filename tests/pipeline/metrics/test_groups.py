@@ -13,12 +13,15 @@ from bdpbench.metrics import measure_groups as measure_groups_of
 from bdpbench.studies.load import find_study
 
 DEFINITIONS = definitions_for(find_study("sharma2006"))
+REPETITIONS = definitions_for(find_study("zhang2006"))
 SWEEP = [40, 200, 500]
 REACHED_METRIC = "time_to_90pct_utilization_kept"
 
 
-def measure_groups(metrics: pl.DataFrame, runs: Any, sweeps: Any = None) -> pl.DataFrame:
-    return measure_groups_of(metrics, runs, sweeps, DEFINITIONS)
+def measure_groups(
+    metrics: pl.DataFrame, runs: Any, sweeps: Any = None, definitions: Any = DEFINITIONS
+) -> pl.DataFrame:
+    return measure_groups_of(metrics, runs, sweeps, definitions)
 
 
 def _run(run_id: str, scenario: str, **parameters: Any) -> dict[str, Any]:
@@ -256,22 +259,29 @@ def _shares(runs: list[dict[str, Any]], shares: list[list[float]]) -> pl.DataFra
     return pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
 
 
+def _of_means(shares: pl.DataFrame, runs: list[dict[str, Any]]) -> list[float]:
+    found = measure_groups(shares, runs, definitions=REPETITIONS)
+    return found.filter(metric="repeated_max_min_jain_index")["value"].to_list()
+
+
 def test_flows_that_take_turns_are_equal_over_repetitions() -> None:
     runs = [_run(f"r{number}", "one", substream=number) for number in (1, 2)]
     swapped = _shares(runs, [[1.0, 0.5], [0.5, 1.0]])  # 0.9 in either run
-    assert _found(measure_groups(swapped, runs)) == [("r1", "repeated_max_min_jain_index", 1.0)]
+    assert _of_means(swapped, runs) == [1.0]
     # Means of 1 and 0: (1 + 0)^2/(2 (1 + 0)).
     ahead = _shares(runs, [[1.5, 0.0], [0.5, 0.0]])
-    assert _found(measure_groups(ahead, runs)) == [("r1", "repeated_max_min_jain_index", 0.5)]
+    assert _of_means(ahead, runs) == [0.5]
 
 
 def test_the_mean_over_repetitions_needs_all_of_them() -> None:
     runs = [_run(f"r{number}", "one", substream=number) for number in (1, 2)]
     metrics = _metrics("flows_utilization", runs, [90.0, 95.0])
     other = _run("r3", "one", substream=1, protocol="BIC")  # of which there is one alone
-    found = measure_groups(metrics, [*runs, other])
+    found = measure_groups(metrics, [*runs, other], definitions=REPETITIONS)
     assert _found(found) == [("r1", "repeated_flows_utilization", 92.5)]
-    missing = measure_groups(metrics.filter(pl.col("run_id") != "r2"), runs)
+    missing = measure_groups(
+        metrics.filter(pl.col("run_id") != "r2"), runs, definitions=REPETITIONS
+    )
     assert _found(missing) == []
 
 

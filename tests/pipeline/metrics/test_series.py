@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bdpbench.metrics.fairness import asymmetry, convergence_time, fairness_region, jain_index
+from bdpbench.metrics.fairness import asymmetry, convergence_time, jain_index
 from bdpbench.metrics.flows import recovery_times
 from bdpbench.metrics.series import (
     find_cuts,
@@ -125,14 +125,6 @@ def test_flows_have_converged_after_a_fair_window(
 def test_idle_flows_do_not_converge(build: Any) -> None:
     idle = build.bins([0, 0, 0, 0])
     assert convergence_time(idle, idle, start_s=0, window_s=2, most=0.5) is None
-
-
-@pytest.mark.parametrize(
-    ("of_asymmetry", "region"),
-    [(0.0, 1), (0.19, 1), (-0.2, 2), (0.41, 3), (-0.79, 4), (0.8, 5), (1.0, 5)],
-)
-def test_regions_are_fifths(of_asymmetry: float, region: int) -> None:
-    assert fairness_region(of_asymmetry) == region
 
 
 def test_max_throughput_is_reached_within_one_per_cent(build: Any) -> None:

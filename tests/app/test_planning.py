@@ -144,9 +144,11 @@ def test_a_study_that_expects_what_it_runs_is_planned(
         ),
         (
             "study.yaml",
-            STUDY.replace("[utilization]", "[]\n    tradeoffs: [[mean_max_p, measured_delay]]"),
+            STUDY.replace(
+                "[utilization]", "[]\n    tradeoffs: [[p95_flow_completion_time, utilization]]"
+            ),
             20,
-            "no run of buffers has m",
+            "no run of buffers has p95_flow_completion_time",
         ),
         (
             "published.csv",

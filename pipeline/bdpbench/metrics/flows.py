@@ -12,6 +12,7 @@ from bdpbench.metrics.definition import CUT, FULL, SETTLED, THESIS, Window, flow
 from bdpbench.metrics.series import (
     first_time_at_least,
     in_window,
+    inside,
     mean,
     median,
     nth,
@@ -249,3 +250,84 @@ def time_to_max_throughput(flow: FlowView) -> float | None:
 def mean_throughput(flow: FlowView) -> float | None:
     """Departures of the flow from the bottleneck's queue, {WITH_ALL}, over {HALF}. {BINS}"""
     return mean(flow.throughput, "mbps", second_half(flow))
+
+
+# Each is a point only together with the loss rate, hence the tables and parameters of the latter.
+_of_response = functools.partial(
+    flow_metric,
+    tables=("throughput", "cwnd"),
+    parameters=("packet_bytes", "rtt_ms"),
+    window=second_half,
+)
+
+
+@_of_response(
+    "1",
+    "Loss events per packet",
+    "RFC 5348, section 5 (losses within an RTT are one event); RFC 3649, section 2",
+)
+def loss_event_rate(flow: FlowView) -> float | None:
+    """Cuts of cwnd over the packets that departed from the bottleneck, over {HALF}; packets are
+    departures, headers included, over the payload's size. {CUT}
+    """
+    start_s, end_s = second_half(flow)
+    mean_mbps = mean(flow.throughput, "mbps", (start_s, end_s)) or 0.0
+    bits = mean_mbps * 1e6 * (end_s - start_s)
+    packets = bits / BITS_PER_BYTE / flow.positive("packet_bytes")
+    return _late_cuts(flow).height / packets if packets else None
+
+
+@_of_response(
+    "packets", "Mean cwnd", "RFC 3649, section 2 (the congestion window of a response function)"
+)
+def mean_cwnd(flow: FlowView) -> float | None:
+    """Mean of the samples of cwnd over {HALF}."""
+    return mean(flow.cwnd, "cwnd_pkts", second_half(flow))
+
+
+@_of_response(
+    "packets",
+    "Packets that cwnd gains in an RTT",
+    "RFC 3649, section 5 (a(w)); Floyd and Fall (1999), on increase and decrease",
+)
+def packets_added_per_rtt(flow: FlowView) -> float | None:
+    """What cwnd gained between the cuts of {HALF}, over the nominal RTTs that it took: a(w) of laws
+    that are written as w := w + a(w)/w for each ACK. {CUT}
+    """
+    gained_pkts, took_s = _ascents(_late_cuts(flow)).sum().row(0)
+    return gained_pkts / (took_s / flow.rtt_s) if took_s else None
+
+
+@_of_response(
+    "1",
+    "Share of cwnd given up at a cut",
+    "RFC 3649, section 5 (b(w)); Floyd and Fall (1999), on increase and decrease",
+)
+def mean_cut_share(flow: FlowView) -> float | None:
+    """Mean over the cuts of {HALF} of what cwnd lost over its peak: b(w) of laws that are written
+    as w := (1 - b(w)) w. {CUT}
+    """
+    cuts = _late_cuts(flow)
+    return number(cuts.select(1 - pl.col("after_pkts") / pl.col("peak_pkts")).to_series().mean())
+
+
+def _late_cuts(flow: FlowView) -> pl.DataFrame:
+    """The cuts of the second half of the run."""
+    return flow.cuts.filter(inside("cut_s", *second_half(flow)))
+
+
+def _ascents(cuts: pl.DataFrame) -> pl.DataFrame:
+    """gained_pkts (f64, packets) and took_s (f64, s) from each cut to the peak before the next.
+
+    >>> cuts = pl.DataFrame(
+    ...     {"peak_s": [1, 9], "peak_pkts": [20, 18], "cut_s": [2, 10], "after_pkts": [10, 9]}
+    ... )
+    >>> _ascents(cuts).rows()
+    [(8, 7)]
+    """
+    gained_pkts, took_s = (
+        pl.col(peak).shift(-1) - pl.col(after)
+        for peak, after in (("peak_pkts", "after_pkts"), ("peak_s", "cut_s"))
+    )
+    ascents = cuts.select(gained_pkts=gained_pkts, took_s=took_s).drop_nulls()
+    return ascents.filter(pl.col("took_s") > 0)

@@ -31,7 +31,7 @@ from bdpbench.trace import OUTPUT_FORMATS
 Load = Callable[..., dict[str, Definition]]
 # Metrics of published results that no study has any more.
 _GONE = """
-early_drops finished_objects finished_pages forced_drop_rate forced_drops group_jain_index
+early_drops finished_pages forced_drop_rate forced_drops group_jain_index
 last_max_p max_queueing_delay mean_object_response_time mean_page_objects mean_page_response_time
 mean_red_average median_flow_completion_time median_object_response_time median_page_response_time
 median_queueing_delay min_cwnd p95_page_response_time p99_flow_completion_time

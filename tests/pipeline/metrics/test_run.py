@@ -188,13 +188,13 @@ def test_a_point_of_a_response_function(build: Any, measure: Measure) -> None:
         "cwnd": build.table({0: build.cwnd(points)}),
         "throughput": build.table({0: build.bins([8.0] * 10)}),
     }
-    values = measure(tables, "zhang2006", packet_bytes=1000)
+    values = measure(tables, packet_bytes=1000)
     # 8 Mbit/s of 1,000 bytes are 1,000 packets a second: 2 cuts in 5,000.
     assert values["loss_event_rate", "flow:0"] == pytest.approx(2 / 5000)
     assert 30 <= (values["mean_cwnd", "flow:0"] or 0) <= 50
     assert values["mean_cut_share", "flow:0"] == pytest.approx((10 / 50 + 10 / 40) / 2)
     silent = {**tables, "throughput": build.table({0: build.bins([0.0] * 10)})}
-    assert measure(silent, "zhang2006", packet_bytes=1000)["loss_event_rate", "flow:0"] is None
+    assert measure(silent, packet_bytes=1000)["loss_event_rate", "flow:0"] is None
 
 
 def test_growth_between_cuts_in_packets(build: Any, measure: Measure) -> None:
@@ -205,7 +205,7 @@ def test_growth_between_cuts_in_packets(build: Any, measure: Measure) -> None:
         "cwnd": build.table({0: build.cwnd(points)}),
         "throughput": build.table({0: build.bins([8.0] * 10)}),
     }
-    values = measure(tables, "zhang2006", packet_bytes=1000)
+    values = measure(tables, packet_bytes=1000)
     assert values["packets_added_per_rtt", "flow:0"] == pytest.approx(1.0)
     assert values["mean_cut_share", "flow:0"] == pytest.approx(0.5)
 

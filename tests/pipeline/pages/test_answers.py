@@ -48,12 +48,11 @@ def _each(values: dict[str, float | None], **given: Any) -> list[tuple[dict[str,
 
 def test_all_that_share_a_place_are_named() -> None:
     found = {"fast": 500.0, "htcp": 500.0, "reno": 200.0, "cubic": 40.0}
-    assert _answer("min_buffer_90pct", *_each(found)) == (
-        "Smallest buffer with more than 90 % utilization is highest for FAST and H-TCP "
-        "(500 packets) and lowest for CUBIC (40 packets)."
+    assert _answer("mean_queue", *_each(found)) == (
+        "Mean queue is highest for FAST and H-TCP (500 packets) and lowest for CUBIC (40 packets)."
     )
     found |= {"reno": 40.0}
-    assert "lowest for Reno and CUBIC (40 packets)" in _answer("min_buffer_90pct", *_each(found))
+    assert "lowest for Reno and CUBIC (40 packets)" in _answer("mean_queue", *_each(found))
 
 
 def test_what_differs_by_less_than_counts_is_alike() -> None:

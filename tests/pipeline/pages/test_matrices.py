@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS
+from bdpbench.metrics import definitions_for
 from bdpbench.pages.matrices import load_matrices
 from bdpbench.pages.texts import load_page
 from bdpbench.studies.load import find_study, load_study
 
-METRICS = {definition.metric for definition in DEFINITIONS.values()}
+METRICS = {*definitions_for(find_study("sharma2006"))}
 MATRICES = """\
 matrices:
   - scenario: inter_protocol

@@ -181,9 +181,8 @@ class Translation:
             self._refuse(values.base, is_more)
         if is_traced(values.parameters):
             self._refuse(values.place_of("trace"), f"trace: {values.parameters['trace']}")
-        for name in ("measured_from_s", "lan_mbps"):
-            if values.has(name):
-                self._refuse(values.place_of(name), name)
+        if values.scenario.network is not None:
+            self._refuse((*values.base, "network"), values.scenario.network)
         self._check_defaults()
         given = dict(zip(run.argv[::2], run.argv[1::2], strict=True))
         kept = ("duration_s", "sample_s", "queue_sample_s", "seed", "substream", "datadir")
@@ -238,9 +237,6 @@ class Translation:
         return float(found.pop() or 0)
 
     def _link(self, index: int, link: Link) -> Iterator[tuple[str, int | float | str]]:
-        location = link.wire.location
-        if link.wire.reverse_mbps is not None:
-            self._refuse(location, "reverse_mbps", "its links have one rate for both directions")
         prefix = f"link.{index}"
         yield f"{prefix}.mbps", link.wire.mbps
         yield f"{prefix}.delay_ms", link.wire.delay_ms
@@ -288,7 +284,7 @@ class Translation:
         yield f"{prefix}.start_s", flow.start_s
         yield f"{prefix}.access_delay_ms", flow.access_delay_ms or 0.0
         for name, each in flow.more:
-            if name in ("stop_s", "access_buffer_pkts", "milestones"):
+            if name in ("stop_s", "access_buffer_pkts"):
                 self._refuse(self.values.base, f"{name} of a flow")
             yield f"{prefix}.{name}", each
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from bdpbench.contracts.plan import Output, Parameters, Scalar
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.studies.parts import Flow
-from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values
+from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values, further
 from bdpbench.units import MOST_FLOWS
 
 _EPSILON_MS = 1e-9
@@ -49,10 +49,6 @@ class NetworkFlow(Sender):
         if not names:
             yield {"file": file, "table": "cwnd", "flow": index}
         yield {"file": f"tput_hstcp{index}.out", "table": "throughput", "flow": index}
-
-
-NUMBERED_KEYS = ("loses", "milestones")
-"""Keys about packets by their number, which only the script with Tmix has."""
 
 
 def flow_arguments(index: int, flow: Sender) -> Iterator[tuple[str, Scalar]]:
@@ -129,7 +125,7 @@ def network_flows(
             *([("within_s", within_s)] if within_s else []),
             *([] if said.recorded else [("recorded", 0)]),
             *([("loses", _lost(values, said, location))] if said.loses else []),
-            *([("milestones", 1)] if said.milestones else []),
+            *further(said),
             *route.arguments(len(delays_ms)),
             *linux_parameters(values, key),
         ]
@@ -250,8 +246,7 @@ def flow_parameters(flows: Sequence[NetworkFlow], links: int) -> Parameters:
     for i, flow in enumerate(flows, start=1):
         if flow.said.group:
             found[f"group_{i}"] = flow.said.group
-        if flow.said.milestones:
-            found[f"milestones_{i}"] = 1
+        found |= {f"{name}_{i}": value for name, value in further(flow.said)}
         if flow.size_pkts is not None:
             found[f"size_{i}_pkts"] = flow.size_pkts
         if flow.route.first > 0:

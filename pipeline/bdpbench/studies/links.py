@@ -10,7 +10,7 @@ from bdpbench.contracts.yaml_files import Location
 from bdpbench.studies.parts import Bottleneck, Change
 from bdpbench.studies.queues import HEADER_BYTES, QueueKind
 from bdpbench.studies.study import QueueDeclaration
-from bdpbench.studies.values import Values
+from bdpbench.studies.values import Values, further
 from bdpbench.units import LEAST_POSITIVE, MOST_VARIABLE, bdp_packets
 
 _THRESHOLDS = {"min_th_pkts": "thresh_", "max_th_pkts": "maxthresh_"}
@@ -34,14 +34,12 @@ class Wire:
         location: where the entry is.
         mbps: rate, Mbit/s.
         delay_ms: one way, ms.
-        reverse_mbps: rate in the reverse direction, Mbit/s; None if it is the same.
     """
 
     said: Bottleneck
     location: Location
     mbps: float
     delay_ms: float
-    reverse_mbps: float | None = None
 
 
 @dataclass(frozen=True)
@@ -71,8 +69,7 @@ class Link:
         prefix = f"link.{index}"
         yield f"{prefix}.mbps", self.wire.mbps
         yield f"{prefix}.delay_ms", self.wire.delay_ms
-        if self.wire.reverse_mbps is not None:
-            yield f"{prefix}.reverse_mbps", self.wire.reverse_mbps
+        yield from ((f"{prefix}.{name}", value) for name, value in further(self.wire.said))
         yield f"{prefix}.queue", self.kind.ns2_class
         for variable, value in self.variables.items():
             yield f"{prefix}.queue.{variable}", value
@@ -104,8 +101,7 @@ def wires_of(values: Values) -> list[Wire]:
             mbps = values.number("bottleneck_mbps", "the bottleneck rate")
         if delay_ms is None:
             delay_ms = values.number("bottleneck_delay_ms", "the bottleneck delay")
-        back_mbps = values.optional("reverse_mbps")
-        found.append(Wire(said, place, float(mbps), float(delay_ms), back_mbps))
+        found.append(Wire(said, place, float(mbps), float(delay_ms)))
     return found
 
 
@@ -275,9 +271,6 @@ def changes_of(values: Values, links: Sequence[Link]) -> list[Change]:
                 (*location, "at_s"),
                 f"at_s is {said.at_s}, but a run ends after {values.duration_s:g} s",
             )
-        if said.bottleneck_mbps is not None and links[int(said.bottleneck) - 1].wire.reverse_mbps:
-            message = "a change of the rate is one of both directions, and reverse_mbps is given"
-            raise values.error((*location, "bottleneck_mbps"), message)
         if said.loss_rate is not None:
             burst = links[int(said.bottleneck) - 1].loss_burst_pkts
             _check_burst(values, (*location, "loss_rate"), float(said.loss_rate), burst)
@@ -315,10 +308,6 @@ def link_parameters(links: Sequence[Link], changes: Sequence[Change]) -> Paramet
     for number, link in enumerate(links, start=1):
         if len(links) > 1:
             found[f"{link.name}_mbps"] = link.wire.mbps
-        if link.wire.reverse_mbps is not None:
-            found["back_mbps" if len(links) == 1 else f"back_{number}_mbps"] = (
-                link.wire.reverse_mbps
-            )
         own = sorted(
             (float(each.at_s), float(each.bottleneck_mbps))
             for each in changes

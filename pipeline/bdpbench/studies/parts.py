@@ -12,7 +12,14 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, GetCoreSchemaHandler, Tag, model_validator
 from pydantic_core import CoreSchema
 
-from bdpbench.contracts.yaml_files import MOST_NAME, Key, Label, Strict, VariableName
+from bdpbench.contracts.yaml_files import (
+    MOST_NAME,
+    Key,
+    Label,
+    ParameterName,
+    Strict,
+    VariableName,
+)
 from bdpbench.units import (
     LEAST_MBPS,
     LEAST_POSITIVE,
@@ -82,6 +89,13 @@ Setting = Annotated[float, Field(ge=-MOST_VARIABLE, le=MOST_VARIABLE, allow_inf_
 QueueName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length=MOST_NAME)]
 ClassName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9/]*$", max_length=MOST_NAME)]
 LinuxName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
+
+Word = Annotated[str, Field(pattern=r"^\$?[A-Za-z][A-Za-z0-9_/-]*$", max_length=MOST_NAME)]
+Argument = Annotated[float, Field(allow_inf_nan=False)] | Word
+Arguments = Annotated[
+    dict[ParameterName, Argument | list[Argument]],
+    Field(description="What only the script of the scenario's network: takes"),
+]
 
 
 class Protocol(Strict):
@@ -161,9 +175,7 @@ class Flow(Strict):
         description="Packets that its sender's link loses, counted from 1, which is the SYN, in "
         "the order in which it sends them",
     )
-    milestones: bool = Field(
-        False, description="Whether the times of its first 10, 100, 1000, … packets are recorded"
-    )
+    arguments: Arguments = Field(default_factory=dict)
 
 
 class Output(Strict):
@@ -195,6 +207,7 @@ class Bottleneck(Strict):
     bottleneck_delay_ms: Delay | None = Field(None, description="One-way delay, ms")
     buffer_pkts: Count | None = Field(None, description="Packets that its queue holds")
     queue: QueueName | Reference | None = Field(None, description="Its queue")
+    arguments: Arguments = Field(default_factory=dict)
 
 
 class Change(Strict):
@@ -328,49 +341,24 @@ class Packmime(_Hosts):
     stop_s: Interval | None = Field(None, description="When no new connections begin any more, s")
 
 
-class Tmix(_Tcp):
-    """Connections that are drawn, ns-2's Tmix."""
+class OwnSource(_Source):
+    """Traffic of a kind that the script of the scenario's ``network:`` has.
 
-    kind: Literal["tmix"]
-    protocol: Key | Reference | None = Field(
-        None, description="Protocol of the connections; that of the run if absent"
-    )
-    acceptor_delays_ms: list[Delay] = Field(
-        min_length=1, description="One-way delay of each acceptor's link, ms"
-    )
-    initiator_delays_ms: list[Delay] = Field(
-        min_length=1, description="One-way delay of each initiator's link, ms"
-    )
-    load: Positive = Field(
-        description="What its connections offer, as a share of the rate of the narrowest bottleneck"
-    )
-    exchanges: Quantity = Field(description="Requests of a connection, rounded up")
-    request_bytes: Quantity = Field(description="Bytes of a request")
-    response_bytes: Quantity = Field(description="Bytes of a response")
-    server_pause_s: Quantity = Field(description="From a request's last byte to the response, s")
-    think_s: Quantity = Field(description="From a response's last byte to the next request, s")
-    small_share: Probability | None = Field(
-        None, description="Share of the connections with smaller segments"
-    )
-    small_packet_bytes: PacketBytes | None = Field(
-        None, description="Data of their segments, bytes"
-    )
-    bin_s: Interval | None = Field(
-        None, description="Length of the intervals of connections that are shuffled, s"
-    )
-    prefill_s: Interval | None = Field(
-        None, description="Long connections that start before are started just before, s"
-    )
-    prefill_within_s: Interval | None = Field(
-        None, description="The interval in which these are started, s"
-    )
-    draw: Count | None = Field(
-        None, description="Sources with the same number have the same connections"
-    )
+    Of its arguments, ``protocol`` stands for those of a sender, and ``load``, a share of the rate
+    of the narrowest bottleneck, for offered_mbps.
+    """
+
+    kind: Key
+    arguments: Arguments
+
+
+EXPECTED_KIND = "expected kind: cbr, exponential, web or packmime"
 
 
 def _kind_of(value: object) -> str:
-    return f"[{value.get('kind') if isinstance(value, dict) else getattr(value, 'kind', None)}]"
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    is_own = isinstance(value, OwnSource) or (isinstance(value, dict) and "arguments" in value)
+    return "[own]" if is_own else f"[{kind}]"
 
 
 Background = Annotated[
@@ -378,11 +366,11 @@ Background = Annotated[
     | Annotated[Exponential, Tag("[exponential]")]
     | Annotated[Web, Tag("[web]")]
     | Annotated[Packmime, Tag("[packmime]")]
-    | Annotated[Tmix, Tag("[tmix]")],
+    | Annotated[OwnSource, Tag("[own]")],
     Discriminator(
         _kind_of,
         custom_error_type="kind",
-        custom_error_message="expected kind: cbr, exponential, web, packmime or tmix",
+        custom_error_message=EXPECTED_KIND,
     ),
 ]
 """Background traffic: what its kind has."""

@@ -48,16 +48,16 @@ TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
 NETWORK_SCRIPT = "network.tcl"
 WEB_SCRIPT = "network_web.tcl"
 """The same with PackMime and records of web pages, for runs that need these."""
-TMIX_SCRIPT = "network_tmix.tcl"
-"""The same with Tmix, a rate of the reverse direction, measures of both, and numbered packets."""
-LAN_SCRIPT = "network_lan.tcl"
-"""The same with a wireless LAN at the end of the path."""
-OWN_SCRIPTS = (NETWORK_SCRIPT, WEB_SCRIPT, TMIX_SCRIPT, LAN_SCRIPT)
+NUMBERED_SCRIPT = "network_tmix.tcl"
+"""The same with flows that lose packets by their numbers, among others."""
+OWN_SCRIPTS = (NETWORK_SCRIPT, WEB_SCRIPT, NUMBERED_SCRIPT)
 """Scripts of scenarios that name none; planning selects one by what a run needs."""
 DURATION_ARGUMENT = "duration_s"
 
 Duration = Annotated[float, Field(ge=LEAST_DURATION_S, le=MOST_TIME_S, allow_inf_nan=False)]
 OtclClass = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_/]*$", max_length=MOST_NAME)]
+
+ScriptName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\.tcl$")]
 
 ClassDefaults = dict[OtclClass, dict[VariableName, Variable]]
 """ns-2 class → variable → number, or the parameter whose value it gets."""
@@ -146,8 +146,11 @@ class Scenario(Strict):
         default_factory=list,
         description="Figures of the paper that it shows: numbers, or words such as Table 1",
     )
-    script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\.tcl$")] = Field(
+    script: ScriptName = Field(
         NETWORK_SCRIPT, description="Script under tcl/ of the study's folder or of bdpbench"
+    )
+    network: ScriptName | None = Field(
+        None, description="Script that sources network.tcl and takes more than it, in its place"
     )
     topology: Key
     arguments: list[ParameterName] = Field(

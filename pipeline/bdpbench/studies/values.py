@@ -16,7 +16,7 @@ from typing import TypeVar
 from bdpbench.contracts.plan import AgentUse, Output, Parameters, Scalar, format_value
 from bdpbench.contracts.yaml_files import Location, Strict
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.parts import Background, Flow, Protocol
+from bdpbench.studies.parts import Background, Bottleneck, Flow, OwnSource, Protocol
 from bdpbench.studies.queues import HEADER_BYTES
 from bdpbench.studies.study import DURATION_ARGUMENT, NETWORK_SCRIPT, Study
 from bdpbench.units import BITS_PER_BYTE, MOST_VARIABLE, MOST_WINDOW_PKTS
@@ -343,6 +343,12 @@ class Resolved:
     flows: Sequence[Sender]
     senders: Sequence[Sender]
     derived: Parameters
+
+
+def further(said: Flow | Bottleneck | OwnSource) -> Iterator[tuple[str, Scalar]]:
+    """Keys and values of what only the script of the scenario's ``network:`` takes."""
+    for name, value in said.arguments.items():
+        yield name, " ".join(map(format_value, value)) if isinstance(value, list) else value
 
 
 def argument_words(pairs: Sequence[tuple[str, Scalar]]) -> list[str]:

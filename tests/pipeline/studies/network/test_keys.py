@@ -15,8 +15,8 @@ from bdpbench.studies.parts import (
     Change,
     Exponential,
     Flow,
+    OwnSource,
     Packmime,
-    Tmix,
     Web,
 )
 from bdpbench.studies.queues import QUEUE_KINDS
@@ -75,7 +75,7 @@ def test_the_documentation_tells_every_key() -> None:
     def told(name: str) -> bool:
         return f"`{name}`" in text or f"{name}:" in text
 
-    for model in (Flow, Bottleneck, Change, Cbr, Exponential, Web, Packmime, Tmix):
+    for model in (Flow, Bottleneck, Change, Cbr, Exponential, Web, Packmime, OwnSource):
         assert [name for name in model.model_fields if not told(name)] == []
     for kind in QUEUE_KINDS.values():
         for name, parameter in kind.parameters.items():

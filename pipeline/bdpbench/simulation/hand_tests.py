@@ -24,7 +24,7 @@ from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.yaml_files import Strict, Text, VariableName, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run
-from bdpbench.simulation.build import interface_dir, libraries_dir
+from bdpbench.simulation.build import libraries_dir
 from bdpbench.simulation.libraries import compile_code
 from bdpbench.studies.folders import TEST_NAME, ComponentFolder, QueueFolder
 from bdpbench.units import LEAST_SAMPLE_S, MOST_COUNT, MOST_PACKET_BYTES, MOST_TIME_S
@@ -220,16 +220,12 @@ def _answers(folder: ComponentFolder, driver: str, code: str, told: Sequence[str
         BdpbenchError: when the code does not compile with it, or when the program fails or does not
             end.
     """
-    made_in = libraries_dir()
-    made_in.resolve().mkdir(parents=True, exist_ok=True)
+    main = f'#include "{folder.code_name}"\n#include "{driver}"\n{code}'
     # Programs in the system's folder for temporary files may not be executed.
-    with tempfile.TemporaryDirectory(dir=made_in.resolve()) as scratch:
-        main, program = Path(scratch, "check.cc"), Path(scratch, "check")
-        included = (folder.path / folder.code_name, Path(__file__).with_name(driver))
-        main.write_text("".join(map(_include, included)) + code)
-        others = [each for each in folder.sources if each.name != folder.code_name]
-        ours = [Path(scratch), Path(__file__).parent, interface_dir()]
-        compile_code(folder, [main, *others], program, ours)
+    libraries_dir().resolve().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=libraries_dir().resolve()) as scratch:
+        program = Path(scratch, "check")
+        compile_code(folder, program, main)
         try:
             done = run([str(program)], _TIMEOUT_S, "\n".join(told))
         except subprocess.TimeoutExpired:
@@ -238,14 +234,6 @@ def _answers(folder: ComponentFolder, driver: str, code: str, told: Sequence[str
     if done.returncode != 0 or answers[-1:] != ["end"]:
         raise _does_not_end(folder, f"end with status {done.returncode} before the last one")
     return answers[:-1]
-
-
-def _include(path: Path) -> str:
-    """The line that includes a file, in whose form the path has to have no end."""
-    quotes = '""' if '"' not in str(path) else "<>"
-    if quotes[1] in str(path):
-        raise BdpbenchError('has " and > in its path: expected one of them', where=str(path))
-    return f"#include {quotes[0]}{path}{quotes[1]}\n"
 
 
 def _does_not_end(folder: ComponentFolder, how: str) -> BdpbenchError:

@@ -86,15 +86,12 @@ def _make(folder: ComponentFolder, library: Path) -> None:
 
 
 def compile_code(folder: ComponentFolder, made: Path, main: str = "") -> None:
-    """Compile C++ files of a folder into a library, or with a main file into a program.
+    """Compile C++ files of a folder into a library or, with the text of a main file, a program.
 
-    Args:
-        folder: the folder.
-        made: library or program.
-        main: text of a file that includes the folder's main file, and others of this room.
+    That file includes the folder's own main file, and others of this room.
 
     Raises:
-        BdpbenchError: when they do not compile, naming file and line, or as ``run_compiler``.
+        BdpbenchError: as ``run_compiler``.
     """
     hint = f"ns2/laws/{folder.header} is the interface; {folder.page} explains it"
     with copied(folder) as code:
@@ -197,11 +194,7 @@ def _replace_headers(folder: ComponentFolder, inner: Path) -> None:
 
 
 def _check_parameters(folder: ComponentFolder, module: Path) -> None:
-    """Check that the parameters of a module are those of ``protocol.yaml``.
-
-    Raises:
-        BdpbenchError: naming file and line of one that the other file does not have.
-    """
+    """Check that the parameters of a module are those of ``protocol.yaml``, by their names."""
     text, variables = utf8_text(module), folder.file.variables
     given = dict(_PARAMETER.findall(text))
     for name, kind in given.items():

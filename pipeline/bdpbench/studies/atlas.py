@@ -202,23 +202,13 @@ class DeclaredRelation:
 
     def require(self, location: Location, name: str, known: Collection[str], what: str) -> None:
         """Refuse an unknown name in a part of the relation."""
-        unknown = known_or_suggest(name, known, what)
-        if unknown:
+        if unknown := known_or_suggest(name, known, what):
             raise self.error(location, *unknown)
 
 
 @dataclass(frozen=True)
 class Declared:
-    """All declarations of all files together.
-
-    Attributes:
-        source: ``config/atlas.yaml``.
-        protocols: key → protocol.
-        topics: key → topic, in their order.
-        relations: all relations, in their order.
-        members: key of a study → the study.
-        shares: metric of all studies → how it expresses the shares of two flows.
-    """
+    """All declarations of all files together, in order; ``source`` is ``config/atlas.yaml``."""
 
     source: YamlFile
     protocols: Mapping[str, KnownProtocol]
@@ -287,10 +277,9 @@ def load_declared(outside: Sequence[Path] = ()) -> Declared:
         members=members,
         shares=catalogue.shares,
     )
-    _check_words(files)
     for member in members.values():
         _check_member(declared, member)
-    _check_senders(declared, files)
+    _check_protocols(declared, files)
     _check_relations(declared)
     return declared
 
@@ -330,8 +319,9 @@ def _once(parts: Iterable[tuple[YamlFile, str, Mapping[str, _Named]]]) -> dict[s
     return found
 
 
-def _check_words(files: _Files) -> None:
-    """Refuse a name that would stand for two protocols."""
+def _check_protocols(declared: Declared, files: _Files) -> None:
+    """Refuse a name that would stand for two protocols, and protocols that no study has."""
+    known = {name for member in declared.members.values() for name in member.said.known_as.values()}
     owners: dict[str, str] = {}
     for source, said in files:
         for key, protocol in said.protocols.items():
@@ -340,6 +330,9 @@ def _check_words(files: _Files) -> None:
                 if owner != key:
                     message = f"{word!r} is also a name of {owner}"
                     raise source.error(("protocols", key), message)
+            if key not in known:
+                hint = "known_as: of a study's atlas.yaml gives its protocols their names"
+                raise source.error(("protocols", key), "no study has this protocol", hint=hint)
 
 
 def _check_member(declared: Declared, member: Member) -> None:
@@ -361,16 +354,6 @@ def _check_member(declared: Declared, member: Member) -> None:
         problem = study.vocabulary[name].problem(value)
         if problem:
             raise member.source.error(("fixed", name), f"{problem} (got {value!r})")
-
-
-def _check_senders(declared: Declared, files: _Files) -> None:
-    """Refuse protocols that no study has."""
-    known = {name for member in declared.members.values() for name in member.said.known_as.values()}
-    for source, said in files:
-        for key in said.protocols:
-            if key not in known:
-                hint = "known_as: of a study's atlas.yaml gives its protocols their names"
-                raise source.error(("protocols", key), "no study has this protocol", hint=hint)
 
 
 def _check_relations(declared: Declared) -> None:

@@ -1,6 +1,7 @@
 """Background traffic of a run: UDP sources, web pages (PagePool/WebTraf), PackMimeHTTP.
 
-``remarks`` tells which runs of ``tcl/network.tcl`` do not differ between repetitions.
+What no source can have is refused by a BdpbenchError that names file and line. ``remarks`` tells
+which runs of ``tcl/network.tcl`` do not differ between repetitions.
 """
 
 from __future__ import annotations
@@ -37,13 +38,10 @@ _QUANTITIES = {
 
 @dataclass(frozen=True)
 class Source:
-    """One source of background traffic.
+    """One source of background traffic; ``arguments`` are those of the script, after the prefix.
 
-    Attributes:
-        kind: its kind.
-        sender: the sender that its connections count as for ns-2's behaviour; None for UDP.
-        arguments: keys of the script's arguments after the prefix, and their values.
-        pages: whether the pages of the web are recorded.
+    ``sender`` is what its connections count as for ns-2's behaviour, None for UDP; ``pages``:
+    whether the pages of the web are recorded.
     """
 
     kind: str
@@ -64,11 +62,7 @@ def source_arguments(sources: Sequence[Source]) -> Iterator[tuple[str, Scalar]]:
 def sources_of(
     values: Values, rates_mbps: Sequence[float], defaults: ClassVariables
 ) -> list[Source]:
-    """All background sources of a run, given the rates of its bottlenecks, Mbit/s.
-
-    Raises:
-        BdpbenchError: naming file and line, for what no source can have.
-    """
+    """All background sources of a run, given the rates of its bottlenecks, Mbit/s."""
     found: list[Source] = []
     links = len(rates_mbps)
     for index, part in enumerate(values.scenario.background):

@@ -1,8 +1,10 @@
-"""The flows of a run: protocols, delays, starts, ends, sizes, and paths over its bottlenecks."""
+"""The flows of a run: protocols, delays, starts, ends, sizes, and paths over its bottlenecks.
+
+What no flow can have is refused by a BdpbenchError that names file and line.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -23,13 +25,8 @@ _MEANINGS = {
 class NetworkFlow(Sender):
     """A flow of a scenario without a script of its own.
 
-    Attributes:
-        route: its path over the bottlenecks.
-        rtt_ms: RTT without queues, ms.
-        access_mbps: rate of its access links, Mbit/s.
-        size_pkts: packets that it transfers; None if it is endless.
-        said: its kind in study.yaml, with values in place of references.
-        more: further keys of the script's arguments, and their values.
+    ``rtt_ms`` is without queues; ``size_pkts`` is None if it is endless; ``said`` is its kind in
+    study.yaml, with values in place of references; ``more`` are further arguments of the script.
     """
 
     route: Route
@@ -71,12 +68,7 @@ def flow_arguments(index: int, flow: Sender) -> Iterator[tuple[str, Scalar]]:
 
 
 def script_flows(values: Values, defaults: ClassVariables) -> list[Sender]:
-    """The flows that a study's own script makes, in the order of study.yaml.
-
-    Raises:
-        BdpbenchError: naming file and line, when a flow lacks a protocol or a parameter, or starts
-            after the end of the run.
-    """
+    """The flows that a study's own script makes, in the order of study.yaml."""
     found: list[Sender] = []
     for said, location in _kinds(values):
         key = _protocol_key(values, said, location)
@@ -93,16 +85,7 @@ def script_flows(values: Values, defaults: ClassVariables) -> list[Sender]:
 def network_flows(
     values: Values, delays_ms: Sequence[float], defaults: ClassVariables
 ) -> list[NetworkFlow]:
-    """All flows of a run of ``tcl/network.tcl``, in the order of study.yaml.
-
-    Args:
-        values: parameters of the run.
-        delays_ms: one-way delays of the bottlenecks, ms.
-        defaults: class defaults of the run.
-
-    Raises:
-        BdpbenchError: naming file and line, for settings that no flow can have.
-    """
+    """All flows of a run of ``tcl/network.tcl``; ``delays_ms``: one way, of its bottlenecks."""
     found: list[NetworkFlow] = []
     for said, location in _kinds(values):
         route = values.route_of(said, location, len(delays_ms))
@@ -114,7 +97,11 @@ def network_flows(
         sink = values.sink_of(protocol.sink, location)
         if sink != protocol.sink:
             protocol = protocol.model_copy(update={"sink": sink})
-        size, access_mbps = _size(values, said, location), _own(values, said, "access_mbps")
+        size = None if said.size_pkts is None else int(said.size_pkts)
+        access_mbps = _own(values, said, "access_mbps")
+        if size is not None and said.stop_s is not None:
+            ends = "a transfer of a given size ends when it is complete: remove one of them"
+            raise values.error((*location, "stop_s"), ends)
         within_s = float(said.start_within_s)
         buffer = values.get("access_buffer_pkts")
         optional = (("access_buffer_pkts", buffer), ("stop_s", said.stop_s), ("packets", size))
@@ -203,20 +190,6 @@ def _delays(values: Values, said: Flow, location: Location, path_ms: float) -> t
             hint="expected at least twice the delays of the bottlenecks and of the receiver",
         )
     return max(0.0, access_ms), rtt_ms
-
-
-def _size(values: Values, said: Flow, location: Location) -> int | None:
-    """Number of packets that a flow transfers."""
-    if said.size_pkts is not None and said.size_bytes is not None:
-        raise values.error((*location, "size_bytes"), "size_pkts is given as well")
-    if said.stop_s is not None and (said.size_pkts or said.size_bytes):
-        raise values.error(
-            (*location, "stop_s"),
-            "a transfer of a given size ends when it is complete: remove one of them",
-        )
-    if said.size_bytes is not None:
-        return math.ceil(int(said.size_bytes) / int(values.number("packet_bytes", "")))
-    return None if said.size_pkts is None else int(said.size_pkts)
 
 
 def linux_parameters(values: Values, key: str) -> Iterator[tuple[str, Scalar]]:

@@ -1,4 +1,7 @@
-"""The bottlenecks of a run: rates, delays, queues with their variables, random losses."""
+"""The bottlenecks of a run: rates, delays, queues with their variables, random losses.
+
+What no bottleneck can have is refused by a BdpbenchError that names file and line.
+"""
 
 from __future__ import annotations
 
@@ -29,11 +32,7 @@ LEAST_BUFFER_PKTS = 1
 class Wire:
     """The part of a bottleneck that determines round trips.
 
-    Attributes:
-        said: its entry in study.yaml, with values in place of references.
-        location: where the entry is.
-        mbps: rate, Mbit/s.
-        delay_ms: one way, ms.
+    ``said`` is its entry in study.yaml, with values in place of references, at ``location``.
     """
 
     said: Bottleneck
@@ -44,16 +43,9 @@ class Wire:
 
 @dataclass(frozen=True)
 class Link:
-    """A bottleneck.
+    """A bottleneck under its name in tables, with a queue of a kind and its variables in ns-2.
 
-    Attributes:
-        name: in tables and in the report of the run.
-        wire: its rate and delay.
-        kind: of its queue.
-        variables: variables of ns-2's queue class.
-        holds_pkts: packets that the queue holds.
-        loss_rate: share of packets lost at random.
-        loss_burst_pkts: mean number of packets lost in a row; None for independent losses.
+    ``loss_burst_pkts``: mean number of packets lost in a row; None for independent losses.
     """
 
     name: str
@@ -110,11 +102,8 @@ def links_of(
 ) -> list[Link]:
     """The bottlenecks with their queues.
 
-    Args:
-        values: parameters of the run.
-        wires: as ``wires_of`` found them.
-        rtt_ms: RTT of the BDP for buffer_bdp, ms; None if flows have different RTTs.
-        packet_bytes: payload of a segment, bytes.
+    ``rtt_ms`` is that of the BDP for buffer_bdp, None if flows have several; ``packet_bytes`` is
+    the payload of a segment.
     """
     found = []
     for number, wire in enumerate(wires, start=1):
@@ -211,11 +200,7 @@ def _settings(
 
 
 def _check_burst(values: Values, location: Location, rate: float, burst: float | None) -> None:
-    """Refuse a share of losses that cannot come in bursts of the given mean length.
-
-    Raises:
-        BdpbenchError: naming the bottleneck or its change.
-    """
+    """Refuse a share of losses that cannot come in bursts of the given mean length."""
     if burst is None:
         return
     if burst * (1 - rate) <= 1:
@@ -234,9 +219,6 @@ def check_bursts(values: Values, changes: Sequence[Change]) -> None:
     """Refuse a mean burst length of losses if no packet is ever lost at random.
 
     An explicit loss_rate of 0, as in a sweep, is allowed.
-
-    Raises:
-        BdpbenchError: naming where it is given.
     """
     lost = values.has("loss_rate") or any(each.loss_rate for each in changes)
     if values.has("loss_burst_pkts") and not lost:
@@ -251,12 +233,7 @@ def check_bursts(values: Values, changes: Sequence[Change]) -> None:
 
 
 def changes_of(values: Values, links: Sequence[Link]) -> list[Change]:
-    """Changes of the bottlenecks during a run, in order of time.
-
-    Raises:
-        BdpbenchError: naming file and line, for a change of an unknown bottleneck, or after the
-            end.
-    """
+    """Changes of the bottlenecks during a run, in order of time."""
     found: list[Change] = []
     for index, part in enumerate(values.scenario.changes):
         location = (*values.base, "changes", index)

@@ -27,7 +27,7 @@ from bdpbench.studies.folders import (
 )
 from bdpbench.studies.named import named_folder
 from bdpbench.studies.parts import EXPECTED_KIND, Output, OwnSource, Protocol
-from bdpbench.studies.queues import QUEUE_KINDS, hint_for_kind
+from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.study import (
     DURATION_ARGUMENT,
     NETWORK_SCRIPT,
@@ -171,7 +171,11 @@ def check_study(study: Study) -> None:
     for name, queue in study.queues.items():
         if not queue.folder and queue.kind not in QUEUE_KINDS:
             said = f"unknown kind of queue {queue.kind!r}"
-            raise study.error(("queues", name, "kind"), said, hint=hint_for_kind(queue.kind))
+            raise study.error(
+                ("queues", name, "kind"),
+                said,
+                hint=suggest(queue.kind.replace("_", ""), QUEUE_KINDS),
+            )
     for name, queue in study.queues.items():
         base = ("queues", name, "settings")
         for setting in queue.settings:

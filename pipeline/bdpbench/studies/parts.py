@@ -155,9 +155,6 @@ class Flow(Strict):
     size_pkts: Count | None = Field(
         None, description="Packets that it transfers; endless if absent"
     )
-    size_bytes: Count | None = Field(
-        None, description="Bytes that it transfers, rounded up to whole packets"
-    )
     direction: Direction = Field(
         "forward", description="forward, or reverse for the opposite direction"
     )

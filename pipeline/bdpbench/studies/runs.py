@@ -63,11 +63,7 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
     So do runs whose buffers, given as shares of the BDP or as times, round to the same number of
     packets: the first of them has the values of the others as ``alike``.
 
-    Args:
-        study: the study of the tier.
-        tier: name of the tier.
-        identities: makes the identities of the runs; sharing it between tiers reads each script
-            once.
+    ``identities``, shared between tiers, read each script once.
 
     Raises:
         BdpbenchError: when the tier has no runs; naming file and line, when a run lacks a value,
@@ -90,11 +86,7 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
 def expand_points(
     study: Study, points: Iterable[tuple[str, Parameters]], identities: Identities
 ) -> list[PlannedRun]:
-    """The same for given scenarios and parameters, see ``plan_run``.
-
-    Raises:
-        BdpbenchError: naming file and line, see ``expand_tier``.
-    """
+    """The same for given scenarios and parameters, see ``plan_run``."""
     runs: dict[tuple[str, str], PlannedRun] = {}
     for key, parameters in points:
         run = plan_run(study, key, parameters, identities)
@@ -107,13 +99,7 @@ def expand_points(
 
 
 def plan_run(study: Study, key: str, given: Parameters, identities: Identities) -> PlannedRun:
-    """One run of a scenario.
-
-    Args:
-        study: the study of the run.
-        key: key of its scenario.
-        given: parameters with ``duration_s``, without the computed ones.
-        identities: makes its identity.
+    """One run of a scenario, of parameters with ``duration_s`` and without the computed ones.
 
     Raises:
         BdpbenchError: naming file and line, see ``expand_tier``.

@@ -1,22 +1,18 @@
 """Background traffic of a run: UDP sources, web pages (PagePool/WebTraf), PackMimeHTTP.
 
-What no source can have is refused by a BdpbenchError that names file and line. ``remarks`` tells
-which runs of ``tcl/network.tcl`` do not differ between repetitions.
+What no source can have is refused by a BdpbenchError that names file and line.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bdpbench.contracts.plan import PlannedRun, Scalar
+from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.studies import parts
 from bdpbench.studies.flows import linux_parameters
 from bdpbench.studies.parts import OwnSource, Packmime, Protocol, Quantity, Web
-from bdpbench.studies.queues import QUEUE_KINDS
-from bdpbench.studies.study import OWN_SCRIPTS
 from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values, further
 from bdpbench.units import MOST_SOURCES
 
@@ -232,44 +228,3 @@ def _quantities(said: Web) -> Iterator[tuple[str, Scalar]]:
         yield f"{key}{suffix}", quantity.mean
         if quantity.shape is not None:
             yield f"{key}_shape", quantity.shape
-
-
-# ---------------------------------------------------------------- randomness
-
-_RANDOM_QUEUES = {kind.ns2_class for kind in QUEUE_KINDS.values() if kind.random}
-_ABOVE_NOUGHT = re.compile(r"(\.loss_rate|\.within_s|\.jitter|[._]overhead_|\.queue\.random_)$")
-
-
-def draws(argv: Sequence[str]) -> bool:
-    """Whether a run with these arguments may draw random numbers that affect its packets.
-
-    In any case ns-2 draws the phase of each TCP sender's coarse clock, which affects timeouts only.
-    """
-    for name, value in zip(argv[::2], argv[1::2], strict=True):
-        is_random = (
-            (name.endswith(".queue") and value in _RANDOM_QUEUES)
-            or (name.endswith(".kind") and value != "cbr")
-            or (_ABOVE_NOUGHT.search(name) and float(value) > 0)
-        )
-        if is_random:
-            return True
-    return False
-
-
-def remarks(runs: Iterable[PlannedRun]) -> list[str]:
-    """Remarks on repetitions that do not differ, one sentence per scenario."""
-    scenarios: dict[str, list[PlannedRun]] = {}
-    for run in runs:
-        if run["script"] in OWN_SCRIPTS:
-            scenarios.setdefault(run["scenario"], []).append(run)
-    found = []
-    for scenario, own in scenarios.items():
-        equal = [run["parameters"].get("substream") for run in own if not draws(run["argv"])]
-        if len(set(equal)) > 1:
-            which = "its runs" if len(equal) == len(own) else f"{len(equal)} of its {len(own)} runs"
-            found.append(
-                f"{scenario}: nothing in {which} is random, so {len(set(equal))} substreams give "
-                "the same packets; give flows start_within_s, or overhead_, for repetitions that "
-                "differ"
-            )
-    return found

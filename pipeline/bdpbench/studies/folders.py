@@ -484,7 +484,6 @@ class QueueFolder(ComponentFolder):
             parameters={name: _parameter(name, each) for name, each in self.file.variables.items()},
             fixed={"random_": 1.0} if self.file.random else {},
             ecn="setbit_" if self.file.marks else "",
-            random=self.file.random,
         )
 
 

@@ -83,7 +83,6 @@ class QueueKind:
         spare: packets by which its limit is larger than what it holds.
         fixed: variables with a fixed value.
         ecn: the variable that makes it mark packets instead of dropping them; "" if it cannot.
-        random: whether it draws random numbers.
         has_average: whether ns-2 reports its average and max_p, as for RED.
         rising: pairs of parameters, of which the second must be larger.
     """
@@ -94,7 +93,6 @@ class QueueKind:
     spare: int = 0
     fixed: Mapping[str, float] = field(default_factory=dict)
     ecn: str = ""
-    random: bool = False
     has_average: bool = False
     rising: tuple[tuple[str, str], ...] = ()
 
@@ -222,7 +220,6 @@ def _red(
         {**_RED, **own},
         fixed={**_RED_FIXED, "adaptive_": adaptive},
         ecn="setbit_",
-        random=True,
         has_average=True,
         rising=(("min_th_pkts", "max_th_pkts"), *limits),
     )
@@ -307,7 +304,6 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                 ),
             },
             ecn="setbit_",
-            random=True,
         ),
     }
 )

@@ -26,7 +26,6 @@ from bdpbench.simulation.build import (
 )
 from bdpbench.simulation.hand_tests import Arrival, QueueTest, check_tests
 from bdpbench.simulation.libraries import compile_folder
-from bdpbench.studies.background import draws
 from bdpbench.studies.folders import ProtocolFolder, QueueFolder
 from bdpbench.studies.load import folders_of, load_study
 from bdpbench.studies.plan import make_plan
@@ -452,13 +451,10 @@ def test_runs_of_a_queue_get_its_class_and_all_parameters(mine: Path) -> None:
 
 
 def test_a_queue_says_that_it_marks_or_is_random(mine: Path) -> None:
-    pairs = [word for pair in arguments(study_of(mine, ecn="off")).items() for word in pair]
-    assert not draws(pairs)
     edit(mine / "queue.yaml", "marks: true", "random: true")
     given = arguments(study_of(mine, ecn="off", label="other"))
     assert given["-link.0.queue.random_"] == "1"
     assert "-link.0.queue.setbit_" not in given
-    assert draws([word for pair in given.items() for word in pair])
     with pytest.raises(BdpbenchError, match="ecn is on, and no queue of this run marks packets"):
         arguments(study_of(mine))
 

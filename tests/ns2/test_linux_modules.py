@@ -103,7 +103,7 @@ def folder_of(
     sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Callable[[str], Path]:
     """Make the folder of a module, with libraries of its own."""
-    for room in ("build", "hand_tests"):
+    for room in ("build", "hand_tests", "libraries"):
         monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: tmp_path / "made")
 
     def make(name: str) -> Path:
@@ -198,28 +198,6 @@ INIT = "static int __init tcp_scalable_register(void)\n{\n"
         (".name", ".main = 0, .name", "main", ".c:"),
         ("module_init(tcp_scalable_register)", "int unused", "has no module_init", "scalable.c"),
         (
-            "return tcp_register_congestion_control(&tcp_scalable)",
-            "return 0",
-            "registers 0 congestion controls: expected one",
-            "scalable.c:1",
-        ),
-        (
-            "return tcp_register",
-            "tcp_register_congestion_control(&tcp_scalable); return tcp_register",
-            "registers 2 congestion controls",
-            "scalable.c:6",
-        ),
-        (INIT, INIT + "for (;;) jiffies++;", "module_init does not end", "scalable.c"),
-        (INIT, INIT + "return -22;", "module_init failed with -22", "scalable.c"),
-        (
-            INIT,
-            "extern void tcp_mtup_init(struct sock*);\n"
-            + INIT
-            + "if (jiffies) tcp_mtup_init(NULL);",
-            "needs tcp_mtup_init, which TCP/Linux does not have",
-            "scalable.c:",
-        ),
-        (
             "module_init(",
             "static int quick = 3;\nmodule_param(quick, int, 0644);\nmodule_init(",
             "protocol.yaml does not have the parameter quick",
@@ -239,9 +217,7 @@ def test_what_is_wrong_in_a_module_is_said_with_its_line(
     message: str,
     line: str,
     folder_of: Callable[[str], Path],
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr("bdpbench.simulation.libraries._LOADING_S", 0.5)
     folder = folder_of("scalable")
     edit(folder / "tcp_scalable.c", old, new)
     with pytest.raises(BdpbenchError) as found:
@@ -252,14 +228,41 @@ def test_what_is_wrong_in_a_module_is_said_with_its_line(
 
 def test_parameters_have_to_be_those_of_the_file(folder_of: Callable[[str], Path]) -> None:
     folder = folder_of("hybla")
-    edit(folder / "protocol.yaml", "default: 25", "default: 26")
-    with pytest.raises(BdpbenchError, match="the default is 26, and in tcp_hybla"):
-        library_of(folder)
     edit(folder / "protocol.yaml", "rtt0_", "rtt1_")
     with pytest.raises(BdpbenchError, match="does not have the parameter rtt0"):
         library_of(folder)
+    edit(folder / "tcp_hybla.c", "module_param(rtt0", "// module_param(rtt0")
+    with pytest.raises(BdpbenchError, match="has no module_param of the name rtt1"):
+        library_of(folder)
     (folder / "law.cc").touch()
     assert "law.cc and tcp_hybla.c: expected one of them" in str(folder_in(ProtocolFolder, folder))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("return tcp_register", "return 0; return tcp_register", "registers 0 congestion controls"),
+        (
+            "return tcp_register",
+            "tcp_register_congestion_control(&tcp_scalable); return tcp_register",
+            "registers 2 congestion controls, expected one",
+        ),
+        (INIT, INIT + "return -22;", "module_init failed with -22"),
+        (
+            INIT,
+            f"extern void tcp_mtup_init(void*);\n{INIT}if (jiffies) tcp_mtup_init(NULL);",
+            "undefined symbol: tcp_mtup_init",
+        ),
+    ],
+)
+def test_ns2_refuses_a_module_that_is_no_congestion_control(
+    old: str, new: str, message: str, folder_of: Callable[[str], Path], tcl: Script, tmp_path: Path
+) -> None:
+    folder = folder_of("scalable")
+    edit(folder / "tcp_scalable.c", old, new)
+    done = tcl(RUN, tmp_path / "out.tr", "library", library_of(folder))
+    assert done.returncode == 1
+    assert message in done.stderr
 
 
 @pytest.mark.parametrize(

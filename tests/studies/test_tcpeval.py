@@ -5,14 +5,18 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
+import polars as pl
 import pytest
+from tests.pipeline.metrics.conftest import Build, Values, measured
 
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.plan import PlannedRun
+from bdpbench.metrics import METRICS_SCHEMA, definitions_for, measure_groups
 from bdpbench.studies.identity import Identities
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
 
+DEFINITIONS = definitions_for(config_dir() / "tcpeval")
 PROTOCOLS = {"SACK", "CUBIC", "BBR", "HTCP", "Compound", "FAST"}
 
 
@@ -148,3 +152,100 @@ def test_two_flows_start_within_a_tenth_of_the_test() -> None:
     for each in parameters_of("paper", "other_rtt"):
         assert each["rtt_1_ms"] == 160
         assert each["flow2_start_s"] == each["starts_1_s"] + each["start_within_s"]
+
+
+# ---------------------------------------------------------------- its metrics
+
+
+def measured_of(tables: dict[str, pl.LazyFrame], **parameters: Any) -> Values:
+    return measured(tables, "tcpeval", **parameters)
+
+
+@pytest.mark.parametrize("number", ["", "_2"])
+def test_each_way_has_metrics_of_its_own(number: str) -> None:
+    there, back = f"link:bottleneck{number}", f"link:back{number}"
+    told = {there: {"measured_utilization": 64.0}, back: {"measured_utilization": 10.0}}
+    values = measured_of({"facts": Build.facts(told)}, measured_from_s=5)
+    found = {key: value for key, value in values.items() if key[0].startswith("measured_")}
+    ways = {("measured_utilization", there): 64.0, ("measured_back_utilization", back): 10.0}
+    assert found == ways
+
+
+GROWING = [(4.9, 900), (5.0, 300), (5.1, 420), (5.2, 600), (5.3, 650), (5.4, 640), (9.0, 810)]
+
+
+def test_how_a_flow_takes_what_becomes_free() -> None:
+    # The BDP is 1,000 packets and the RTT 100 ms.
+    tables = {"cwnd": Build.table({0: Build.cwnd([*GROWING, (10.0, 820)])})}
+    values = measured_of(tables, measured_from_s=5)
+    assert values["measured_time_to_60pct_cwnd", "flow:0"] == pytest.approx(0.2)
+    assert values["measured_gain_to_60pct_cwnd", "flow:0"] == 180
+    assert values["measured_time_to_80pct_cwnd", "flow:0"] == pytest.approx(4)
+    assert values["measured_gain_to_80pct_cwnd", "flow:0"] == 180
+    assert values["measured_time_to_90pct_cwnd", "flow:0"] is None
+    assert values["measured_gain_to_90pct_cwnd", "flow:0"] is None
+    late = measured_of(tables, measured_from_s=8.5)
+    assert late["measured_time_to_80pct_cwnd", "flow:0"] == pytest.approx(0.5)
+    there = measured_of(
+        {"cwnd": Build.table({0: Build.cwnd([(5, 900), (10, 900)])})}, measured_from_s=5
+    )
+    assert there["measured_time_to_90pct_cwnd", "flow:0"] == 0
+    assert there["measured_gain_to_90pct_cwnd", "flow:0"] == 0
+
+
+def test_what_sources_lose_and_get() -> None:
+    drops = {f"background_{index}_drops": 3.0 for index in range(12)}
+    (value,) = measured_of({"facts": Build.facts({"run": drops})}, measured_from_s=5).values()
+    assert value == 36
+    told = {"background_0_goodput": 2.0, "background_1_goodput": 6.0, "background_2_goodput": 2.0}
+    values = measured_of({"facts": Build.facts({"run": told})}, measured_from_s=5)
+    assert values == {
+        ("first_source_goodput", "run"): 2.0,
+        ("second_source_goodput", "run"): 6.0,
+        ("other_sources_goodput_ratio", "run"): 2.0,
+    }
+
+
+def test_two_flows_since_the_measured_time() -> None:
+    told = {f"flow:{index}": {"measured_throughput": mbps} for index, mbps in enumerate((3.0, 2.0))}
+    values = measured_of({"facts": Build.facts(told)}, measured_from_s=5)
+    assert values["measured_throughput_ratio", "run"] == 1.5
+    told["flow:2"] = {"measured_throughput": 1.0}
+    values = measured_of({"facts": Build.facts(told)}, measured_from_s=5)
+    assert ("measured_throughput_ratio", "run") not in values
+
+
+def test_milestones_are_of_flows_that_have_them() -> None:
+    told = {"flow:0": {"start": 0.0}, "flow:1": {"received_10": 0.2, "received_100": 0.5}}
+    values = measured_of({"facts": Build.facts(told)}, milestones_2=1)
+    found = {key: value for key, value in values.items() if key[0].startswith("time_to_1")}
+    assert {subject for _, subject in found} == {"flow:1"}
+    assert found["time_to_100_packets", "flow:1"] == 0.5
+    assert found["time_to_1000_packets", "flow:1"] is None
+    assert len(found) == 7
+
+
+def test_gain_and_loss_over_the_baseline() -> None:
+    def run(first: str, second: str, load: float) -> dict[str, Any]:
+        parameters = {"protocol_1": first, "protocol_2": second, "load": load}
+        return {"run_id": f"{first}{second}{load}", "scenario": "impact", "parameters": parameters}
+
+    runs = [run("A", "A", 1), run("A", "B", 1), run("A", "C", 1), run("A", "B", 2)]
+    goodputs = {"first": [4.0, 3.0, None, 9.0], "second": [5.0, 6.0, 0.0, 9.0]}
+    rows = [
+        (run["run_id"], "impact", f"{each}_source_goodput", "run", value, "Mbit/s", 0, 1, "x")
+        for each, values in goodputs.items()
+        for run, value in zip(runs, values, strict=True)
+    ]
+    metrics = pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
+    frame = measure_groups(metrics, runs, None, DEFINITIONS)
+    found = {(run, name): value for run, name, value in frame["run_id", "metric", "value"].rows()}
+    # A load without its baseline has no value.
+    assert found == {
+        ("AA1", "second_source_gain"): 1.0,
+        ("AB1", "second_source_gain"): 1.2,
+        ("AC1", "second_source_gain"): 0.0,
+        ("AA1", "first_source_left"): 1.0,
+        ("AB1", "first_source_left"): 0.75,
+        ("AC1", "first_source_left"): None,
+    }

@@ -24,14 +24,14 @@ SHORT: Arguments = {"start_s": 14, "packets": 2000}
 
 
 def facts_of(outputs: Outputs, *given: Arguments) -> dict[str, float]:
-    lines = outputs("network_lan.tcl", *argv(*given))["report.txt"].decode().splitlines()
+    lines = outputs("tcpeval/network_lan.tcl", *argv(*given))["report.txt"].decode().splitlines()
     words = [line.split() for line in lines if not line.startswith("#")]
     return {each[0]: float(each[1]) for each in words if len(each) > 1}
 
 
 def test_without_a_lan_it_is_network_tmix(outputs: Outputs) -> None:
     given = argv({**BASE, "measured_from_s": 0.5})
-    assert outputs("network_lan.tcl", *given) == outputs("network_tmix.tcl", *given)
+    assert outputs("tcpeval/network_lan.tcl", *given) == outputs("network_tmix.tcl", *given)
 
 
 @pytest.mark.parametrize("flows", [[SHORT], [SHORT, {**SHORT, "reverse": 1}]], ids=["one", "both"])
@@ -53,7 +53,7 @@ def test_what_its_queue_drops_is_lost(outputs: Outputs) -> None:
 
 def test_the_delay_of_a_host_is_that_of_its_station(outputs: Outputs) -> None:
     far: Arguments = {"flow.0.receiver_delay_ms": 500, "flow.0.packets": 1}
-    ends = outputs("network_lan.tcl", *argv(LAN, far))["transfers.out"].decode().split()
+    ends = outputs("tcpeval/network_lan.tcl", *argv(LAN, far))["transfers.out"].decode().split()
     # Both ways twice: the base station asks for the station's address first.
     assert 2 < float(ends[3]) - float(ends[2]) < 2.2
 
@@ -73,11 +73,11 @@ def test_the_delay_of_a_host_is_that_of_its_station(outputs: Outputs) -> None:
     ],
 )
 def test_what_cannot_be_is_refused(refused: Refused, change: Arguments, said: str) -> None:
-    assert said in refused("network_lan.tcl", *argv(LAN, change))
+    assert said in refused("tcpeval/network_lan.tcl", *argv(LAN, change))
 
 
 def test_too_many_nodes_are_refused(run_ns: Run, tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
-    done = run_ns("network_lan.tcl", *argv({**LAN, **network_flows(*[SHORT] * 110)}))
+    done = run_ns("tcpeval/network_lan.tcl", *argv({**LAN, **network_flows(*[SHORT] * 110)}))
     assert done.returncode == 1
     assert "besides the LAN there may be 100 nodes" in done.stderr

@@ -13,7 +13,6 @@ from bdpbench.contracts.plan import PlannedRun, distinct
 from bdpbench.contracts.runs import ERROR_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.simulate import SCRATCH_FOLDER
-from bdpbench.studies.background import remarks
 from bdpbench.studies.config import load_config
 from bdpbench.studies.engines import engine_remarks
 from bdpbench.studies.load import load_study, studies_dir, study_keys
@@ -123,7 +122,7 @@ def announce_plan(view: View, prepared: Prepared, cores: int, published: int = 0
         expected_s=expected_s,
         jobs=cores,
     )
-    for remark in (*remarks(plan["runs"]), *engine_remarks(plan["runs"])):
+    for remark in engine_remarks(plan["runs"]):
         view.tell("remark", f"  {remark}", remark=remark)
 
 

@@ -244,7 +244,7 @@ def _check_is_its_own(paths: Paths, study: Study) -> None:
 def make_folder(folder: ComponentFolder, *, runs_code: bool = True) -> None:
     """Compile a protocol or a queue that is a folder, and check it by its ``test.yaml``.
 
-    Neither these tests nor a module of Linux are executed without ``runs_code``.
+    These tests are not executed without ``runs_code``.
 
     Raises:
         BdpbenchError: when it does not compile, or does not do what its tests say.
@@ -253,7 +253,7 @@ def make_folder(folder: ComponentFolder, *, runs_code: bool = True) -> None:
         when = "is executed by ns-2" if runs_code else "is compiled now, and executed by `run`"
         said = f"{when}: a {folder.kind} is a program that can do anything you can do"
         print(f"{folder.path}: {said}", file=sys.stderr, flush=True)
-    compile_folder(folder, loads=runs_code)
+    compile_folder(folder)
     check_tests(folder, runs_code=runs_code)
 
 

@@ -27,14 +27,14 @@ from bdpbench.contracts.paths import config_dir, package_dir
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import flows, links, measured, runs
+from bdpbench.metrics import flows, links, runs
 from bdpbench.metrics.definition import DECLARED, Definition, GroupMetric, Metric
 from bdpbench.metrics.groups import Group, Row, Sweeps
 from bdpbench.metrics.views import FlowView, LinkView, RunView
 
 STUDY_METRICS_NAME = "metrics.py"
 
-_MODULES = (flows, links, measured, runs)
+_MODULES = (flows, links, runs)
 
 
 def _catalogue(definitions: Iterable[Definition], where: str = "") -> Mapping[str, Definition]:

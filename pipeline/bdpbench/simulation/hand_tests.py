@@ -24,7 +24,7 @@ from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.yaml_files import Strict, Text, VariableName, YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run
-from bdpbench.simulation.build import interface_dir, libraries_dir
+from bdpbench.simulation.build import libraries_dir
 from bdpbench.simulation.libraries import compile_code
 from bdpbench.studies.folders import TEST_NAME, ComponentFolder, QueueFolder
 from bdpbench.units import LEAST_SAMPLE_S, MOST_COUNT, MOST_PACKET_BYTES, MOST_TIME_S
@@ -40,26 +40,14 @@ LawEvent = Annotated[dict[Name, dict[Name, float | bool]], Field(min_length=1, m
 
 
 class HandTest(Strict):
-    """What all tests have.
-
-    Attributes:
-        name: what is tested.
-        parameters: values of the folder's parameters that differ from their defaults.
-    """
+    """What all tests have: a name, and values of parameters that differ from their defaults."""
 
     name: Text
     parameters: dict[VariableName, float] = Field(default_factory=dict)
 
 
 class LawTest(HandTest):
-    """What a sender begins with, what it hears, and what its limits are then.
-
-    Attributes:
-        begins: limits at the start; cwnd is 1, ssthresh infinite and pacing 0 if absent.
-        hears: events in order, each with the fields of its structures that are not 0.
-        then: limits after the last event.
-        tolerance: how far they may be off, as a share.
-    """
+    """What a sender begins with, what it hears, and its limits then (docs/protocols.md)."""
 
     begins: dict[Name, float] = Field(default_factory=dict)
     hears: list[LawEvent]
@@ -129,14 +117,7 @@ class Outcome(Strict):
 
 
 class QueueTest(HandTest):
-    """An empty queue, what happens to it, and what has become of the packets.
-
-    Attributes:
-        limit_pkts: packets that there is room for.
-        hears: events; they happen in the order of their times, or of the list if these are equal.
-        then: what has become of the packets, which are numbered from 1 as they arrive.
-        tolerance: how far times may be off, s.
-    """
+    """An empty queue, what happens to it, and what has become of the packets (docs/queues.md)."""
 
     limit_pkts: int = Field(_ROOM_PKTS, ge=1, le=MOST_COUNT)
     hears: list[QueueEvent] = Field(min_length=1)
@@ -154,8 +135,7 @@ class HandTests(RootModel[Annotated[list[TestT], Field(min_length=1)]]):
 def check_tests(folder: ComponentFolder, *, runs_code: bool = True) -> None:
     """Check what the tests of a folder expect, unless just these have passed with this code.
 
-    The code is the folder's, by its name, and ours that checks it. Without ``runs_code`` the tests
-    are only read.
+    Without ``runs_code`` the tests are only read.
 
     Raises:
         BdpbenchError: naming file and line of a wrong test, of one whose values differ, or of the
@@ -176,12 +156,9 @@ def check_tests(folder: ComponentFolder, *, runs_code: bool = True) -> None:
     else:
         check = partial(_check_law, folder, *read_tests(folder, HandTests[LawTest]))
     # Tests without a value of their own run with the defaults of the YAML file.
-    defaults = sorted((key, each.default) for key, each in folder.file.variables.items())
-    fixed = sorted(folder.fixed.items())
-    own = Path(__file__)
-    checking = [sha256_of(each) for each in (own, *sorted(own.parent.glob("check_*")))]
-    stated = f"{sha256_of(path)} {defaults} {fixed} {checking}"
-    tested = hashlib.sha256(stated.encode()).hexdigest()
+    ours = (Path(__file__), *sorted(Path(__file__).parent.glob("check_*")))
+    read = " ".join(map(sha256_of, (path, folder.path / folder.yaml_name, *ours)))
+    tested = hashlib.sha256(read.encode()).hexdigest()
     passed = libraries_dir() / f"{folder.name}.passed"
     if runs_code and read_kept(passed, tested) is None:
         check()
@@ -191,11 +168,7 @@ def check_tests(folder: ComponentFolder, *, runs_code: bool = True) -> None:
 def read_tests(
     folder: ComponentFolder, content: type[HandTests[TestT]]
 ) -> tuple[YamlFile, list[TestT]]:
-    """The tests of a folder, and the file that has their lines.
-
-    Raises:
-        BdpbenchError: naming file and line of an unknown name or a wrong value.
-    """
+    """The tests of a folder, and the file that has their lines."""
     source = YamlFile(folder.path / TEST_NAME)
     tests, variables = source.validate(content).root, folder.file.variables
     for index, each in enumerate(tests):
@@ -214,22 +187,13 @@ def _parameters(folder: ComponentFolder, test: HandTest) -> Mapping[str, float]:
 
 
 def _answers(folder: ComponentFolder, driver: str, code: str, told: Sequence[str]) -> list[str]:
-    """What a program answers: the code of a folder, a driver beside this file, and more code.
-
-    Raises:
-        BdpbenchError: when the code does not compile with it, or when the program fails or does not
-            end.
-    """
-    made_in = libraries_dir()
-    made_in.resolve().mkdir(parents=True, exist_ok=True)
+    """What a program answers: the code of a folder, a driver beside this file, and more code."""
+    main = f'#include "{folder.code_name}"\n#include "{driver}"\n{code}'
     # Programs in the system's folder for temporary files may not be executed.
-    with tempfile.TemporaryDirectory(dir=made_in.resolve()) as scratch:
-        main, program = Path(scratch, "check.cc"), Path(scratch, "check")
-        included = (folder.path / folder.code_name, Path(__file__).with_name(driver))
-        main.write_text("".join(map(_include, included)) + code)
-        others = [each for each in folder.sources if each.name != folder.code_name]
-        ours = [Path(scratch), Path(__file__).parent, interface_dir()]
-        compile_code(folder, [main, *others], program, ours)
+    libraries_dir().resolve().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=libraries_dir().resolve()) as scratch:
+        program = Path(scratch, "check")
+        compile_code(folder, program, main)
         try:
             done = run([str(program)], _TIMEOUT_S, "\n".join(told))
         except subprocess.TimeoutExpired:
@@ -238,14 +202,6 @@ def _answers(folder: ComponentFolder, driver: str, code: str, told: Sequence[str
     if done.returncode != 0 or answers[-1:] != ["end"]:
         raise _does_not_end(folder, f"end with status {done.returncode} before the last one")
     return answers[:-1]
-
-
-def _include(path: Path) -> str:
-    """The line that includes a file, in whose form the path has to have no end."""
-    quotes = '""' if '"' not in str(path) else "<>"
-    if quotes[1] in str(path):
-        raise BdpbenchError('has " and > in its path: expected one of them', where=str(path))
-    return f"#include {quotes[0]}{path}{quotes[1]}\n"
 
 
 def _does_not_end(folder: ComponentFolder, how: str) -> BdpbenchError:

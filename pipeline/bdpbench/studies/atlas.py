@@ -64,9 +64,7 @@ class Position(Strict):
     """What one or several studies say, and the entries that say it."""
 
     says: Text = Field(description="The position, in a sentence")
-    rests_on: list[EntryKey] = Field(
-        min_length=1, description="Its numbers and statements, as study/id"
-    )
+    rests_on: list[EntryKey] = Field(min_length=1, description="study/id of what says it")
 
 
 class Relation(Strict):
@@ -76,15 +74,9 @@ class Relation(Strict):
     topic: Name = Field(description="Topic that it belongs to")
     protocols: list[Name] = Field(min_length=1, description="Protocols that it is about")
     question: Text
-    relation: RelationKind = Field(
-        description="agree, contradict, or conditions: they differ because the conditions do"
-    )
-    positions: list[Position] = Field(
-        min_length=1, description="One that all share, or those that oppose each other"
-    )
-    conditions: list[Text] = Field(
-        default_factory=list, description="The conditions that differ between the studies"
-    )
+    relation: RelationKind = Field(description="conditions: they differ because these do")
+    positions: list[Position] = Field(min_length=1, description="One if all of them agree")
+    conditions: list[Text] = Field(default_factory=list, description="Those that differ")
     why: Text = Field(description="The reason for this reading, for a reader who has the studies")
     checked: dict[Key, Text] = Field(
         default_factory=dict,
@@ -108,13 +100,9 @@ class Relation(Strict):
 class Names(Strict):
     """Protocols, topics and relations that a file declares."""
 
-    protocols: dict[Name, KnownProtocol] = Field(
-        default_factory=dict, description="Protocols under their common names"
-    )
-    topics: dict[Name, Topic] = Field(
-        default_factory=dict, description="Topics, in the order of the page"
-    )
-    relations: list[Relation] = Field(default_factory=list, description="Relations between studies")
+    protocols: dict[Name, KnownProtocol] = Field(default_factory=dict)
+    topics: dict[Name, Topic] = Field(default_factory=dict, description="In the order of the page")
+    relations: list[Relation] = Field(default_factory=list)
 
 
 class Comparison(Strict):
@@ -130,13 +118,9 @@ class Catalogue(Names):
 
     schema_version: Literal[1]
     comparisons: list[Comparison] = Field(
-        default_factory=list,
-        description="Studies that the page of each of their protocols names in all other reports",
+        default_factory=list, description="What the page of each of their protocols links"
     )
-    shares: dict[str, ShareMeasure] = Field(
-        default_factory=dict,
-        description="Metric of all studies → how it expresses the shares of two flows",
-    )
+    shares: dict[str, ShareMeasure] = Field(default_factory=dict, description="By metric")
 
 
 class Membership(Names):
@@ -151,12 +135,9 @@ class Membership(Names):
         "entry belongs to the first topic that names it"
     )
     fixed: ParameterValues = Field(
-        default_factory=dict,
-        description="The queue of scripts that do not take one, e.g. queue: DropTail",
+        default_factory=dict, description="The queue of scripts that take none: {queue: DropTail}"
     )
-    shares: dict[str, ShareMeasure] = Field(
-        default_factory=dict, description="The same, for the study's own metrics"
-    )
+    shares: dict[str, ShareMeasure] = Field(default_factory=dict, description="By own metric")
 
 
 def load_comparisons() -> list[tuple[Comparison, Study]]:
@@ -202,23 +183,13 @@ class DeclaredRelation:
 
     def require(self, location: Location, name: str, known: Collection[str], what: str) -> None:
         """Refuse an unknown name in a part of the relation."""
-        unknown = known_or_suggest(name, known, what)
-        if unknown:
+        if unknown := known_or_suggest(name, known, what):
             raise self.error(location, *unknown)
 
 
 @dataclass(frozen=True)
 class Declared:
-    """All declarations of all files together.
-
-    Attributes:
-        source: ``config/atlas.yaml``.
-        protocols: key → protocol.
-        topics: key → topic, in their order.
-        relations: all relations, in their order.
-        members: key of a study → the study.
-        shares: metric of all studies → how it expresses the shares of two flows.
-    """
+    """All declarations of all files together, in order; ``source`` is ``config/atlas.yaml``."""
 
     source: YamlFile
     protocols: Mapping[str, KnownProtocol]
@@ -287,10 +258,9 @@ def load_declared(outside: Sequence[Path] = ()) -> Declared:
         members=members,
         shares=catalogue.shares,
     )
-    _check_words(files)
     for member in members.values():
         _check_member(declared, member)
-    _check_senders(declared, files)
+    _check_protocols(declared, files)
     _check_relations(declared)
     return declared
 
@@ -330,8 +300,9 @@ def _once(parts: Iterable[tuple[YamlFile, str, Mapping[str, _Named]]]) -> dict[s
     return found
 
 
-def _check_words(files: _Files) -> None:
-    """Refuse a name that would stand for two protocols."""
+def _check_protocols(declared: Declared, files: _Files) -> None:
+    """Refuse a name that would stand for two protocols, and protocols that no study has."""
+    known = {name for member in declared.members.values() for name in member.said.known_as.values()}
     owners: dict[str, str] = {}
     for source, said in files:
         for key, protocol in said.protocols.items():
@@ -340,6 +311,9 @@ def _check_words(files: _Files) -> None:
                 if owner != key:
                     message = f"{word!r} is also a name of {owner}"
                     raise source.error(("protocols", key), message)
+            if key not in known:
+                hint = "known_as: of a study's atlas.yaml gives its protocols their names"
+                raise source.error(("protocols", key), "no study has this protocol", hint=hint)
 
 
 def _check_member(declared: Declared, member: Member) -> None:
@@ -361,16 +335,6 @@ def _check_member(declared: Declared, member: Member) -> None:
         problem = study.vocabulary[name].problem(value)
         if problem:
             raise member.source.error(("fixed", name), f"{problem} (got {value!r})")
-
-
-def _check_senders(declared: Declared, files: _Files) -> None:
-    """Refuse protocols that no study has."""
-    known = {name for member in declared.members.values() for name in member.said.known_as.values()}
-    for source, said in files:
-        for key in said.protocols:
-            if key not in known:
-                hint = "known_as: of a study's atlas.yaml gives its protocols their names"
-                raise source.error(("protocols", key), "no study has this protocol", hint=hint)
 
 
 def _check_relations(declared: Declared) -> None:

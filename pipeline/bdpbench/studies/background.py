@@ -1,32 +1,26 @@
-"""Background traffic of a run: UDP sources, web pages (PagePool/WebTraf), PackMimeHTTP, Tmix.
+"""Background traffic of a run: UDP sources, web pages (PagePool/WebTraf), PackMimeHTTP.
 
-``remarks`` tells which runs of ``tcl/network.tcl`` do not differ between repetitions.
+What no source can have is refused by a BdpbenchError that names file and line.
 """
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bdpbench.contracts.plan import PlannedRun, Scalar
+from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.studies import parts
 from bdpbench.studies.flows import linux_parameters
-from bdpbench.studies.parts import Packmime, Protocol, Quantity, Tmix, Web
-from bdpbench.studies.queues import QUEUE_KINDS
-from bdpbench.studies.study import OWN_SCRIPTS
-from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values
-from bdpbench.units import BITS_PER_BYTE, MOST_SOURCES
+from bdpbench.studies.parts import OwnSource, Packmime, Protocol, Quantity, Web
+from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values, further
+from bdpbench.units import MOST_SOURCES
 
 MOST_HOSTS = 5000
 """Most servers and clients of a web source: ns-2 computes the routes between all nodes."""
 
-MOST_VECTORS = 1_000_000
-"""Most vectors that a source of Tmix draws: before the run begins, with 3.6 kB each."""
-
 MOST_PAIRS = 10
-"""Most client nodes, and most server nodes, of ns-2's PackMimeHTTP; most pairs of nodes of Tmix."""
+"""Most client nodes, and most server nodes, of ns-2's PackMimeHTTP."""
 
 _LINKS_OF_HOSTS = ("server_mbps", "server_delay_ms", "client_mbps", "client_delay_ms")
 _QUANTITIES = {
@@ -34,29 +28,16 @@ _QUANTITIES = {
     "page_objects": ("page_objects", "_mean"),
     "object_pause_s": ("object_pause", "_mean_s"),
     "object_bytes": ("object_size", "_mean_bytes"),
-    "exchanges": ("exchanges", "_mean"),
-    "request_bytes": ("request_size", "_mean_bytes"),
-    "response_bytes": ("response_size", "_mean_bytes"),
-    "server_pause_s": ("server_pause", "_mean_s"),
-    "think_s": ("think", "_mean_s"),
 }
 """Key of study.yaml → key of the script's arguments, and the suffix of the mean's key."""
-
-_OF_DRAW = (
-    "draw", "load", "small_share", "small_packet_bytes", "bin_s", "start_s", "packet_bytes",
-    "exchanges", "request_bytes", "response_bytes", "server_pause_s", "think_s",
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Source:
-    """One source of background traffic.
+    """One source of background traffic; ``arguments`` are those of the script, after the prefix.
 
-    Attributes:
-        kind: its kind.
-        sender: the sender that its connections count as for ns-2's behaviour; None for UDP.
-        arguments: keys of the script's arguments after the prefix, and their values.
-        pages: whether the pages of the web are recorded.
+    ``sender`` is what its connections count as for ns-2's behaviour, None for UDP; ``pages``:
+    whether the pages of the web are recorded.
     """
 
     kind: str
@@ -77,11 +58,7 @@ def source_arguments(sources: Sequence[Source]) -> Iterator[tuple[str, Scalar]]:
 def sources_of(
     values: Values, rates_mbps: Sequence[float], defaults: ClassVariables
 ) -> list[Source]:
-    """All background sources of a run, given the rates of its bottlenecks, Mbit/s.
-
-    Raises:
-        BdpbenchError: naming file and line, for what no source can have.
-    """
+    """All background sources of a run, given the rates of its bottlenecks, Mbit/s."""
     found: list[Source] = []
     links = len(rates_mbps)
     for index, part in enumerate(values.scenario.background):
@@ -97,9 +74,9 @@ def sources_of(
                 source = _web(values, said, location, more, defaults)
             elif isinstance(said, Packmime):
                 source = _packmime(values, said, location, more, defaults)
-            elif isinstance(said, Tmix):
+            elif isinstance(said, OwnSource):
                 narrowest_mbps = min(rates_mbps[route.first : route.last + 1])
-                source = _tmix(values, said, location, more, defaults, narrowest_mbps)
+                source = _own(values, said, location, more, defaults, narrowest_mbps)
             else:
                 more += _given(said, "rate_mbps", "packet_bytes", "burst_s", "idle_s")
                 more += [("jitter", 1)] if getattr(said, "jitter", None) == "on" else []
@@ -132,7 +109,7 @@ def _given(said: parts.Background, *names: str) -> Iterator[tuple[str, Scalar]]:
             yield name, value
 
 
-def _segment_bytes(values: Values, said: Web | Packmime | Tmix) -> int:
+def _segment_bytes(values: Values, said: Web | Packmime) -> int:
     return int(said.packet_bytes or values.number("packet_bytes", ""))
 
 
@@ -154,8 +131,7 @@ def _web(
     more += [("segment_bytes", _segment_bytes(values, said))]
     more += _hosts(values, said, location)
     more += _quantities(said)
-    more += [("agent", sender.protocol.agent), ("sink", sender.protocol.sink)]
-    more += [(f"set.{name}", value) for name, value in sender.settings.items()]
+    more += _agent(values, sender)
     pages = said.record_pages == "on"
     more += [("record_pages", 1)] if pages else []
     return Source(said.kind, sender, more, pages=pages)
@@ -184,97 +160,28 @@ def _packmime(
     return Source(said.kind, Sender("reno", ends, {}, defaults, 0.0, None), more)
 
 
-# ---------------------------------------------------------------- Tmix
+# ---------------------------------------------------------------- of the scenario's own script
 
 
-def _tmix(
+def _own(
     values: Values,
-    said: Tmix,
+    said: OwnSource,
     location: Location,
     more: Pairs,
     defaults: ClassVariables,
     narrowest_mbps: float,
 ) -> Source:
-    _check_tmix(values, said, location)
-    key = said.protocol or values.get("protocol")
-    if key is None:
-        message = "background of kind tmix names no protocol, and the run has none"
-        raise values.error(location, message)
-    sender = _sender(values, str(key), location, defaults)
-    for name in ("acceptor_delays_ms", "initiator_delays_ms"):
-        more += [(name, " ".join(f"{float(each):g}" for each in getattr(said, name)))]
-    more += [("agent", sender.protocol.agent), ("sink", sender.protocol.sink)]
-    if sender.protocol.linux is not None:
-        more += [("linux", sender.protocol.linux), *linux_parameters(values, sender.key)]
-    more += [(f"set.{name}", value) for name, value in sender.settings.items()]
-    more += _given(said, "bin_s", "prefill_s", "prefill_within_s", "draw")
-    mbps = float(said.load) * narrowest_mbps
-    more += [("offered_mbps", mbps), ("segment_bytes", _segment_bytes(values, said))]
-    if said.small_share is not None:
-        more += [("small_share", said.small_share)]
-        more += [("small_segment_bytes", int(said.small_packet_bytes or 0))]
-    more += _quantities(said)
-    per_s = mbps * 1e6 / BITS_PER_BYTE / max(1.0, float(said.response_bytes.mean))
-    drawn = per_s / max(1.0, float(said.exchanges.mean)) * (values.duration_s - float(said.start_s))
-    if drawn > MOST_VECTORS:
-        raise values.error(
-            (*location, "response_bytes"),
-            f"some {drawn:,.0f} connections would be drawn, expected {MOST_VECTORS:,} at most",
-            hint="larger responses, more exchanges, a lower load or a shorter run",
-        )
+    sender, place = None, (*location, "arguments")
+    for name, value in further(said):
+        if name == "protocol":
+            sender = _sender(values, str(value), place, defaults)
+            more += _agent(values, sender)
+        elif name == "load":
+            load = values.number_of(value, (*place, name))
+            more.append(("offered_mbps", load * narrowest_mbps))
+        else:
+            more.append((name, value))
     return Source(said.kind, sender, more)
-
-
-def _check_tmix(values: Values, said: Tmix, location: Location) -> None:
-    """Refuse too many pairs of hosts, and keys without effect."""
-    pairs = len(said.acceptor_delays_ms) * len(said.initiator_delays_ms)
-    duration_s, prefill_s = values.duration_s, float(said.prefill_s or 0)
-    within_s, bin_s = float(said.prefill_within_s or 0), float(said.bin_s or 0)
-    shorter = f"expected less than the duration of a run, {duration_s:g} s"
-    rules = (
-        (
-            pairs > MOST_PAIRS,
-            "initiator_delays_ms",
-            f"expected {MOST_PAIRS} pairs of acceptors and initiators at most, got {pairs}",
-        ),
-        (
-            (said.small_share is None) is not (said.small_packet_bytes is None),
-            "small_share",
-            "small_share and small_packet_bytes go together",
-        ),
-        (
-            bool(said.start_within_s),
-            "start_within_s",
-            "it would have no effect: the starts of the connections are drawn",
-        ),
-        (
-            said.draw is not None and _sources_like(values, said) == 1,
-            "draw",
-            "it would have no effect: no other source has the same number and draws from the same"
-            " keys",
-        ),
-        (within_s > 0 and not prefill_s, "prefill_within_s", "it needs prefill_s"),
-        (
-            within_s > prefill_s,
-            "prefill_within_s",
-            f"expected prefill_s at most, {prefill_s:g} s",
-        ),
-        (prefill_s >= duration_s, "prefill_s", shorter),
-        (bin_s >= duration_s, "bin_s", shorter),
-    )
-    for is_wrong, name, message in rules:
-        if is_wrong:
-            raise values.error((*location, name), message)
-
-
-def _sources_like(values: Values, said: Tmix) -> int:
-    """Sources of a run that draw the same connections."""
-    return sum(
-        int(each.count)
-        for index, part in enumerate(values.scenario.background)
-        for each in [values.settled(part, (*values.base, "background", index))]
-        if isinstance(each, Tmix) and all(getattr(each, k) == getattr(said, k) for k in _OF_DRAW)
-    )
 
 
 # ---------------------------------------------------------------- all of them
@@ -286,6 +193,15 @@ def _sender(values: Values, key: str, location: Location, defaults: ClassVariabl
     sink = values.sink_of(protocol.sink, location)
     protocol = protocol.model_copy(update={"sink": sink})
     return Sender(key, protocol, values.settings_of(key), defaults, 0.0, None)
+
+
+def _agent(values: Values, sender: Sender) -> Iterator[tuple[str, Scalar]]:
+    """Arguments of the sender of the connections of a source."""
+    yield from (("agent", sender.protocol.agent), ("sink", sender.protocol.sink))
+    if sender.protocol.linux is not None:
+        yield "linux", sender.protocol.linux
+        yield from linux_parameters(values, sender.key)
+    yield from ((f"set.{name}", value) for name, value in sender.settings.items())
 
 
 def _hosts(
@@ -302,7 +218,7 @@ def _hosts(
         yield name.replace("_", "_most_", 1), bounds[1]  # server_most_mbps
 
 
-def _quantities(said: Web | Tmix) -> Iterator[tuple[str, Scalar]]:
+def _quantities(said: Web) -> Iterator[tuple[str, Scalar]]:
     """Arguments for distribution, mean and shape of each quantity."""
     for name, (key, suffix) in _QUANTITIES.items():
         quantity: Quantity | None = getattr(said, name, None)
@@ -312,44 +228,3 @@ def _quantities(said: Web | Tmix) -> Iterator[tuple[str, Scalar]]:
         yield f"{key}{suffix}", quantity.mean
         if quantity.shape is not None:
             yield f"{key}_shape", quantity.shape
-
-
-# ---------------------------------------------------------------- randomness
-
-_RANDOM_QUEUES = {kind.ns2_class for kind in QUEUE_KINDS.values() if kind.random}
-_ABOVE_NOUGHT = re.compile(r"(\.loss_rate|\.within_s|\.jitter|[._]overhead_|\.queue\.random_)$")
-
-
-def draws(argv: Sequence[str]) -> bool:
-    """Whether a run with these arguments may draw random numbers that affect its packets.
-
-    In any case ns-2 draws the phase of each TCP sender's coarse clock, which affects timeouts only.
-    """
-    for name, value in zip(argv[::2], argv[1::2], strict=True):
-        is_random = (
-            (name.endswith(".queue") and value in _RANDOM_QUEUES)
-            or (name.endswith(".kind") and value != "cbr")
-            or (_ABOVE_NOUGHT.search(name) and float(value) > 0)
-        )
-        if is_random:
-            return True
-    return False
-
-
-def remarks(runs: Iterable[PlannedRun]) -> list[str]:
-    """Remarks on repetitions that do not differ, one sentence per scenario."""
-    scenarios: dict[str, list[PlannedRun]] = {}
-    for run in runs:
-        if run["script"] in OWN_SCRIPTS:
-            scenarios.setdefault(run["scenario"], []).append(run)
-    found = []
-    for scenario, own in scenarios.items():
-        equal = [run["parameters"].get("substream") for run in own if not draws(run["argv"])]
-        if len(set(equal)) > 1:
-            which = "its runs" if len(equal) == len(own) else f"{len(equal)} of its {len(own)} runs"
-            found.append(
-                f"{scenario}: nothing in {which} is random, so {len(set(equal))} substreams give "
-                "the same packets; give flows start_within_s, or overhead_, for repetitions that "
-                "differ"
-            )
-    return found

@@ -41,10 +41,9 @@ def _at_most(value: float) -> str:
 
 @dataclass(frozen=True)
 class QueueCounterpart:
-    """ns-3's queue for one of ns-2.
+    """ns-3's queue, without ``ns3::``, for one of ns-2.
 
     Attributes:
-        queue: its class, without ``ns3::``.
         attributes: variable of ns-2 → the key under which the program gets it, and how its value
             is written; a key with a dot is an argument of its own.
         fixed: attributes that are the same in every run.
@@ -105,12 +104,7 @@ QUEUE_COUNTERPARTS: Mapping[str, QueueCounterpart] = types.MappingProxyType(
 
 
 def queue_arguments(link: Link, kind: str, packet_bytes: float) -> Iterator[tuple[str, str]]:
-    """Keys under ``link.<i>`` of the program's arguments for a queue that manages itself.
-
-    Args:
-        link: with such a queue.
-        kind: of the queue, one of ``QUEUE_COUNTERPARTS``.
-        packet_bytes: payload of a segment.
+    """Keys under ``link.<i>`` of the program's arguments for a queue of ``QUEUE_COUNTERPARTS``.
 
     Raises:
         DifferentQueueError: for a setting that ns-3's queue does not have.

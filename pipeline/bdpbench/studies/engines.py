@@ -34,11 +34,9 @@ _DELAYED_ACK_S = 0.1  # ns-2's interval_ of receivers that delay ACKs
 
 @dataclass(frozen=True)
 class Counterpart:
-    """ns-3's congestion control for a sender of ns-2.
+    """ns-3's congestion control for a sender of ns-2: its class, and attributes of every run.
 
     Attributes:
-        sender: its class, without ``ns3::``.
-        attributes: what is set of it in every run, so that its defaults are those of ns-2.
         variables: variable of ns-2 → the attribute that is set to its value, or the only value
             that ns-3 has.
         needed: variables that have to be given, as ns-2's default is another than ns-3's.
@@ -149,14 +147,7 @@ def engine_remarks(runs: Iterable[PlannedRun]) -> list[str]:
 
 @dataclass(frozen=True)
 class Translation:
-    """A run of ``tcl/network.tcl`` in the terms of ns-3's program.
-
-    Attributes:
-        values: parameters of the run.
-        run: as ns-2 would get it.
-        links: its bottlenecks.
-        defaults: class defaults that the study gives.
-    """
+    """A run of ``tcl/network.tcl``, as ns-2 would get it, in the terms of ns-3's program."""
 
     values: Values
     run: Resolved
@@ -168,10 +159,7 @@ class Translation:
         return [flow for flow in self.run.flows if isinstance(flow, NetworkFlow)]
 
     def resolved(self, is_more: str) -> Resolved:
-        """The run of ns-3.
-
-        Args:
-            is_more: what else the run has, such as background traffic, that ns-3 has not; or "".
+        """The run of ns-3; ``is_more``: what else it has, such as background, that ns-3 has not.
 
         Raises:
             BdpbenchError: for what ns-3 cannot honour, with its name and place.
@@ -181,9 +169,8 @@ class Translation:
             self._refuse(values.base, is_more)
         if is_traced(values.parameters):
             self._refuse(values.place_of("trace"), f"trace: {values.parameters['trace']}")
-        for name in ("measured_from_s", "lan_mbps"):
-            if values.has(name):
-                self._refuse(values.place_of(name), name)
+        if values.scenario.network is not None:
+            self._refuse((*values.base, "network"), values.scenario.network)
         self._check_defaults()
         given = dict(zip(run.argv[::2], run.argv[1::2], strict=True))
         kept = ("duration_s", "sample_s", "queue_sample_s", "seed", "substream", "datadir")
@@ -238,9 +225,6 @@ class Translation:
         return float(found.pop() or 0)
 
     def _link(self, index: int, link: Link) -> Iterator[tuple[str, int | float | str]]:
-        location = link.wire.location
-        if link.wire.reverse_mbps is not None:
-            self._refuse(location, "reverse_mbps", "its links have one rate for both directions")
         prefix = f"link.{index}"
         yield f"{prefix}.mbps", link.wire.mbps
         yield f"{prefix}.delay_ms", link.wire.delay_ms
@@ -288,7 +272,7 @@ class Translation:
         yield f"{prefix}.start_s", flow.start_s
         yield f"{prefix}.access_delay_ms", flow.access_delay_ms or 0.0
         for name, each in flow.more:
-            if name in ("stop_s", "access_buffer_pkts", "milestones"):
+            if name in ("stop_s", "access_buffer_pkts"):
                 self._refuse(self.values.base, f"{name} of a flow")
             yield f"{prefix}.{name}", each
 

@@ -1,15 +1,17 @@
-"""The flows of a run: protocols, delays, starts, ends, sizes, and paths over its bottlenecks."""
+"""The flows of a run: protocols, delays, starts, ends, sizes, and paths over its bottlenecks.
+
+What no flow can have is refused by a BdpbenchError that names file and line.
+"""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from bdpbench.contracts.plan import Output, Parameters, Scalar
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.studies.parts import Flow
-from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values
+from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values, further
 from bdpbench.units import MOST_FLOWS
 
 _EPSILON_MS = 1e-9
@@ -23,13 +25,8 @@ _MEANINGS = {
 class NetworkFlow(Sender):
     """A flow of a scenario without a script of its own.
 
-    Attributes:
-        route: its path over the bottlenecks.
-        rtt_ms: RTT without queues, ms.
-        access_mbps: rate of its access links, Mbit/s.
-        size_pkts: packets that it transfers; None if it is endless.
-        said: its kind in study.yaml, with values in place of references.
-        more: further keys of the script's arguments, and their values.
+    ``rtt_ms`` is without queues; ``size_pkts`` is None if it is endless; ``said`` is its kind in
+    study.yaml, with values in place of references; ``more`` are further arguments of the script.
     """
 
     route: Route
@@ -49,10 +46,6 @@ class NetworkFlow(Sender):
         if not names:
             yield {"file": file, "table": "cwnd", "flow": index}
         yield {"file": f"tput_hstcp{index}.out", "table": "throughput", "flow": index}
-
-
-NUMBERED_KEYS = ("loses", "milestones")
-"""Keys about packets by their number, which only the script with Tmix has."""
 
 
 def flow_arguments(index: int, flow: Sender) -> Iterator[tuple[str, Scalar]]:
@@ -75,12 +68,7 @@ def flow_arguments(index: int, flow: Sender) -> Iterator[tuple[str, Scalar]]:
 
 
 def script_flows(values: Values, defaults: ClassVariables) -> list[Sender]:
-    """The flows that a study's own script makes, in the order of study.yaml.
-
-    Raises:
-        BdpbenchError: naming file and line, when a flow lacks a protocol or a parameter, or starts
-            after the end of the run.
-    """
+    """The flows that a study's own script makes, in the order of study.yaml."""
     found: list[Sender] = []
     for said, location in _kinds(values):
         key = _protocol_key(values, said, location)
@@ -97,16 +85,7 @@ def script_flows(values: Values, defaults: ClassVariables) -> list[Sender]:
 def network_flows(
     values: Values, delays_ms: Sequence[float], defaults: ClassVariables
 ) -> list[NetworkFlow]:
-    """All flows of a run of ``tcl/network.tcl``, in the order of study.yaml.
-
-    Args:
-        values: parameters of the run.
-        delays_ms: one-way delays of the bottlenecks, ms.
-        defaults: class defaults of the run.
-
-    Raises:
-        BdpbenchError: naming file and line, for settings that no flow can have.
-    """
+    """All flows of a run of ``tcl/network.tcl``; ``delays_ms``: one way, of its bottlenecks."""
     found: list[NetworkFlow] = []
     for said, location in _kinds(values):
         route = values.route_of(said, location, len(delays_ms))
@@ -118,7 +97,11 @@ def network_flows(
         sink = values.sink_of(protocol.sink, location)
         if sink != protocol.sink:
             protocol = protocol.model_copy(update={"sink": sink})
-        size, access_mbps = _size(values, said, location), _own(values, said, "access_mbps")
+        size = None if said.size_pkts is None else int(said.size_pkts)
+        access_mbps = _own(values, said, "access_mbps")
+        if size is not None and said.stop_s is not None:
+            ends = "a transfer of a given size ends when it is complete: remove one of them"
+            raise values.error((*location, "stop_s"), ends)
         within_s = float(said.start_within_s)
         buffer = values.get("access_buffer_pkts")
         optional = (("access_buffer_pkts", buffer), ("stop_s", said.stop_s), ("packets", size))
@@ -129,7 +112,7 @@ def network_flows(
             *([("within_s", within_s)] if within_s else []),
             *([] if said.recorded else [("recorded", 0)]),
             *([("loses", _lost(values, said, location))] if said.loses else []),
-            *([("milestones", 1)] if said.milestones else []),
+            *further(said),
             *route.arguments(len(delays_ms)),
             *linux_parameters(values, key),
         ]
@@ -209,20 +192,6 @@ def _delays(values: Values, said: Flow, location: Location, path_ms: float) -> t
     return max(0.0, access_ms), rtt_ms
 
 
-def _size(values: Values, said: Flow, location: Location) -> int | None:
-    """Number of packets that a flow transfers."""
-    if said.size_pkts is not None and said.size_bytes is not None:
-        raise values.error((*location, "size_bytes"), "size_pkts is given as well")
-    if said.stop_s is not None and (said.size_pkts or said.size_bytes):
-        raise values.error(
-            (*location, "stop_s"),
-            "a transfer of a given size ends when it is complete: remove one of them",
-        )
-    if said.size_bytes is not None:
-        return math.ceil(int(said.size_bytes) / int(values.number("packet_bytes", "")))
-    return None if said.size_pkts is None else int(said.size_pkts)
-
-
 def linux_parameters(values: Values, key: str) -> Iterator[tuple[str, Scalar]]:
     """Arguments of a protocol's parameters of TCP/Linux, after the prefix."""
     for name, value in values.study.protocols[key].linux_parameters.items():
@@ -250,8 +219,7 @@ def flow_parameters(flows: Sequence[NetworkFlow], links: int) -> Parameters:
     for i, flow in enumerate(flows, start=1):
         if flow.said.group:
             found[f"group_{i}"] = flow.said.group
-        if flow.said.milestones:
-            found[f"milestones_{i}"] = 1
+        found |= {f"{name}_{i}": value for name, value in further(flow.said)}
         if flow.size_pkts is not None:
             found[f"size_{i}_pkts"] = flow.size_pkts
         if flow.route.first > 0:

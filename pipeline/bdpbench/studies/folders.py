@@ -10,10 +10,10 @@ what it does.
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
@@ -39,30 +39,11 @@ from bdpbench.units import MOST_VARIABLE
 
 # ---------------------------------------------------------------- equations
 
-# MathML Core without scripts, links and styles; some elements have a number of parts.
-_TOKENS = frozenset({"mi", "mn", "mo", "mtext"})
 _PARTS = {"mfrac": 2, "mroot": 2, "msub": 2, "msup": 2, "munder": 2, "mover": 2}
-_LAYOUT = frozenset({"math", "mrow", "mspace", "msqrt", "mtable", "mtr", "mtd"})
-_ELEMENTS = _TOKENS | _PARTS.keys() | _LAYOUT | {"msubsup", "munderover"}
-_ATTRIBUTES = frozenset(
-    {
-        *("display", "mathvariant", "stretchy", "fence", "separator", "lspace", "rspace", "width"),
-        *("form", "minsize", "maxsize", "accent", "accentunder", "linethickness", "movablelimits"),
-        "columnalign",
-    }
-)
 
 
 class Equation(Strict):
-    """One rule of the congestion window, or of a queue.
-
-    Attributes:
-        when: the event that it reacts to, e.g. "per ACK, above the low window".
-        text: the equation in plain characters.
-        latex: the equation in LaTeX, which browsers show in the place of the text.
-        source: where it is printed.
-        note: any further remark.
-    """
+    """One rule of the congestion window, or of a queue; browsers show ``latex`` if it is given."""
 
     when: Text
     text: Text
@@ -100,11 +81,10 @@ def mathml_of(latex: str) -> str:
 
 
 def checked_mathml(source: str) -> str:
-    """One ``<math>`` element that may be placed in a page unchanged.
+    """One ``<math>`` element that may be placed in a page.
 
     Raises:
-        ValueError: when it is not well-formed, contains an element or attribute that is not
-            presentation MathML, or has text outside ``mi``, ``mn``, ``mo`` and ``mtext``.
+        ValueError: when it is not well-formed, or has a command or a brace that LaTeX did not know.
     """
     from xml.etree import ElementTree
 
@@ -116,17 +96,11 @@ def checked_mathml(source: str) -> str:
     if root.tag != "math":
         raise ValueError(f"expected one <math> element, not <{root.tag}>")
     for element in root.iter():
-        tag, parts = element.tag, [element.text, *(child.tail for child in element)]
-        loose = "".join(each or "" for each in (parts[1:] if tag in _TOKENS else parts)).strip()
-        if tag not in _ELEMENTS:
-            raise ValueError(f"<{tag}> is not an element of an equation")
-        if unknown := element.attrib.keys() - _ATTRIBUTES:
-            raise ValueError(f"<{tag}> has an attribute {min(unknown)!r} that is not allowed")
-        if len(element) != _PARTS.get(tag, len(element)):
-            raise ValueError(f"<{tag}> has {len(element)} parts: a brace may be missing")
-        if loose:
-            raise ValueError(f"{loose!r} is between the elements of <{tag}>")
-        if tag == "mi" and (element.text or "").startswith(("\\", "}", "$")):
+        if len(element) != _PARTS.get(element.tag, len(element)):
+            raise ValueError(f"<{element.tag}> has {len(element)} parts: a brace may be missing")
+        if "href" in element.attrib:
+            raise ValueError("has a link, which an equation cannot have")
+        if element.tag == "mi" and (element.text or "").startswith(("\\", "}", "$")):
             raise ValueError(f"{element.text!r} is not known, or has no partner")
     return ElementTree.tostring(root, encoding="unicode")
 
@@ -151,16 +125,7 @@ class Source(Strict):
 
 
 class Parameter(Strict):
-    """A parameter; either a Tcl variable or a constant of the code.
-
-    Attributes:
-        symbol: as in the equations; text after "_" is a subscript.
-        meaning: what it does.
-        variable: Tcl variable of the agent or queue; "" for a constant.
-        unit: "1" for a ratio.
-        default: default of the Tcl variable, or the constant.
-        range: smallest and largest value that is accepted; absent if any is.
-    """
+    """A Tcl variable or, without one, a constant of the code; its unit is 1 for a ratio."""
 
     symbol: Text
     meaning: Text
@@ -184,18 +149,7 @@ class Parameter(Strict):
 
 
 class ComponentFile(Strict):
-    """What a folder says about its protocol or queue.
-
-    Attributes:
-        key: begins the name of its class in ns-2.
-        label: in tables and plots, unless a study gives another.
-        name: full name.
-        summary: the idea in a few sentences.
-        sources: sources of its page in the report.
-        equations: see ``Equation``; ``notation`` explains symbols that are not parameters.
-        parameters: see ``Parameter``; a study can set those with a variable.
-        differs: how the code differs from its sources, and why.
-    """
+    """What a folder says about its protocol or queue; ``key`` begins its class in ns-2."""
 
     key: str = Field(pattern=r"^[A-Z][A-Za-z0-9]*$", max_length=40)
     label: Label
@@ -218,11 +172,9 @@ class ComponentFolder(ABC):
     """A folder with a YAML file and C++ files.
 
     Attributes:
-        path: of the folder.
         kind: what it holds, in a word; folders that come along are in ``config/<kind>s``, and an
             archive keeps those of a study under such a name, too.
-        yaml_name, code_name: the two files that it has at least.
-        code_names: what can stand in the place of the second, in words.
+        code_names: what can stand in the place of ``code_name``, in words.
         header, macro, page: of the C++ interface, the end of its main file, and its documentation.
     """
 
@@ -242,11 +194,7 @@ class ComponentFolder(ABC):
     @property
     @abstractmethod
     def file(self) -> ComponentFile:
-        """Its description.
-
-        Raises:
-            BdpbenchError: naming file, line and key of what is wrong.
-        """
+        """Its description; an error names file, line and key of what is wrong."""
 
     @property
     @abstractmethod
@@ -260,10 +208,7 @@ class ComponentFolder(ABC):
 
     @cached_property
     def code(self) -> list[Path]:
-        """All files that its class covers, sorted: those named like C++ or C, also in subfolders.
-
-        What the compiler reads besides these is refused (``simulation/libraries.py``).
-        """
+        """All files that its class covers, sorted: C++ and C, also in subfolders."""
         found = (each for each in self.path.rglob("*") if _CODE.fullmatch(each.suffix))
         names = ((f"/{each.relative_to(self.path).as_posix()}", each) for each in found)
         return sorted(each for name, each in names if "/." not in name)
@@ -349,14 +294,8 @@ def named_folders(source: YamlFile, kind: type[FolderT]) -> Iterator[tuple[str, 
 
 
 def _named(source: YamlFile, place: Location, given: str, kind: type[FolderT]) -> FolderT:
-    path = source.path.parent / expanded(Path(given))
-    try:
-        with suppress(FileNotFoundError, NotADirectoryError, PermissionError):
-            path.stat()  # since Python 3.13, `resolve` says nothing of links
-        path = path.resolve()
-    except (OSError, RuntimeError):
-        raise source.error(place, "is a link that leads back to itself") from None
-    folder = folder_in(kind, path)
+    path = os.path.realpath(source.path.parent / expanded(Path(given)))
+    folder = folder_in(kind, Path(path))
     if isinstance(folder, str):
         # An archive keeps folders in that of the study, under the keys that it gives them.
         kept = folder_in(kind, source.path.parent.resolve() / f"{kind.kind}s" / str(place[1]))
@@ -381,13 +320,7 @@ class Response(Strict):
 
 
 class ProtocolFile(ComponentFile):
-    """Content of ``protocol.yaml``.
-
-    Attributes:
-        colour: in plots, unless a study gives another.
-        sink, settings: its receiver, and variables of ns-2's sender such as ``ecn_``.
-        response: its response function, if that does not depend on the RTT.
-    """
+    """Content of ``protocol.yaml``; ``response`` is absent where it depends on the RTT."""
 
     colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$")
     sink: ClassName = "TCPSink/Sack1"
@@ -505,12 +438,7 @@ _TAKEN = frozenset(
 
 
 class QueueFile(ComponentFile):
-    """Content of ``queue.yaml``.
-
-    Attributes:
-        marks: whether it marks packets where ECN is on.
-        random: whether it uses random numbers.
-    """
+    """Content of ``queue.yaml``: whether it marks packets where ECN is on, and draws numbers."""
 
     marks: bool = False
     random: bool = False
@@ -556,7 +484,6 @@ class QueueFolder(ComponentFolder):
             parameters={name: _parameter(name, each) for name, each in self.file.variables.items()},
             fixed={"random_": 1.0} if self.file.random else {},
             ecn="setbit_" if self.file.marks else "",
-            random=self.file.random,
         )
 
 

@@ -60,11 +60,7 @@ def run_id(identity: Identity) -> str:
 
 
 def read_lock() -> dict[str, tuple[str, str]]:
-    """File, from ``ns2/``, ``tcl/`` or ``ns3/`` on → its SHA-256 and its version.
-
-    Raises:
-        BdpbenchError: when the lock is missing or, with the line, damaged.
-    """
+    """File, from ``ns2/``, ``tcl/`` or ``ns3/`` on → its SHA-256 and its version."""
     path = repository_root() / "ns2" / LOCK_NAME
     found = {}
     for number, line in enumerate(utf8_text(path).splitlines(), 1):
@@ -89,11 +85,7 @@ class Versions:
         return dict(read_lock().values())
 
     def of(self, path: Path) -> str:
-        """The version of a file.
-
-        Raises:
-            BdpbenchError: when there is no such file.
-        """
+        """The version of a file."""
         try:
             content = sha256_of(path)
         except (FileNotFoundError, IsADirectoryError):
@@ -113,12 +105,7 @@ def _digest(versions: Iterable[str]) -> str:
 
 
 def tcl_files(script: Path) -> list[Path]:
-    """The script and all files that it sources, each once, in the order of sourcing.
-
-    Raises:
-        BdpbenchError: when a file is missing or not UTF-8, which Tcl would read as the locale says,
-            or when it is sourced in a form that cannot be followed.
-    """
+    """The script and all files that it sources, each once, in the order of sourcing."""
     files: list[Path] = []
     _follow(script, files, where="")
     return files
@@ -197,20 +184,12 @@ def _is_a(agent: str, parent: str) -> bool:
 
 
 def read_components() -> Components:
-    """Read ``ns2/components.yaml``.
-
-    Raises:
-        BdpbenchError: when it is missing or, with the line, invalid.
-    """
+    """Read ``ns2/components.yaml``."""
     return YamlFile(repository_root() / "ns2" / MANIFEST_NAME).validate(Components)
 
 
 def ns2_names() -> tuple[list[str], list[str]]:
-    """Names, from ``ns2/`` on, of all patches in their order, and of our own C++ files.
-
-    Raises:
-        BdpbenchError: when the series of patches is missing.
-    """
+    """Names, from ``ns2/`` on, of all patches in their order, and of our own C++ files."""
     folder = repository_root() / "ns2"
     lines = utf8_text(folder / "patches" / "series").splitlines()
     patches = [f"patches/{name}" for line in lines if (name := line.partition("#")[0].strip())]
@@ -278,14 +257,8 @@ class Identities:
     ) -> Identity:
         """Identity of a run.
 
-        Args:
-            script: the script that ns-2 runs.
-            argv: its arguments.
-            uses: the senders that it creates; None if they are unknown, so that everything counts.
-            streams: names of the traces that ns-2 writes into pipes.
-
-        Raises:
-            BdpbenchError: as ``tcl_files``, or when a file of ``ns2/`` is missing or invalid.
+        ``uses`` are the senders that it creates, None if they are unknown, so that everything
+        counts; ``streams`` names the traces that ns-2 writes into pipes.
         """
         if script not in self._scripts:
             read = tcl_files(script)
@@ -309,11 +282,7 @@ class Identities:
     ) -> str:
         """SHA-256 over everything that decides how ns-2 treats these senders and queues.
 
-        It covers the pristine source, the compiler flags, the patches in their order, and the laws
-        and adapters. If ``uses`` is None, it covers everything that may matter.
-
-        Raises:
-            BdpbenchError: when a file of ``ns2/`` is missing or invalid.
+        If ``uses`` is None, it covers everything that may matter.
         """
         known = (None if uses is None else frozenset(uses), frozenset(queues))
         if known not in self._behaviours:

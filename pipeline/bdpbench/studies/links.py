@@ -1,4 +1,7 @@
-"""The bottlenecks of a run: rates, delays, queues with their variables, random losses."""
+"""The bottlenecks of a run: rates, delays, queues with their variables, random losses.
+
+What no bottleneck can have is refused by a BdpbenchError that names file and line.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from bdpbench.contracts.yaml_files import Location
 from bdpbench.studies.parts import Bottleneck, Change
 from bdpbench.studies.queues import HEADER_BYTES, QueueKind
 from bdpbench.studies.study import QueueDeclaration
-from bdpbench.studies.values import Values
+from bdpbench.studies.values import Values, further
 from bdpbench.units import LEAST_POSITIVE, MOST_VARIABLE, bdp_packets
 
 _THRESHOLDS = {"min_th_pkts": "thresh_", "max_th_pkts": "maxthresh_"}
@@ -29,33 +32,20 @@ LEAST_BUFFER_PKTS = 1
 class Wire:
     """The part of a bottleneck that determines round trips.
 
-    Attributes:
-        said: its entry in study.yaml, with values in place of references.
-        location: where the entry is.
-        mbps: rate, Mbit/s.
-        delay_ms: one way, ms.
-        reverse_mbps: rate in the reverse direction, Mbit/s; None if it is the same.
+    ``said`` is its entry in study.yaml, with values in place of references, at ``location``.
     """
 
     said: Bottleneck
     location: Location
     mbps: float
     delay_ms: float
-    reverse_mbps: float | None = None
 
 
 @dataclass(frozen=True)
 class Link:
-    """A bottleneck.
+    """A bottleneck under its name in tables, with a queue of a kind and its variables in ns-2.
 
-    Attributes:
-        name: in tables and in the report of the run.
-        wire: its rate and delay.
-        kind: of its queue.
-        variables: variables of ns-2's queue class.
-        holds_pkts: packets that the queue holds.
-        loss_rate: share of packets lost at random.
-        loss_burst_pkts: mean number of packets lost in a row; None for independent losses.
+    ``loss_burst_pkts``: mean number of packets lost in a row; None for independent losses.
     """
 
     name: str
@@ -71,8 +61,7 @@ class Link:
         prefix = f"link.{index}"
         yield f"{prefix}.mbps", self.wire.mbps
         yield f"{prefix}.delay_ms", self.wire.delay_ms
-        if self.wire.reverse_mbps is not None:
-            yield f"{prefix}.reverse_mbps", self.wire.reverse_mbps
+        yield from ((f"{prefix}.{name}", value) for name, value in further(self.wire.said))
         yield f"{prefix}.queue", self.kind.ns2_class
         for variable, value in self.variables.items():
             yield f"{prefix}.queue.{variable}", value
@@ -104,8 +93,7 @@ def wires_of(values: Values) -> list[Wire]:
             mbps = values.number("bottleneck_mbps", "the bottleneck rate")
         if delay_ms is None:
             delay_ms = values.number("bottleneck_delay_ms", "the bottleneck delay")
-        back_mbps = values.optional("reverse_mbps")
-        found.append(Wire(said, place, float(mbps), float(delay_ms), back_mbps))
+        found.append(Wire(said, place, float(mbps), float(delay_ms)))
     return found
 
 
@@ -114,11 +102,8 @@ def links_of(
 ) -> list[Link]:
     """The bottlenecks with their queues.
 
-    Args:
-        values: parameters of the run.
-        wires: as ``wires_of`` found them.
-        rtt_ms: RTT of the BDP for buffer_bdp, ms; None if flows have different RTTs.
-        packet_bytes: payload of a segment, bytes.
+    ``rtt_ms`` is that of the BDP for buffer_bdp, None if flows have several; ``packet_bytes`` is
+    the payload of a segment.
     """
     found = []
     for number, wire in enumerate(wires, start=1):
@@ -215,11 +200,7 @@ def _settings(
 
 
 def _check_burst(values: Values, location: Location, rate: float, burst: float | None) -> None:
-    """Refuse a share of losses that cannot come in bursts of the given mean length.
-
-    Raises:
-        BdpbenchError: naming the bottleneck or its change.
-    """
+    """Refuse a share of losses that cannot come in bursts of the given mean length."""
     if burst is None:
         return
     if burst * (1 - rate) <= 1:
@@ -238,9 +219,6 @@ def check_bursts(values: Values, changes: Sequence[Change]) -> None:
     """Refuse a mean burst length of losses if no packet is ever lost at random.
 
     An explicit loss_rate of 0, as in a sweep, is allowed.
-
-    Raises:
-        BdpbenchError: naming where it is given.
     """
     lost = values.has("loss_rate") or any(each.loss_rate for each in changes)
     if values.has("loss_burst_pkts") and not lost:
@@ -255,12 +233,7 @@ def check_bursts(values: Values, changes: Sequence[Change]) -> None:
 
 
 def changes_of(values: Values, links: Sequence[Link]) -> list[Change]:
-    """Changes of the bottlenecks during a run, in order of time.
-
-    Raises:
-        BdpbenchError: naming file and line, for a change of an unknown bottleneck, or after the
-            end.
-    """
+    """Changes of the bottlenecks during a run, in order of time."""
     found: list[Change] = []
     for index, part in enumerate(values.scenario.changes):
         location = (*values.base, "changes", index)
@@ -275,9 +248,6 @@ def changes_of(values: Values, links: Sequence[Link]) -> list[Change]:
                 (*location, "at_s"),
                 f"at_s is {said.at_s}, but a run ends after {values.duration_s:g} s",
             )
-        if said.bottleneck_mbps is not None and links[int(said.bottleneck) - 1].wire.reverse_mbps:
-            message = "a change of the rate is one of both directions, and reverse_mbps is given"
-            raise values.error((*location, "bottleneck_mbps"), message)
         if said.loss_rate is not None:
             burst = links[int(said.bottleneck) - 1].loss_burst_pkts
             _check_burst(values, (*location, "loss_rate"), float(said.loss_rate), burst)
@@ -315,10 +285,6 @@ def link_parameters(links: Sequence[Link], changes: Sequence[Change]) -> Paramet
     for number, link in enumerate(links, start=1):
         if len(links) > 1:
             found[f"{link.name}_mbps"] = link.wire.mbps
-        if link.wire.reverse_mbps is not None:
-            found["back_mbps" if len(links) == 1 else f"back_{number}_mbps"] = (
-                link.wire.reverse_mbps
-            )
         own = sorted(
             (float(each.at_s), float(each.bottleneck_mbps))
             for each in changes

@@ -26,8 +26,8 @@ from bdpbench.studies.folders import (
     fill_queues,
 )
 from bdpbench.studies.named import named_folder
-from bdpbench.studies.parts import Output, Protocol
-from bdpbench.studies.queues import QUEUE_KINDS, hint_for_kind
+from bdpbench.studies.parts import EXPECTED_KIND, Output, OwnSource, Protocol
+from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.study import (
     DURATION_ARGUMENT,
     NETWORK_SCRIPT,
@@ -171,7 +171,11 @@ def check_study(study: Study) -> None:
     for name, queue in study.queues.items():
         if not queue.folder and queue.kind not in QUEUE_KINDS:
             said = f"unknown kind of queue {queue.kind!r}"
-            raise study.error(("queues", name, "kind"), said, hint=hint_for_kind(queue.kind))
+            raise study.error(
+                ("queues", name, "kind"),
+                said,
+                hint=suggest(queue.kind.replace("_", ""), QUEUE_KINDS),
+            )
     for name, queue in study.queues.items():
         base = ("queues", name, "settings")
         for setting in queue.settings:
@@ -304,24 +308,27 @@ def _check_scenario(study: Study, base: Location, scenario: Scenario) -> None:
 
 def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
     """Refuse a script that is not there, and keys that have no effect on it."""
-    script = scenario.script
-    if script_path(study, script) is None:
-        places = f"{study.folder / 'tcl'} or {tcl_dir()}"
-        hint = suggest(script, _scripts_of(study))
-        raise study.error((*base, "script"), f"no such script under {places}", hint=hint)
+    script, network = scenario.script, scenario.network
+    for key, name in (("script", script), ("network", network)):
+        if name is not None and script_path(study, name) is None:
+            places = f"{study.folder / 'tcl'} or {tcl_dir()}"
+            hint = suggest(name, _scripts_of(study))
+            raise study.error((*base, key), f"no such script under {places}", hint=hint)
     is_network = script == NETWORK_SCRIPT
     chosen = f"{script} is selected automatically if background needs it: remove 'script'"
     nothing = f"{NETWORK_SCRIPT} needs 'flows' or 'background': nothing would be sent"
     without = "'outputs' is missing: the set of files that the script writes"
     own_list = f"{NETWORK_SCRIPT} has its own list: remove it"
     alone = f"only {NETWORK_SCRIPT} takes it, and this scenario has its own script"
+    more = f"{NETWORK_SCRIPT} does not take them: name the script that does with network:"
     chain: Location = ("topologies", scenario.topology, "bottlenecks")
     rules: list[tuple[object, Location, str]] = [
         (script in OWN_SCRIPTS[1:], (*base, "script"), chosen),
         (is_network and not scenario.flows and not scenario.background, base, nothing),
-        (is_network and scenario.arguments, (*base, "arguments"), own_list),
+        (is_network and not network and scenario.arguments, (*base, "arguments"), own_list),
         (is_network and scenario.outputs, (*base, "outputs"), own_list),
         (not is_network and scenario.outputs is None, base, without),
+        (not is_network and network, (*base, "network"), alone),
         (not is_network and scenario.background, (*base, "background"), alone),
         (not is_network and scenario.changes, (*base, "changes"), alone),
         (not is_network and study.topologies[scenario.topology].bottlenecks, chain, alone),
@@ -329,6 +336,12 @@ def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
     for index, flow in enumerate(scenario.flows):
         own = sorted(flow.model_fields_set - _FLOW_OF_EVERY_SCRIPT)
         rules += [(not is_network, (*base, "flows", index, key), alone) for key in own]
+        rules.append((flow.arguments and not network, (*base, "flows", index, "arguments"), more))
+    for index, source in enumerate(scenario.background):
+        location = (*base, "background", index, "kind")
+        rules.append((isinstance(source, OwnSource) and not network, location, EXPECTED_KIND))
+    for index, link in enumerate(study.topologies[scenario.topology].bottlenecks):
+        rules.append((link.arguments and not network, (*chain, index, "arguments"), more))
     for index, name in enumerate(scenario.arguments):
         location = (*base, "arguments", index)
         again = name in scenario.arguments[:index]

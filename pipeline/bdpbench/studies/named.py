@@ -16,12 +16,7 @@ def named_folder(
     """The folder that a word means, or None.
 
     A path, and every text with a separator, leads from the current folder. Any other text is the
-    name of a folder in the current one or in one of the configuration.
-
-    Args:
-        word: name or path.
-        configured: folders of the configuration that such folders are in.
-        is_one: whether a folder is what the word has to mean.
+    name of a folder in the current one or in one of ``configured``.
 
     Raises:
         BdpbenchError: when several folders answer to the name.

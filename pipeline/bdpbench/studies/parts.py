@@ -12,7 +12,14 @@ from typing import Annotated, Literal
 from pydantic import Discriminator, Field, GetCoreSchemaHandler, Tag, model_validator
 from pydantic_core import CoreSchema
 
-from bdpbench.contracts.yaml_files import MOST_NAME, Key, Label, Strict, VariableName
+from bdpbench.contracts.yaml_files import (
+    MOST_NAME,
+    Key,
+    Label,
+    ParameterName,
+    Strict,
+    VariableName,
+)
 from bdpbench.units import (
     LEAST_MBPS,
     LEAST_POSITIVE,
@@ -83,25 +90,26 @@ QueueName = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_-]*$", max_length
 ClassName = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9/]*$", max_length=MOST_NAME)]
 LinuxName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$", max_length=MOST_NAME)]
 
+Word = Annotated[str, Field(pattern=r"^\$?[A-Za-z][A-Za-z0-9_/-]*$", max_length=MOST_NAME)]
+Argument = Annotated[float, Field(allow_inf_nan=False)] | Word
+Arguments = Annotated[
+    dict[ParameterName, Argument | list[Argument]],
+    Field(description="What only the script of the scenario's network: takes"),
+]
+
 
 class Protocol(Strict):
     """One congestion control variant, and how a script creates its agents."""
 
     label: Label = Field(description="Name in tables and plots, e.g. HS-TCP")
     colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$", description="Colour in every plot, #rrggbb")
-    folder: str = Field(
-        "",
-        description="Folder of a protocol of one's own, from that of the study; it gives the rest",
-    )
+    folder: str = Field("", description="Folder, from that of the study, which gives the rest")
     agent: ClassName = Field("TCP/Sack1", description="ns-2 agent class, without 'Agent/'")
     sink: ClassName = Field("TCPSink/Sack1", description="ns-2 sink class, without 'Agent/'")
-    linux: LinuxName | None = Field(
-        None, description="Congestion control of Agent/TCP/Linux, e.g. cubic or naive_reno"
-    )
+    linux: LinuxName | None = Field(None, description="Module of Agent/TCP/Linux, e.g. cubic")
     linux_parameters: dict[LinuxName, LinuxValue] = Field(
         default_factory=dict,
-        description="Parameters of that congestion control, whole numbers, e.g. beta: 717; of "
-        "scenarios without a script of their own",
+        description="Its parameters, e.g. beta: 717, in scenarios without a script of their own",
     )
     settings: dict[VariableName, Setting] = Field(
         default_factory=dict,
@@ -113,57 +121,39 @@ class Protocol(Strict):
     )
 
 
-class Flow(Strict):
-    """One kind of flow of a scenario; ``$name`` stands for a parameter of the run."""
+class Traffic(Strict):
+    """What flows and background traffic have; ``$name`` stands for a parameter of the run."""
 
-    protocol: Key | Reference | None = Field(
-        None, description="Protocol; that of the run if absent"
-    )
-    count: FlowCount = Field(1, description="Number of such flows")
-    start_s: Time = Field(0.0, description="Start of the first flow, s")
-    stagger_s: Time = Field(0.0, description="Delay between the starts of consecutive flows, s")
-    access_delay_ms: Delay | None = Field(
-        None, description="One-way delay to the first router, ms; that of the run if absent"
-    )
-    rtt_ms: Rtt | None = Field(
-        None, description="RTT without queues, ms, from which the delay to the first router follows"
-    )
-    receiver_delay_ms: Delay | None = Field(
-        None, description="One-way delay of the receiver's link, ms; that of the run if absent"
-    )
-    access_mbps: Rate | None = Field(
-        None, description="Rate of its access links, Mbit/s; that of the run if absent"
-    )
-    start_within_s: Time = Field(
-        0.0, description="It starts at a random time within this interval after its start, s"
-    )
+    count: SourceCount = Field(1, description="How many there are")
+    direction: Direction = "forward"
+    enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
+    leaves: Count | None = Field(None, description="Last bottleneck; that of the chain if absent")
+    start_s: Time = Field(0.0, description="Start of the first, s")
+    stagger_s: Time = Field(0.0, description="From one start to the next, s")
+    start_within_s: Time = Field(0.0, description="Largest random delay of its start, s")
+    access_mbps: Rate | None = Field(None, description="Rate of its access links, Mbit/s")
+
+
+class Flow(Traffic):
+    """One kind of flow of a scenario; what is absent is that of the run."""
+
+    count: FlowCount = Field(1, description="How many there are")
+    protocol: Key | Reference | None = None
+    access_delay_ms: Delay | None = Field(None, description="One way to the first router, ms")
+    rtt_ms: Rtt | None = Field(None, description="RTT without queues, in place of that delay, ms")
+    receiver_delay_ms: Delay | None = Field(None, description="One way to its receiver, ms")
     stop_s: Interval | None = Field(None, description="When it stops sending new data, s")
     size_pkts: Count | None = Field(
         None, description="Packets that it transfers; endless if absent"
     )
-    size_bytes: Count | None = Field(
-        None, description="Bytes that it transfers, rounded up to whole packets"
-    )
-    direction: Direction = Field(
-        "forward", description="forward, or reverse for the opposite direction"
-    )
-    enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
-    leaves: Count | None = Field(
-        None, description="Last bottleneck of its path; the last of the chain if absent"
-    )
     group: Key | None = Field(None, description="Name of a group of flows, for metrics of groups")
-    recorded: bool = Field(
-        True, description="Whether its cwnd and throughput are written over time"
-    )
+    recorded: bool = Field(True, description="Whether cwnd and throughput are written over time")
     loses: list[Count] = Field(
         default_factory=list,
         max_length=1000,
-        description="Packets that its sender's link loses, counted from 1, which is the SYN, in "
-        "the order in which it sends them",
+        description="Packets that its sender's link loses, counted from 1, which is the SYN",
     )
-    milestones: bool = Field(
-        False, description="Whether the times of its first 10, 100, 1000, … packets are recorded"
-    )
+    arguments: Arguments = Field(default_factory=dict)
 
 
 class Output(Strict):
@@ -195,22 +185,17 @@ class Bottleneck(Strict):
     bottleneck_delay_ms: Delay | None = Field(None, description="One-way delay, ms")
     buffer_pkts: Count | None = Field(None, description="Packets that its queue holds")
     queue: QueueName | Reference | None = Field(None, description="Its queue")
+    arguments: Arguments = Field(default_factory=dict)
 
 
 class Change(Strict):
     """A change of a bottleneck during a run."""
 
     at_s: Time = Field(description="When, s")
-    bottleneck: Count = Field(
-        1, description="Number of the bottleneck in the chain, counted from 1"
-    )
+    bottleneck: Count = Field(1, description="Its number in the chain, counted from 1")
     bottleneck_mbps: Rate | None = Field(None, description="Rate from then on, Mbit/s")
-    bottleneck_delay_ms: Delay | None = Field(
-        None, description="One-way delay of packets from then on, ms"
-    )
-    loss_rate: Share | None = Field(
-        None, description="Share of packets lost at random from then on"
-    )
+    bottleneck_delay_ms: Delay | None = Field(None, description="One-way delay, ms")
+    loss_rate: Share | None = Field(None, description="Share of packets lost at random")
 
     @model_validator(mode="after")
     def _changes_something(self) -> Change:
@@ -239,21 +224,7 @@ class Quantity(Strict):
 # ---------------------------------------------------------------- background
 
 
-class _Source(Strict):
-    """What all background traffic has."""
-
-    count: SourceCount = Field(1, description="Number of such sources")
-    direction: Direction = Field("forward", description="forward, as for most flows, or reverse")
-    enters: Count = Field(1, description="First bottleneck of its path, counted from 1")
-    leaves: Count | None = Field(None, description="Last bottleneck of its path")
-    start_s: Time = Field(0.0, description="Start of the first such source, s")
-    stagger_s: Time = Field(0.0, description="Delay between the starts of consecutive sources, s")
-    start_within_s: Time = Field(
-        0.0, description="It starts at a random time within this interval from there, s"
-    )
-    access_mbps: Rate | None = Field(
-        None, description="Rate of its access links, Mbit/s; that of the run if absent"
-    )
+class _Source(Traffic):
     access_delay_ms: Delay = Field(0.0, description="One-way delay of its access links, ms")
 
 
@@ -267,9 +238,7 @@ class Cbr(_Udp):
     """UDP at a constant rate."""
 
     kind: Literal["cbr"]
-    jitter: OnOff | None = Field(
-        None, description="Whether the times between packets vary by up to half of their mean"
-    )
+    jitter: OnOff | None = Field(None, description="Whether times between packets vary by half")
 
 
 class Exponential(_Udp):
@@ -280,27 +249,14 @@ class Exponential(_Udp):
     idle_s: Time = Field(description="Mean time between bursts, s")
 
 
-class _Tcp(_Source):
-    packet_bytes: PacketBytes | None = Field(
-        None, description="Data of a segment, bytes; that of the run if absent"
-    )
-
-
-class _Hosts(_Tcp):
-    servers: Count = Field(description="Servers")
-    clients: Count = Field(description="Clients")
-    server_mbps: Rate | list[Rate] = Field(
-        description="Rate of the servers' links, or [least, most], Mbit/s"
-    )
-    server_delay_ms: Delay | list[Delay] = Field(
-        description="One-way delay of the servers' links, or [least, most], ms"
-    )
-    client_mbps: Rate | list[Rate] = Field(
-        description="Rate of the clients' links, or [least, most], Mbit/s"
-    )
-    client_delay_ms: Delay | list[Delay] = Field(
-        description="One-way delay of the clients' links, or [least, most], ms"
-    )
+class _Hosts(_Source):
+    packet_bytes: PacketBytes | None = Field(None, description="Data of a segment, bytes")
+    servers: Count
+    clients: Count
+    server_mbps: Rate | list[Rate] = Field(description="Of their links, or [least, most], Mbit/s")
+    server_delay_ms: Delay | list[Delay] = Field(description="One way, or [least, most], ms")
+    client_mbps: Rate | list[Rate] = Field(description="Of their links, or [least, most], Mbit/s")
+    client_delay_ms: Delay | list[Delay] = Field(description="One way, or [least, most], ms")
 
 
 class Web(_Hosts):
@@ -328,49 +284,24 @@ class Packmime(_Hosts):
     stop_s: Interval | None = Field(None, description="When no new connections begin any more, s")
 
 
-class Tmix(_Tcp):
-    """Connections that are drawn, ns-2's Tmix."""
+class OwnSource(_Source):
+    """Traffic of a kind that the script of the scenario's ``network:`` has.
 
-    kind: Literal["tmix"]
-    protocol: Key | Reference | None = Field(
-        None, description="Protocol of the connections; that of the run if absent"
-    )
-    acceptor_delays_ms: list[Delay] = Field(
-        min_length=1, description="One-way delay of each acceptor's link, ms"
-    )
-    initiator_delays_ms: list[Delay] = Field(
-        min_length=1, description="One-way delay of each initiator's link, ms"
-    )
-    load: Positive = Field(
-        description="What its connections offer, as a share of the rate of the narrowest bottleneck"
-    )
-    exchanges: Quantity = Field(description="Requests of a connection, rounded up")
-    request_bytes: Quantity = Field(description="Bytes of a request")
-    response_bytes: Quantity = Field(description="Bytes of a response")
-    server_pause_s: Quantity = Field(description="From a request's last byte to the response, s")
-    think_s: Quantity = Field(description="From a response's last byte to the next request, s")
-    small_share: Probability | None = Field(
-        None, description="Share of the connections with smaller segments"
-    )
-    small_packet_bytes: PacketBytes | None = Field(
-        None, description="Data of their segments, bytes"
-    )
-    bin_s: Interval | None = Field(
-        None, description="Length of the intervals of connections that are shuffled, s"
-    )
-    prefill_s: Interval | None = Field(
-        None, description="Long connections that start before are started just before, s"
-    )
-    prefill_within_s: Interval | None = Field(
-        None, description="The interval in which these are started, s"
-    )
-    draw: Count | None = Field(
-        None, description="Sources with the same number have the same connections"
-    )
+    Of its arguments, ``protocol`` stands for those of a sender, and ``load``, a share of the rate
+    of the narrowest bottleneck, for offered_mbps.
+    """
+
+    kind: Key
+    arguments: Arguments
+
+
+EXPECTED_KIND = "expected kind: cbr, exponential, web or packmime"
 
 
 def _kind_of(value: object) -> str:
-    return f"[{value.get('kind') if isinstance(value, dict) else getattr(value, 'kind', None)}]"
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    is_own = isinstance(value, OwnSource) or (isinstance(value, dict) and "arguments" in value)
+    return "[own]" if is_own else f"[{kind}]"
 
 
 Background = Annotated[
@@ -378,11 +309,11 @@ Background = Annotated[
     | Annotated[Exponential, Tag("[exponential]")]
     | Annotated[Web, Tag("[web]")]
     | Annotated[Packmime, Tag("[packmime]")]
-    | Annotated[Tmix, Tag("[tmix]")],
+    | Annotated[OwnSource, Tag("[own]")],
     Discriminator(
         _kind_of,
         custom_error_type="kind",
-        custom_error_message="expected kind: cbr, exponential, web, packmime or tmix",
+        custom_error_message=EXPECTED_KIND,
     ),
 ]
 """Background traffic: what its kind has."""

@@ -145,8 +145,9 @@ def label_of(study: Study, scenario: Scenario, parameters: Parameters) -> str:
     told = dict.fromkeys([*swept_names(scenario), *engine])
     follow = _FOLLOW_RTT if "rtt_ms" in told else ()
     for name in told:
-        is_own = name in study.parameters and not study.parameters[name].nominal
-        if name in parameters and name not in follow and (study.vocabulary[name].label or is_own):
+        own = study.parameters.get(name)
+        is_told = own and not own.nominal and "label" not in own.model_fields_set
+        if name in parameters and name not in follow and (study.vocabulary[name].label or is_told):
             parts.append(_words(study, name, parameters[name]))
     return ", ".join([*parts, f"{format_value(parameters['duration_s'])} s"])
 

@@ -13,7 +13,6 @@ import types
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
-from bdpbench.contracts.yaml_files import suggest
 from bdpbench.units import (
     LEAST_SAMPLE_S,
     MOST_COUNT,
@@ -84,7 +83,6 @@ class QueueKind:
         spare: packets by which its limit is larger than what it holds.
         fixed: variables with a fixed value.
         ecn: the variable that makes it mark packets instead of dropping them; "" if it cannot.
-        random: whether it draws random numbers.
         has_average: whether ns-2 reports its average and max_p, as for RED.
         rising: pairs of parameters, of which the second must be larger.
     """
@@ -95,18 +93,13 @@ class QueueKind:
     spare: int = 0
     fixed: Mapping[str, float] = field(default_factory=dict)
     ecn: str = ""
-    random: bool = False
     has_average: bool = False
     rising: tuple[tuple[str, str], ...] = ()
 
     def variables(self, settings: Settings, packet_bytes: int, holds: int, marks: bool) -> Settings:
-        """ns-2's variables for settings that have no problem.
+        """ns-2's variables for settings that have no problem; others have their defaults.
 
-        Args:
-            settings: parameter → value; the others have their defaults.
-            packet_bytes: size of a whole packet of the flows, including headers.
-            holds: packets that it has room for.
-            marks: whether it marks packets.
+        ``packet_bytes`` is the size of a whole packet, including headers; ``holds`` is in packets.
         """
         values = {"packet_bytes": float(packet_bytes)}
         found: dict[str, float] = {}
@@ -227,7 +220,6 @@ def _red(
         {**_RED, **own},
         fixed={**_RED_FIXED, "adaptive_": adaptive},
         ecn="setbit_",
-        random=True,
         has_average=True,
         rising=(("min_th_pkts", "max_th_pkts"), *limits),
     )
@@ -312,30 +304,7 @@ QUEUE_KINDS: Mapping[str, QueueKind] = types.MappingProxyType(
                 ),
             },
             ecn="setbit_",
-            random=True,
         ),
     }
 )
 """Kind of queue → its description. To add a kind, add a row."""
-
-
-_NOT_HERE = {
-    "blue": "BLUE is not there; PIE and RED are",
-    "cake": "CAKE is not there; FqCoDel is, on which it builds",
-    "cobalt": "COBALT is not there; CoDel is, on which it builds",
-    "dualpi2": "L4S's DualPI2 is not there; PIE and CoDel mark packets with `ecn: on`",
-    "drr": "DRR is not there; FqCoDel serves flows in turn by bytes",
-    "fifo": "a plain queue is DropTail",
-    "fqpie": "FQ-PIE is not there; PIE and FqCoDel are",
-    "pi": "the PI controller is not there; PIE is, which builds on it",
-    "rem": "REM is not there; RED and PIE are",
-    "sfq": "SFQ is not there; FqCoDel serves flows in turn",
-}
-_ALSO_CALLED = {"l4s": "dualpi2", "bfifo": "fifo", "pfifo": "fifo", "pfifofast": "fifo"}
-
-
-def hint_for_kind(kind: str) -> str:
-    """What to use instead of a kind of queue that is not there."""
-    plain = "".join(each for each in kind.lower() if each.isalnum())
-    alike = next((each for each in QUEUE_KINDS if each.lower() == plain), kind)
-    return _NOT_HERE.get(_ALSO_CALLED.get(plain, plain), "") or suggest(alike, QUEUE_KINDS)

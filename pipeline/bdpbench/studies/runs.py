@@ -15,7 +15,6 @@ from bdpbench.studies.background import Source, source_arguments, sources_of
 from bdpbench.studies.cost import estimated_cpu_s
 from bdpbench.studies.engines import Translation
 from bdpbench.studies.flows import (
-    NUMBERED_KEYS,
     NetworkFlow,
     flow_arguments,
     flow_parameters,
@@ -37,9 +36,8 @@ from bdpbench.studies.ns3_program import is_ns3, ns3_identity
 from bdpbench.studies.plan import label_of, note_equal, parameter_grid, tell_apart, tiers_of
 from bdpbench.studies.study import (
     DURATION_ARGUMENT,
-    LAN_SCRIPT,
     NETWORK_SCRIPT,
-    TMIX_SCRIPT,
+    NUMBERED_SCRIPT,
     WEB_SCRIPT,
     Study,
 )
@@ -65,11 +63,7 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
     So do runs whose buffers, given as shares of the BDP or as times, round to the same number of
     packets: the first of them has the values of the others as ``alike``.
 
-    Args:
-        study: the study of the tier.
-        tier: name of the tier.
-        identities: makes the identities of the runs; sharing it between tiers reads each script
-            once.
+    ``identities``, shared between tiers, read each script once.
 
     Raises:
         BdpbenchError: when the tier has no runs; naming file and line, when a run lacks a value,
@@ -92,11 +86,7 @@ def expand_tier(study: Study, tier: str, identities: Identities | None = None) -
 def expand_points(
     study: Study, points: Iterable[tuple[str, Parameters]], identities: Identities
 ) -> list[PlannedRun]:
-    """The same for given scenarios and parameters, see ``plan_run``.
-
-    Raises:
-        BdpbenchError: naming file and line, see ``expand_tier``.
-    """
+    """The same for given scenarios and parameters, see ``plan_run``."""
     runs: dict[tuple[str, str], PlannedRun] = {}
     for key, parameters in points:
         run = plan_run(study, key, parameters, identities)
@@ -109,13 +99,7 @@ def expand_points(
 
 
 def plan_run(study: Study, key: str, given: Parameters, identities: Identities) -> PlannedRun:
-    """One run of a scenario.
-
-    Args:
-        study: the study of the run.
-        key: key of its scenario.
-        given: parameters with ``duration_s``, without the computed ones.
-        identities: makes its identity.
+    """One run of a scenario, of parameters with ``duration_s`` and without the computed ones.
 
     Raises:
         BdpbenchError: naming file and line, see ``expand_tier``.
@@ -211,9 +195,10 @@ def _script_parameters(values: Values) -> Iterator[tuple[str, Scalar]]:
         elif name in values.parameters:
             yield name, values.parameters[name]
         else:
+            script = values.scenario.network or values.scenario.script
             raise values.error(
                 (*values.base, "arguments", index),
-                f"{name}, which {values.scenario.script} takes, has no value",
+                f"{name}, which {script} takes, has no value",
                 hint="set it under parameters, sweep or cases, or in the topology",
             )
 
@@ -260,6 +245,7 @@ def _network(values: Values) -> Resolved:
     """A run of the script that takes a scenario as study.yaml describes it."""
     values.fallbacks = NETWORK_DEFAULTS
     values.used |= {"sample_s", "queue_sample_s", "substream", "trace"}
+    values.used |= {*values.scenario.arguments}
     packet_bytes = int(values.number("packet_bytes", "the segment size"))
     defaults = values.class_defaults()
     wires = wires_of(values)
@@ -288,15 +274,10 @@ def _network(values: Values) -> Resolved:
         *(pair for i, flow in enumerate(flows) for pair in flow_arguments(i, flow)),
         *source_arguments(sources),
         *change_arguments(changes),
-        *_further(values, flows, sources),
+        *_script_parameters(values),
         ("datadir", OUTPUT_FOLDER),
     ]
-    is_further = (
-        values.has("measured_from_s")
-        or any(wire.reverse_mbps for wire in wires)
-        or any(name in NUMBERED_KEYS for flow in flows for name, _ in flow.more)
-    )
-    name = _script_for(sources, is_further=is_further, has_lan=values.has("lan_mbps"))
+    name = _script_for(values, flows, sources)
     script, path = _script(values.study, name)
     outputs = list(_network_outputs(values, links, flows, sources))
     derived: Parameters = {
@@ -316,14 +297,13 @@ def _network(values: Values) -> Resolved:
     return Translation(values, resolved, links, defaults).resolved(is_more)
 
 
-def _script_for(sources: Sequence[Source], *, is_further: bool, has_lan: bool) -> str:
+def _script_for(values: Values, flows: Sequence[NetworkFlow], sources: Sequence[Source]) -> str:
     """The script that has what a run needs, and no more: a run's id covers all of it."""
-    if has_lan:
-        return LAN_SCRIPT
-    kinds = {source.kind for source in sources}
-    if "tmix" in kinds or is_further:
-        return TMIX_SCRIPT
-    with_web = "packmime" in kinds or any(source.pages for source in sources)
+    if values.scenario.network is not None:
+        return values.scenario.network
+    if any(flow.said.loses for flow in flows):
+        return NUMBERED_SCRIPT
+    with_web = any(source.kind == "packmime" or source.pages for source in sources)
     return WEB_SCRIPT if with_web else NETWORK_SCRIPT
 
 
@@ -333,34 +313,6 @@ def _samples(values: Values) -> Iterator[tuple[str, Scalar]]:
     yield "queue_sample_s", given.get("queue_sample_s", given["sample_s"])
     yield "trace", int(is_traced(values.parameters))
     yield "substream", given["substream"]
-
-
-def _further(
-    values: Values, flows: Sequence[NetworkFlow], sources: Sequence[Source]
-) -> Iterator[tuple[str, Scalar]]:
-    """The time from which both directions are measured, and the wireless LAN."""
-    from_s, mbps = values.optional("measured_from_s"), values.optional("lan_mbps")
-    if from_s is not None:
-        if from_s >= values.duration_s:
-            message = f"measured_from_s is {from_s:g}, but a run ends after {values.duration_s:g} s"
-            raise values.error(values.place_of("measured_from_s"), message)
-        yield "measured_from_s", from_s
-    if mbps is None:
-        return
-    for kind in ("web", "packmime"):
-        if any(source.kind == kind for source in sources):
-            message = f"hosts of kind {kind} need wires, and lan_mbps gives the path a wireless LAN"
-            raise values.error((*values.base, "background"), message)
-    for key in NUMBERED_KEYS:
-        if any(key in dict(flow.more) for flow in flows):
-            message = (
-                f"{key} cannot be told of flows with lan_mbps, whose hosts are on a wireless LAN"
-            )
-            raise values.error((*values.base, "flows"), message)
-    yield "lan_mbps", mbps
-    buffer_pkts = values.optional("lan_buffer_pkts")
-    if buffer_pkts is not None:
-        yield "lan_buffer_pkts", int(buffer_pkts)
 
 
 def _network_outputs(

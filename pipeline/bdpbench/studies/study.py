@@ -7,7 +7,7 @@ descriptions.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -48,34 +48,19 @@ TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
 NETWORK_SCRIPT = "network.tcl"
 WEB_SCRIPT = "network_web.tcl"
 """The same with PackMime and records of web pages, for runs that need these."""
-TMIX_SCRIPT = "network_tmix.tcl"
-"""The same with Tmix, a rate of the reverse direction, measures of both, and numbered packets."""
-LAN_SCRIPT = "network_lan.tcl"
-"""The same with a wireless LAN at the end of the path."""
-OWN_SCRIPTS = (NETWORK_SCRIPT, WEB_SCRIPT, TMIX_SCRIPT, LAN_SCRIPT)
+NUMBERED_SCRIPT = "network_tmix.tcl"
+"""The same with flows that lose packets by their numbers, among others."""
+OWN_SCRIPTS = (NETWORK_SCRIPT, WEB_SCRIPT, NUMBERED_SCRIPT)
 """Scripts of scenarios that name none; planning selects one by what a run needs."""
 DURATION_ARGUMENT = "duration_s"
 
 Duration = Annotated[float, Field(ge=LEAST_DURATION_S, le=MOST_TIME_S, allow_inf_nan=False)]
 OtclClass = Annotated[str, Field(pattern=r"^[A-Z][A-Za-z0-9_/]*$", max_length=MOST_NAME)]
 
+ScriptName = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\.tcl$")]
+
 ClassDefaults = dict[OtclClass, dict[VariableName, Variable]]
 """ns-2 class → variable → number, or the parameter whose value it gets."""
-
-
-def _known(words: Mapping[str, str], value: dict[str, Any]) -> WithJsonSchema:
-    """For editors: a mapping whose known keys have descriptions, and others are allowed."""
-    properties = {name: {**value, "description": text} for name, text in words.items()}
-    return WithJsonSchema(
-        {"type": "object", "properties": properties, "additionalProperties": value}
-    )
-
-
-_SCALARS = ["integer", "number", "string"]
-_COMMON = {name: each.description for name, each in COMMON.items()}
-_SETTINGS = {
-    name: each.text for kind in QUEUE_KINDS.values() for name, each in kind.parameters.items()
-}
 
 
 class QueueDeclaration(Strict):
@@ -88,7 +73,7 @@ class QueueDeclaration(Strict):
         "", description="Folder of a queue of one's own, from that of the study, instead of a kind"
     )
     label: Label = Field("", description="Name in tables and plots; its key if absent")
-    settings: Annotated[dict[ParameterName, Number], _known(_SETTINGS, {"type": _SCALARS})] = Field(
+    settings: dict[ParameterName, Number] = Field(
         default_factory=dict, description="Parameter of its kind or folder → value"
     )
 
@@ -101,13 +86,10 @@ class QueueDeclaration(Strict):
         return self
 
 
-ParameterValues = Annotated[dict[ParameterName, Scalar], _known(_COMMON, {"type": _SCALARS})]
+ParameterValues = dict[ParameterName, Scalar]
 """Parameter → value, all of them declared."""
 
-ParameterGrid = Annotated[
-    dict[ParameterName, list[Scalar]],
-    _known(_COMMON, {"type": "array", "items": {"type": _SCALARS}}),
-]
+ParameterGrid = dict[ParameterName, list[Scalar]]
 """Parameter → values, all of them declared."""
 
 
@@ -121,8 +103,7 @@ class Topology(Strict):
     bottlenecks: list[Bottleneck] = Field(
         default_factory=list,
         max_length=100,
-        description="The bottlenecks of a chain, in order; if absent, one bottleneck with the "
-        "values of the parameters",
+        description="Those of a chain, in order; if absent, there is one, of the parameters",
     )
 
 
@@ -143,17 +124,18 @@ class Scenario(Strict):
     description: str = ""
     section: Label = Field("", description="Section of the paper, e.g. 4.1.3.1")
     figures: list[Label] = Field(
-        default_factory=list,
-        description="Figures of the paper that it shows: numbers, or words such as Table 1",
+        default_factory=list, description="Those of the paper: numbers, or words such as Table 1"
     )
-    script: Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*\.tcl$")] = Field(
+    script: ScriptName = Field(
         NETWORK_SCRIPT, description="Script under tcl/ of the study's folder or of bdpbench"
+    )
+    network: ScriptName | None = Field(
+        None, description="Script that sources network.tcl and takes more than it, in its place"
     )
     topology: Key
     arguments: list[ParameterName] = Field(
         default_factory=list,
-        description="Parameters that the script takes, each as -name value; duration_s, the "
-        "defaults, the flows, the output folder and parameters of network.tcl need not be listed",
+        description="Parameters that the script takes, each as -name value, but for duration_s",
     )
     parameters: ParameterValues = Field(
         default_factory=dict, description="Parameter → value, in addition to those of the topology"
@@ -176,26 +158,17 @@ class Scenario(Strict):
     outputs: Key | None = Field(None, description="Name of a set under output_sets")
     summary: list[str] = Field(
         default_factory=list,
-        description="Metrics that the report plots over the sweep, in addition to those with "
-        "published numbers",
+        description="Metrics that the report plots, beside those with published numbers",
     )
     tradeoffs: list[Annotated[list[str], Field(min_length=2, max_length=2)]] = Field(
         default_factory=list,
-        description="Pairs of metrics that the report draws against each other: the one of the "
-        "horizontal axis, and that of the vertical axis",
+        description="Pairs of metrics that the report draws against each other, x and y",
     )
-    question: str = Field(
-        "",
-        description="What the scenario is to answer: the report begins with it, and with the "
-        "sentences and charts of its answers",
-    )
+    question: str = Field("", description="What the report begins with, beside its answers")
     answers: list[str] = Field(
         default_factory=list, max_length=2, description="Metrics that answer the question"
     )
-    time_series: bool = Field(
-        True,
-        description="Whether reports show its runs over time; false keeps a large report small",
-    )
+    time_series: bool = Field(True, description="Whether reports show its runs over time")
     tiers: dict[TierName, list[TierEntry]] = Field(description="Tier → the runs that it holds")
 
     @model_validator(mode="after")

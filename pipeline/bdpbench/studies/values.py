@@ -1,6 +1,7 @@
 """The values of a run's parameters, parts of its scenario with these values, the run resolved.
 
-Nothing in a run is ignored, contradicted, or more than ns-2 can hold. A parameter reaches ns-2 as
+Nothing in a run is ignored, contradicted, or more than ns-2 can hold: what is wrong is refused by a
+BdpbenchError that names file and line. A parameter reaches ns-2 as
 an argument of the script, by a reference in a flow or in class defaults, or by setting variables of
 an agent. Otherwise it has to be declared nominal, so that only metrics and labels read it.
 """
@@ -16,9 +17,10 @@ from typing import TypeVar
 from bdpbench.contracts.plan import AgentUse, Output, Parameters, Scalar, format_value
 from bdpbench.contracts.yaml_files import Location, Strict
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.parts import Background, Flow, Protocol
+from bdpbench.studies.parts import Background, Bottleneck, Flow, OwnSource, Protocol
 from bdpbench.studies.queues import HEADER_BYTES
 from bdpbench.studies.study import DURATION_ARGUMENT, NETWORK_SCRIPT, Study
+from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 from bdpbench.units import BITS_PER_BYTE, MOST_VARIABLE, MOST_WINDOW_PKTS
 
 Part = TypeVar("Part", bound=Strict)
@@ -53,15 +55,10 @@ class Route:
 
 @dataclass(frozen=True)
 class Sender:
-    """A flow, or the sender of background traffic.
+    """A flow, or the sender of background traffic, of the protocol with a key.
 
-    Attributes:
-        key: key of its protocol.
-        protocol: its agent, sink, linux and record.
-        settings: variables of its agent, including those that parameters set.
-        defaults: class defaults of the run, by ns-2 class.
-        start_s: s.
-        access_delay_ms: one way, ms; None if only the script knows it.
+    ``settings`` includes the variables that parameters set; ``defaults`` are those of the run's
+    classes; ``access_delay_ms``, one way, is None if only the script knows it.
     """
 
     key: str
@@ -96,14 +93,8 @@ class Sender:
 class Values:
     """The values of a run's parameters, which remember which of them were used.
 
-    Attributes:
-        study: the study of the run.
-        key: key of its scenario.
-        scenario: its scenario.
-        base: place of the scenario in study.yaml.
-        parameters: name → value, as the study gives them, with ``duration_s``.
-        fallbacks: name → value of parameters that the study need not give.
-        used: parameters that were looked up, so that they have an effect.
+    ``parameters`` are those that the study gives, with ``duration_s``, and ``fallbacks`` those that
+    it need not give; ``base`` is the place of the scenario in study.yaml.
     """
 
     def __init__(self, study: Study, key: str, parameters: Parameters) -> None:
@@ -143,11 +134,7 @@ class Values:
         return self.parameters.get(name, self.fallbacks.get(name))
 
     def number(self, name: str, meaning: str) -> float:
-        """A parameter that is a number.
-
-        Raises:
-            BdpbenchError: when the run does not have it, saying where it could be set.
-        """
+        """A parameter that is a number."""
         value = self.get(name)
         if value is None:
             raise self.error(
@@ -164,11 +151,7 @@ class Values:
         return None if value is None else float(value)
 
     def of(self, value: Scalar, location: Location) -> Scalar:
-        """A value, or that of the parameter that it refers to.
-
-        Raises:
-            BdpbenchError: when the run has no such parameter.
-        """
+        """A value, or that of the parameter that it refers to."""
         if not isinstance(value, str) or not value.startswith("$"):
             return value
         name = value[1:]
@@ -182,11 +165,7 @@ class Values:
         return self.parameters[name]
 
     def number_of(self, value: Scalar, location: Location) -> float:
-        """The same for a number of ns-2.
-
-        Raises:
-            BdpbenchError: as ``of``, and for a word or a number that ns-2 cannot hold.
-        """
+        """The same for a number of ns-2."""
         number = self.of(value, location)
         if isinstance(number, str):
             raise self.error(location, f"expected a number, got {number!r}")
@@ -195,11 +174,7 @@ class Values:
         return float(number)
 
     def settled(self, part: Part, location: Location) -> Part:
-        """A part of the study with values in place of the parameters that it names.
-
-        Raises:
-            BdpbenchError: when the run has no such parameter, or its value is out of range.
-        """
+        """A part of the study with values in place of the parameters that it names."""
         values = part.model_dump(exclude_unset=True)
         changed = {name: self._inside(value, (*location, name)) for name, value in values.items()}
         if changed == values:
@@ -218,11 +193,7 @@ class Values:
         return value
 
     def protocol(self, key: str, location: Location) -> Protocol:
-        """A protocol of the study.
-
-        Raises:
-            BdpbenchError: with a suggestion, when the study does not have it.
-        """
+        """A protocol of the study."""
         self.study.require(location, key, self.study.protocols, "protocol")
         return self.study.protocols[key]
 
@@ -252,11 +223,7 @@ class Values:
         return (*(self.base if own else ()), "defaults", name, *variable)
 
     def sink_of(self, sink: str, location: Location) -> str:
-        """The class of a receiver, as ``delayed_acks`` of the run selects it.
-
-        Raises:
-            BdpbenchError: for a class that does not exist both with and without delayed ACKs.
-        """
+        """The class of a receiver, as ``delayed_acks`` of the run selects it."""
         delays = self.get("delayed_acks")
         if delays is None:
             return sink
@@ -270,12 +237,7 @@ class Values:
         return _DELAYING[plain] if delays == "on" else plain
 
     def route_of(self, said: Flow | Background, location: Location, links: int) -> Route:
-        """The path of a flow or of background traffic over a chain of bottlenecks.
-
-        Raises:
-            BdpbenchError: for a bottleneck that the chain does not have, or a path whose last
-                bottleneck precedes its first.
-        """
+        """The path of a flow or of background traffic over a chain of bottlenecks."""
         first = int(said.enters)
         last = links if said.leaves is None else int(said.leaves)
         have = "is one bottleneck" if links == 1 else f"are {links} bottlenecks"
@@ -298,11 +260,7 @@ class Values:
             raise self.error((*location, "stagger_s"), f"{_NO_EFFECT}{message}", hint=hint)
 
     def starts_of(self, said: Flow | Background, location: Location, what: str) -> Iterator[float]:
-        """When the flows or sources of one kind start, s.
-
-        Raises:
-            BdpbenchError: for a time after the end of the run, or a stop before the start.
-        """
+        """When the flows or sources of one kind start, s."""
         ends = f"but a run ends after {self.duration_s:g} s"
         stop_s = getattr(said, "stop_s", None)
         for number in range(int(said.count)):
@@ -326,14 +284,8 @@ class Values:
 class Resolved:
     """A run resolved: what its script gets and writes.
 
-    Attributes:
-        script: the script, as plans name it.
-        path: its path.
-        argv: arguments of the script.
-        outputs: files that it writes, and the tables that they become.
-        flows: flows of the run.
-        senders: the senders that decide how ns-2 behaves.
-        derived: parameters that follow from others, for metrics and labels.
+    ``script`` is its name in plans; ``senders`` decide how ns-2 behaves; ``derived`` are parameters
+    that follow from others, for metrics and labels.
     """
 
     script: str
@@ -345,6 +297,12 @@ class Resolved:
     derived: Parameters
 
 
+def further(said: Flow | Bottleneck | OwnSource) -> Iterator[tuple[str, Scalar]]:
+    """Keys and values of what only the script of the scenario's ``network:`` takes."""
+    for name, value in said.arguments.items():
+        yield name, " ".join(map(format_value, value)) if isinstance(value, list) else value
+
+
 def argument_words(pairs: Sequence[tuple[str, Scalar]]) -> list[str]:
     """Keys and values as a script gets them: ``-key value``."""
     return [text for name, value in pairs for text in (f"-{name}", format_value(value))]
@@ -353,7 +311,7 @@ def argument_words(pairs: Sequence[tuple[str, Scalar]]) -> list[str]:
 # ---------------------------------------------------------------- checks of a run
 
 _RTTS = ("rtt_ms", "rtt_1_ms", "rtt_2_ms")
-_FLOW_PARAMETERS = ("protocol", "protocol_1", "protocol_2", "access_delay_ms", "flow2_start_s")
+_FLOW_PARAMETERS = (*PROTOCOL_PARAMETERS, "access_delay_ms", "flow2_start_s", "flows")
 _STEP_S = 0.01
 _SET_BY_KEYS = {"segsize_": "packet_bytes", "segsperack_": "delayed_acks"}
 
@@ -363,14 +321,7 @@ def check_run(
 ) -> None:
     """Refuse a run that ns-2 cannot simulate as the study describes it.
 
-    Args:
-        values: parameters of the run as the study gives them, with those that were used.
-        parameters: the same with the computed ones.
-        flows: flows of the run.
-        senders: all its TCP senders.
-
-    Raises:
-        BdpbenchError: naming file and line, and what would help.
+    ``parameters`` are those of ``values`` with the computed ones, ``senders`` all that are of TCP.
     """
     given = values.parameters.get("flows", len(flows))
     if given != len(flows):
@@ -418,7 +369,6 @@ def _without_effect(values: Values, name: str, *, is_network: bool) -> tuple[str
             f"no flow of {key} uses it",
             f"write ${name} where a flow of the scenario should use it",
         ),
-        (name == "flows", f"no flow of {key} uses it", "write count: $flows at a flow"),
         (
             name == "packet_bytes",
             not_taken,
@@ -483,14 +433,7 @@ def check_network(
 ) -> None:
     """Refuse settings without effect in a run of ``tcl/network.tcl``.
 
-    Args:
-        values: parameters of the run.
-        defaults: class defaults that study and scenario give.
-        senders: all TCP senders of the run.
-        marks: whether a queue of the run can mark packets.
-
-    Raises:
-        BdpbenchError: naming where the values are given.
+    ``defaults`` are those that study and scenario give; ``marks``: whether a queue marks packets.
     """
     # The resolution in files is 0.01 s.
     for name in ("sample_s", "queue_sample_s"):

@@ -55,7 +55,7 @@ class ParameterDeclaration(Strict):
     )
     label: Label = Field(
         "",
-        description="Name of a run in a sweep, with {} for the value: alpha {} packets",
+        description='Name of a run in a sweep, with {} for the value: alpha {} packets; "": none',
     )
     type: Literal["number", "integer", "word", "protocol", "queue"] = Field(
         "number", description="Type of its values; for a protocol or a queue, its key"
@@ -134,11 +134,6 @@ _COMMON: Mapping[str, tuple[str | dict[str, Any], str, str]] = {
     "protocol_2": ("protocol", "Protocol of the second flow", ""),
     "flow2_start_s": ("time", "Start of the second flow, s", "second flow at {} s"),
     "bottleneck_mbps": ("rate", "Bottleneck rate, Mbit/s", "{} Mbit/s"),
-    "reverse_mbps": (
-        "rate",
-        "Rate of the bottleneck in the reverse direction, Mbit/s",
-        "{} Mbit/s in reverse",
-    ),
     "bottleneck_delay_ms": (
         "delay",
         "One-way propagation delay of the bottleneck, ms",
@@ -190,17 +185,6 @@ _COMMON: Mapping[str, tuple[str | dict[str, Any], str, str]] = {
         "Packets that the queue of a sender's access link holds",
         "access buffer {} packets",
     ),
-    "lan_mbps": (
-        "rate",
-        "Data rate of a wireless LAN, 802.11g, whose base station is the last router and whose "
-        "stations are the hosts there, Mbit/s",
-        "wireless LAN {} Mbit/s",
-    ),
-    "lan_buffer_pkts": (
-        "count",
-        "Packets that the base station and each station hold for the wireless LAN",
-        "LAN buffer {} packets",
-    ),
     "queue": ({"type": "queue"}, "Queue of the bottleneck", "{}"),
     "ecn": ("switch", "Whether senders, receivers and queues use ECN", "ECN {}"),
     "delayed_acks": ("switch", "Whether receivers delay ACKs", "delayed ACKs {}"),
@@ -222,11 +206,6 @@ _COMMON: Mapping[str, tuple[str | dict[str, Any], str, str]] = {
     "flows": ({**_KINDS["count"], "maximum": MOST_FLOWS}, "Number of flows", "{} flows"),
     "sample_s": ("interval", "Sampling interval of cwnd, s", "a sample every {} s"),
     "queue_sample_s": ("interval", "Sampling interval of the queue, s", ""),
-    "measured_from_s": (
-        "time",
-        "Start of the time over which both directions are measured, s",
-        "",
-    ),
     "substream": (
         {**_KINDS["count"], "maximum": MOST_SUBSTREAM},
         "Substream of ns-2's random number generator",

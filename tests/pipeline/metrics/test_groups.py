@@ -283,27 +283,3 @@ def test_the_mean_over_repetitions_needs_all_of_them() -> None:
         metrics.filter(pl.col("run_id") != "r2"), runs, definitions=REPETITIONS
     )
     assert _found(missing) == []
-
-
-def test_gain_and_loss_over_the_baseline() -> None:
-    def run(first: str, second: str, load: float) -> dict[str, Any]:
-        return _run(
-            f"{first}{second}{load}", "impact", protocol_1=first, protocol_2=second, load=load
-        )
-
-    runs = [run("A", "A", 1), run("A", "B", 1), run("A", "C", 1), run("A", "B", 2)]
-    first = _metrics("first_source_goodput", runs, [4.0, 3.0, None, 9.0])
-    second = _metrics("second_source_goodput", runs, [5.0, 6.0, 0.0, 9.0])
-    found = dict(
-        ((run_id, metric), value)
-        for run_id, metric, value in _found(measure_groups(pl.concat([first, second]), runs))
-    )
-    # A load without its baseline has no value.
-    assert found == {
-        ("AA1", "second_source_gain"): 1.0,
-        ("AB1", "second_source_gain"): 1.2,
-        ("AC1", "second_source_gain"): 0.0,
-        ("AA1", "first_source_left"): 1.0,
-        ("AB1", "first_source_left"): 0.75,
-        ("AC1", "first_source_left"): None,
-    }

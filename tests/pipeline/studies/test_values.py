@@ -45,9 +45,7 @@ def test_ecn_is_on_everywhere_or_nowhere(study_file: WriteStudy) -> None:
     assert (pairs["-default.Agent/TCP.ecn_"], pairs["-link.0.queue.setbit_"]) == ("1", "1")
 
 
-@pytest.mark.parametrize(
-    ("key", "value"), [("drop_packet", 7), ("reverse_mbps", 4), ("measured_from_s", 1)]
-)
+@pytest.mark.parametrize(("key", "value"), [("drop_packet", 7), ("buffer_ms", 4)])
 def test_a_script_of_its_own_refuses_what_it_does_not_take(
     own_script: Callable[..., Path], key: str, value: int
 ) -> None:

@@ -337,7 +337,7 @@ def test_a_change_of_a_script_changes_its_runs_alone(tree: Path, before: Found, 
         "network.tcl",
         "network_web.tcl",
         "network_tmix.tcl",
-        "network_lan.tcl",
+        "tcpeval/network_lan.tcl",
     }  # those that source it
     assert {run[0] for run in changed(before, ids)} == users
 

@@ -194,14 +194,14 @@ def simulated(
 ) -> Callable[..., Simulated]:
     """Plan and simulate the only run of a scenario; each run is simulated only once.
 
-    ``arguments`` are other arguments of the script than the planned ones, and None leaves out all
+    ``argv`` has other arguments of the script than the planned ones, and None leaves out all
     that begin with a name.
     """
 
     @functools.cache
     def simulate(text: str) -> Simulated:
         scenario = json.loads(text)
-        arguments = scenario.pop("arguments", {})
+        arguments = scenario.pop("argv", {})
         (run,) = planned(**scenario)
         folder = tmp_path_factory.mktemp("run")
         (folder / "out").mkdir()

@@ -303,15 +303,6 @@ def test_each_source_records_its_own(simulated: Run) -> None:
     assert objects == {("background:1", "3"), ("background:2", "2")}
 
 
-def test_pages_are_measured(simulated: Run) -> None:
-    run = recorded(simulated)
-    values = measured(run)
-    times = [end - start for start, end, _, _ in pages(run)]
-    assert values["finished_pages", "run"] == len(times)
-    assert values["mean_page_response_time", "run"] == pytest.approx(sum(times) / len(times))
-    assert values["mean_page_objects", "run"] == 3
-
-
 def test_other_runs_keep_their_script(planned: Planned) -> None:
     runs = [
         planned(parameters=ALONE, flows=[], background=[source])[0]

@@ -9,8 +9,8 @@ from typing import Any
 import polars as pl
 import pytest
 
+from bdpbench.contracts.paths import config_dir
 from bdpbench.metrics import definitions_for, measure_run
-from bdpbench.studies.load import find_study
 from bdpbench.trace import read_output
 
 LINK = "link:bottleneck"
@@ -26,8 +26,8 @@ SCENARIO: dict[str, Any] = {
 }
 
 
-def measured(run: Any) -> dict[tuple[str, str], Any]:
-    """Metric and subject → value, from the files that the run wrote."""
+def measured(run: Any, study: str = "studies/zhang2006") -> dict[tuple[str, str], Any]:
+    """Metric, also of a study, and subject → value, from the files that the run wrote."""
     parts = defaultdict(list)
     for each in run.run["outputs"]:
         if each["table"] != "packets":
@@ -36,10 +36,9 @@ def measured(run: Any) -> dict[tuple[str, str], Any]:
             path = run.folder / each["file"]
             parts[each["table"]].append(read_output(path, each["table"], names=names, **keys))
     tables = {name: pl.concat(frames) for name, frames in parts.items()}
-    definitions = definitions_for(find_study("zhang2006"))
-    frame = measure_run(
-        run.run["parameters"], tables, run_id="r", scenario="s", definitions=definitions
-    )
+    definitions = definitions_for(config_dir() / study)
+    parameters = run.run["parameters"]
+    frame = measure_run(parameters, tables, run_id="r", scenario="s", definitions=definitions)
     return {(row["metric"], row["subject"]): row["value"] for row in frame.to_dicts()}
 
 

@@ -9,9 +9,10 @@ import pytest
 from tests.pipeline.studies.network.conftest import Planned, Simulated
 from tests.pipeline.studies.network.test_background import ALONE, sent
 from tests.pipeline.studies.network.test_measured import measured
-from tests.pipeline.studies.network.test_tmix import DRAWN
+from tests.pipeline.studies.network.test_tmix import DRAWN, TMIX, drawn
 
 Run = Callable[..., Simulated]
+MEASURED = {**TMIX, "arguments": ["measured_from_s"], "declared": ["measured_from_s"]}
 
 
 def test_a_flow_loses_the_packets_that_it_is_told(simulated: Run) -> None:
@@ -33,9 +34,11 @@ def test_a_flow_loses_the_packets_that_it_is_told(simulated: Run) -> None:
 def test_a_milestone_is_when_the_receiver_has_all_packets(
     simulated: Run, protocol: str, more: dict[str, Any]
 ) -> None:
-    flow = {"protocol": protocol, "milestones": True, **more}
-    run = simulated(parameters={"protocol": None}, flows=[flow], duration_s=3)
-    values = measured(run)
+    flow = {"protocol": protocol, "arguments": {"milestones": 1}, **more}
+    run = simulated(
+        network="network_tmix.tcl", parameters={"protocol": None}, flows=[flow], duration_s=3
+    )
+    values = measured(run, "tcpeval")
     for number in (10, 100, 1000):
         came = {e.seq: e.time_s for e in reversed(run.data("r"))}
         last_s = max(came[seq] for seq in range(1, number + 1))
@@ -62,7 +65,8 @@ def test_a_source_gets_what_was_acknowledged_since_the_measured_time(simulated: 
         # On a path of its own, with the same vectors.
         {**DRAWN, "draw": 1, "load": 0.2, "acceptor_delays_ms": [9]},
     ]
-    run = simulated(parameters=parameters, flows=[], background=sources, duration_s=6)
+    background = list(map(drawn, sources))
+    run = simulated(**MEASURED, parameters=parameters, background=background, duration_s=6)
     for index in (0, 1):
         arrived = [
             e for e in run.events
@@ -73,7 +77,7 @@ def test_a_source_gets_what_was_acknowledged_since_the_measured_time(simulated: 
         assert 0.9 * late <= goodput <= 1.02 * late
     near, far = (set(starts_of(run, index)) for index in (0, 1))
     assert len(near & far) >= 0.9 * len(near)
-    values = measured(run)
+    values = measured(run, "tcpeval")
     assert values["first_source_goodput", "run"] == run.facts["run", "background_0_goodput"]
     assert values["second_source_goodput", "run"] == run.facts["run", "background_1_goodput"]
 
@@ -86,11 +90,9 @@ def starts_of(run: Simulated, index: int) -> list[str]:
 
 def test_all_data_that_is_acknowledged_counts(simulated: Run) -> None:
     """From 0 s on, the goodput is the whole of the acceptors' data when all of it has arrived."""
-    source = {**DRAWN, "load": 0.1, "draw": 1}
-    run = simulated(
-        parameters={**ALONE, "measured_from_s": 0}, flows=[], background=[source, source],
-        duration_s=20,
-    )  # fmt: skip
+    source = drawn({**DRAWN, "load": 0.1, "draw": 1})
+    parameters = {**ALONE, "measured_from_s": 0}
+    run = simulated(**MEASURED, parameters=parameters, background=[source] * 2, duration_s=20)
     got = {
         (e.flow, e.uid) for e in run.events
         if (e.event, e.link, e.kind) == ("-", (0, 1), "tcp") and e.size > 40
@@ -101,6 +103,8 @@ def test_all_data_that_is_acknowledged_counts(simulated: Run) -> None:
 
 def test_runs_without_these_keys_keep_their_script(planned: Planned) -> None:
     (plain,) = planned(flows=[{}])
-    (told,) = planned(flows=[{"milestones": True}])
+    (told,) = planned(flows=[{"loses": [3]}])
     assert (plain["script"], told["script"]) == ("network.tcl", "network_tmix.tcl")
+    own = {"flows": [{"arguments": {"milestones": 1}}], "network": "network_tmix.tcl"}
+    (told,) = planned(**own)
     assert told["parameters"]["milestones_1"] == 1

@@ -13,22 +13,26 @@ Run = Callable[..., Simulated]
 # A connection that tcl/lib/tmix.tcl is given: two requests of 300 bytes, 50 ms later a response
 # each, of 5,000 and of 2,000 bytes.
 ONE = "S,500000,1000,I:0:0:300,A:0:50000:5000,I:0:20000:300,A:0:50000:2000"
-ENDS: dict[str, Any] = {
-    "kind": "tmix",
-    "protocol": "Sack",
-    "acceptor_delays_ms": [4],
-    "initiator_delays_ms": [6],
-}
 # The bottleneck of 8 Mbit/s is offered 4.
 DRAWN: dict[str, Any] = {
-    **ENDS,
+    "acceptor_delays_ms": [4],
+    "initiator_delays_ms": [6],
+    "protocol": "Sack",
     "load": 0.5,
-    "exchanges": {"mean": 1},
-    "request_bytes": {"mean": 300},
-    "response_bytes": {"distribution": "pareto", "mean": 9000, "shape": 1.5},
-    "server_pause_s": {"mean": 0.01},
-    "think_s": {"mean": 0.01},
+    "segment_bytes": "$packet_bytes",
+    "exchanges": "constant",
+    "exchanges_mean": 1,
+    "request_size": "constant",
+    "request_size_mean_bytes": 300,
+    "response_size": "pareto",
+    "response_size_mean_bytes": 9000,
+    "response_size_shape": 1.5,
+    "server_pause": "constant",
+    "server_pause_mean_s": 0.01,
+    "think": "constant",
+    "think_mean_s": 0.01,
 }
+TMIX: dict[str, Any] = {"network": "network_tmix.tcl", "flows": []}
 
 
 # Arguments about vectors that are drawn.
@@ -40,17 +44,22 @@ def tmix(
     simulated: Run, source: dict[str, Any], vectors: str = "", scale: float = 1, **parameters: Any
 ) -> Simulated:
     """A run with only this background traffic, whose vectors may be given instead of drawn."""
-    arguments: dict[str, str | None] = {}
+    argv: dict[str, str | None] = {}
     if vectors:
-        arguments = {f"background.0.{name}": None for name in OF_DRAWN}
-        arguments |= {"background.0.vectors": vectors, "background.0.scale": f"{scale:g}"}
+        argv = {f"background.0.{name}": None for name in OF_DRAWN}
+        argv |= {"background.0.vectors": vectors, "background.0.scale": f"{scale:g}"}
     return simulated(
+        **TMIX,
         parameters={**ALONE, **parameters},
-        flows=[],
-        background=[source],
+        background=[drawn(source)],
         duration_s=3,
-        arguments=arguments,
+        argv=argv,
     )
+
+
+def drawn(arguments: dict[str, Any]) -> dict[str, Any]:
+    """A source of these arguments."""
+    return {"kind": "tmix", "arguments": arguments}
 
 
 def ways(run: Simulated) -> list[list[Event]]:
@@ -109,7 +118,6 @@ def test_drawn_vectors_offer_the_load_and_repeat(simulated: Run) -> None:
     offered = 4e6 * 3 / 8
     assert 0.7 * offered < sum(e.size for e in there if e.size > 40) <= 1.001 * offered
     assert run.run["argv"][run.run["argv"].index("-background.0.offered_mbps") + 1] == "4"
-    assert objects(tmix(simulated, {**DRAWN, "start_within_s": 0.0})) == objects(run)
     assert objects(tmix(simulated, DRAWN, substream=2)) != objects(run)
 
 
@@ -155,7 +163,7 @@ def test_sources_that_share_a_draw_have_the_same_vectors(simulated: Run) -> None
         {**DRAWN, "draw": 1, "load": 0.2},
         {**DRAWN, "draw": 1, "load": 0.2, "protocol": "Reno"},
     ]
-    run = simulated(parameters=ALONE, flows=[], background=sources, duration_s=3)
+    run = simulated(**TMIX, parameters=ALONE, background=list(map(drawn, sources)), duration_s=3)
     starts: dict[str, list[str]] = {}
     for _, subject, start_s, *_ in run.rows("transfers.out"):
         starts.setdefault(subject, []).append(start_s)

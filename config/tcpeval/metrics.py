@@ -11,11 +11,21 @@ from typing import Any
 
 import polars as pl
 
-from bdpbench.metrics import fairness
-from bdpbench.metrics.definition import Window, flow_metric, group_metric, link_metric, run_metric
-from bdpbench.metrics.groups import Group, Row
+from bdpbench.metrics import (
+    FlowView,
+    Group,
+    LinkView,
+    Row,
+    RunView,
+    Window,
+    fairness,
+    flow_metric,
+    group_metric,
+    link_metric,
+    run_metric,
+)
 from bdpbench.metrics.series import known_mean, nth, number
-from bdpbench.metrics.views import FlowView, LinkView, RunView, View
+from bdpbench.metrics.views import View
 
 _SUITE = "IRTF's common TCP evaluation suite (2014), section"
 _MEASURED = "from measured_from_s to the end"

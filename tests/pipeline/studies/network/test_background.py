@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from tests.pipeline.studies.network.conftest import Event, Planned, Simulated
-from tests.pipeline.studies.network.test_measured import measured
 
 Run = Callable[..., Simulated]
 Ask = Callable[..., list[str]]

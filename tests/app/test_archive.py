@@ -183,9 +183,6 @@ def test_figures_and_tables_are_exported(
     assert {path: path.read_bytes() for path in tables} == tables
     check_refused(bdpbench(*published, "--tier", "paper"), "is the quick tier")
     check_refused(bdpbench("report", str(published_once)), "is published and has its report")
-    (out / "paper.tex").write_text("my paper")
-    check_refused(bdpbench(*export), "was changed since it was exported")
-    assert (out / "paper.tex").read_text() == "my paper"
     said_by(bdpbench("report", "-o", str(tmp_path / "report.html")))
     assert "<!doctype html>" in (tmp_path / "report.html").read_text()
 
@@ -203,18 +200,17 @@ def test_of_a_study_outside_the_checkout_only_what_was_read_is_archived(
     archive = tmp_path / "a.zip"
     done = bdpbench("archive", str(folder), "-o", str(archive))
     said_by(done)
-    assert f"{folder}: earlier.zip, tcl/ is not in the archive" in done.stderr
+    assert f"{folder}: earlier.zip, tcl is not in the archive" in done.stderr
     with zipfile.ZipFile(archive) as found:
         place = "source/config/studies/dumbbell"
         assert found.read(f"{place}/study.yaml") == (folder / "study.yaml").read_bytes()
         assert not {f"{place}/earlier.zip", f"{place}/tcl/own.tcl"} & {*found.namelist()}
-        assert json.loads(found.read("plan.json"))["folder"] == "config/studies/dumbbell"
         _tells_of_no_machine(found, tmp_path)
     said_by(bdpbench("verify", str(archive)))
 
 
 def test_all_files_that_results_depend_on_are_sources() -> None:
-    kept = {name.removeprefix("source/") for name, _ in common_sources()}
+    kept = {name.removeprefix("source/") for name in common_sources()}
     results = (":!reports/published", ":!reports/evaluations", ":!reports/*.png")
     listed = ["git", "ls-files", "-z", *RESULT_SOURCES, *results]
     tracked = subprocess.check_output(listed, cwd=repository_root(), text=True).split("\0")

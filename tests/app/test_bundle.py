@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from bdpbench.app.keep.bundle import Portable, commit_of
-from bdpbench.contracts.paths import relative, repository_root, tcl_dir
-from bdpbench.contracts.plan import Plan, PlannedRun
-from bdpbench.contracts.runs import RunRecord
+from bdpbench.app.keep.tier import commit_of, portable
+from bdpbench.contracts.paths import relative, repository_root
 
 STUDY = Path("/home/someone/studies/mine")
 
@@ -30,37 +27,7 @@ STUDY = Path("/home/someone/studies/mine")
 def test_paths_of_study_and_checkout_are_relative_and_others_keep_their_name(
     path: str, kept: str
 ) -> None:
-    assert Portable("mine", STUDY).path(path) == kept
-
-
-def _run(script: str) -> PlannedRun:
-    return {"run_id": "a", "scenario": "one", "script": script}  # type: ignore[typeddict-item]
-
-
-def test_a_plan_and_a_record_lose_their_folders() -> None:
-    plan: Plan = {  # type: ignore[typeddict-item]
-        "study": "mine",
-        "folder": relative(STUDY),
-        "protocols": {"Mine": {"folder": relative(Path("/home/someone/protocol"))}, "Reno": {}},
-        "queue_folders": {"Short": relative(Path("/home/someone/queue"))},
-        "runs": [_run(relative(STUDY / "tcl" / "own.tcl", tcl_dir())), _run("network.tcl")],
-    }
-    kept = Portable("mine", STUDY).plan(plan)
-    assert "home" not in json.dumps(kept)
-    assert kept["protocols"]["Mine"] == {"folder": "config/studies/mine/protocols/Mine"}
-    assert kept["queue_folders"] == {"Short": "config/studies/mine/queues/Short"}
-    scripts = [run["script"] for run in kept["runs"]]
-    assert scripts == ["../config/studies/mine/tcl/own.tcl", "network.tcl"]
-    files = {f"{STUDY}/tcl/own.tcl": "1", "tcl/lib/args.tcl": "2", "/home/other/b.tcl": "3"}
-    record: RunRecord = {  # type: ignore[typeddict-item]
-        "run_id": "a",
-        "script": {"path": f"{STUDY}/tcl/own.tcl", "files": files},
-    }
-    own = "config/studies/mine/tcl/own.tcl"
-    assert Portable("mine", STUDY).record(record)["script"] == {
-        "path": own,
-        "files": {own: "1", "tcl/lib/args.tcl": "2", "scripts/b.tcl": "3"},
-    }
+    assert portable(path, STUDY) == kept
 
 
 def test_the_commit_is_told_and_whether_sources_differ_from_it(tmp_path: Path) -> None:

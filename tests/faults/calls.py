@@ -14,10 +14,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from bdpbench.app.stages import read_metrics, report_plan
+from bdpbench.contracts.kept import LIST_NAME
 from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.plan import read_plan
-from bdpbench.contracts.reports import read_scorecard
 
 TIMES = ("started", "wall_s", "cpu_s", "max_rss_kib")
 """What `run.json` says of a run that another simulation of it need not repeat."""
@@ -140,13 +138,10 @@ class Workspace:
 
     def report(self) -> bytes:
         """The report of the tier, rendered again."""
-        out = self.results / "again.html"
-        plan, metrics = read_plan(self.tier / "plan.json"), self.tier / "metrics.parquet"
-        scorecard = read_scorecard(self.tier / "scorecard.json")
-        report_plan(plan, read_metrics(metrics), scorecard, self.results / "runs", out)
-        made = out.read_bytes()
-        out.unlink()
-        return made
+        (self.tier / LIST_NAME).unlink()
+        command = [sys.executable, "-P", "-m", "bdpbench", "report"]
+        subprocess.run(command, env=self.environment(), check=True, capture_output=True)
+        return (self.tier / "report.html").read_bytes()
 
     def checksums(self) -> dict[str, str]:
         """Checksums of the tier's files, except the report, which says when its runs were made."""

@@ -20,7 +20,7 @@ from tests.faults.fuzz_files import of_data
 from tests.random_examples import examples
 
 from bdpbench.app.planning import Wanted, prepare
-from bdpbench.app.stages import measure_plan, read_metrics, score_plan, write_metrics
+from bdpbench.app.stages import measure_plan, read_metrics, score_plan
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.contracts.plan import read_plan, write_plan_document
@@ -225,7 +225,7 @@ def test_a_damaged_table_of_metrics_is_whole_or_one_error(tmp_path: Path, seed: 
     path = tmp_path / "metrics.parquet"
     if not path.is_file():
         rows = {name: [None] * 3 for name in METRICS_SCHEMA}
-        write_metrics(pl.DataFrame(rows, schema=METRICS_SCHEMA), path)
+        pl.DataFrame(rows, schema=METRICS_SCHEMA).write_parquet(path)
         path.rename(tmp_path / "whole")
     path.write_bytes(_damaged((tmp_path / "whole").read_bytes(), random.Random(seed)))
     said = told(lambda: read_metrics(path))

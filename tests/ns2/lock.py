@@ -18,7 +18,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from bdpbench.app.keep.published import read_published
+from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.planning import Prepared, Wanted, exclusive, is_finished, prepare
 from bdpbench.app.progress import make_view
 from bdpbench.app.run import Call, execution_of, ready, simulate_missing
@@ -104,7 +104,7 @@ def prove(size: int) -> None:
             fails, or when one of its outputs differs.
     """
     for folder in sorted(PUBLISHED.iterdir()):
-        published = read_published(folder)
+        published = KeptResults(folder)
         of = published.provenance
         prepared = prepare(Wanted(of["study"], of["tier"]))
         pairs = [pair for pair in pairs_of(published.runs, prepared.runs) if is_changed(pair)]

@@ -23,7 +23,6 @@ FLOORS = {
     "metrics": 3,
     "score": 3,
     "pages": 3,
-    "archive": 3,
     "app": 4,
     "cli": 5,
     "interface": 5,

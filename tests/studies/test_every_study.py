@@ -14,8 +14,8 @@ import polars as pl
 import pytest
 from tests.pipeline.pages.conftest import elements
 
+from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.stages import group_metrics
-from bdpbench.archive.results import KeptResults
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.pages.shards import read_shards
 from bdpbench.score import check_expectations, load_expectations, score
@@ -153,7 +153,7 @@ def ids_of_published_runs(study: Any) -> dict[tuple[str, str], str]:
     """Scenario and label → id under which the run was published."""
     return {
         (place["scenario"], place["label"]): run["run_id"]
-        for run in KeptResults(study.published).published_runs
+        for run in KeptResults(study.published).runs
         for place in run["places"]
     }
 
@@ -164,7 +164,7 @@ def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
     runs = study.planned(kept("scorecard.json")["tier"])
     planned = {(run["scenario"], run["label"]): run["run_id"] for run in runs}
     assert ids_of_published_runs(study) == planned
-    runs_of_file = KeptResults(study.published).published_runs
+    runs_of_file = KeptResults(study.published).runs
     assert {run["run_id"] for run in runs_of_file} == set(planned.values())
     alike = {(run["scenario"], run["label"]): run.get("alike", {}) for run in runs}
     for place in (place for run in runs_of_file for place in run["places"]):
@@ -178,7 +178,7 @@ def parts_of_page(report: Path) -> dict[str, str]:
 
 
 def test_published_files_name_these_runs_alone(study: Any, kept: Any) -> None:
-    ids = {run["run_id"] for run in KeptResults(study.published).published_runs}
+    ids = {run["run_id"] for run in KeptResults(study.published).runs}
     card = kept("scorecard.json")
     judged = {run_id for number in card["numbers"] for run_id in number["run_ids"]}
     judged |= {each["run_id"] for claim in card["claims"] for each in claim["evidence"]}

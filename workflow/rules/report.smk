@@ -3,6 +3,12 @@
 # Outputs: <study>/<tier>/metrics.parquet, metrics.csv, scorecard.json, report.html.
 
 
+def study_of_plan(wildcards):
+    """The folder of the study, which a plan names from the checkout."""
+    with open(PLAN, encoding="utf-8") as stream:
+        return os.path.normpath(f"{workflow.basedir}/{json.load(stream)['folder']}")
+
+
 rule report:
     input:
         plan=f"{FOLDER}/plan.json",
@@ -16,5 +22,7 @@ rule report:
         f"{FOLDER}/report.log",
     params:
         cli=CLI,
+        study=study_of_plan,
+        tier=PLAN.parent.name,
     shell:
-        "{params.cli:q} report {input.plan:q} --runs runs -o {output.report:q} > {log:q} 2>&1"
+        "BDPBENCH_RESULTS=$PWD {params.cli:q} report {params.study:q} --tier {params.tier} > {log:q} 2>&1"

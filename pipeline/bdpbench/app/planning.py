@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from bdpbench.app.costs import run_cpu_s
 from bdpbench.app.stages import study_texts, values_path
 from bdpbench.contracts.documents import write_json_atomically
-from bdpbench.contracts.files import known_sha256_of, make_folders, sha256_of
+from bdpbench.contracts.files import known_sha256_of, make_folders
 from bdpbench.contracts.paths import (
     config_dir,
     package_dir,
@@ -68,9 +68,6 @@ if TYPE_CHECKING:
     from bdpbench.metrics import Definition
     from bdpbench.pages.inputs import StudyTexts
 
-# Rooms whose code affects values, verdicts and pages.
-_EVALUATING_ROOMS = ("contracts", "studies", "trace", "metrics", "score", "pages")
-_EVALUATING_MODULES = ("stages.py",)
 # Time requested from a cluster beyond the expected one: the start, and a factor of three.
 _RUNTIME_MIN = 10
 _RUNTIME_FACTOR = 3
@@ -359,21 +356,13 @@ def evaluation_checksum(folder: Path) -> str:
     measured again depends on the digests stored with them. ``reports/published/`` contains results
     and is not included.
     """
-    root = repository_root()
-    rooms = (package_dir() / room for room in _EVALUATING_ROOMS)
-    published = root / "reports" / "published"
+    reports, digest = repository_root() / "reports", hashlib.sha256()
     kinds = (".py", ".yaml", ".csv", ".md", ".html", ".css", ".js")
-    digest = hashlib.sha256()
-    for name in _EVALUATING_MODULES:
-        digest.update(sha256_of(Path(__file__).with_name(name)).encode())
-    for each in (*rooms, root / "reports", folder):
-        for path in sorted(found for found in each.rglob("*") if found.suffix in kinds):
-            if published in path.parents:
-                continue
-            digest.update(f"{path.relative_to(each)}\0{known_sha256_of(path)}\n".encode())
-    atlas = config_dir() / ATLAS_NAME  # which reports name others; archives leave it out
-    if atlas.is_file():
-        digest.update(known_sha256_of(atlas).encode())
+    for each in (package_dir(), reports, folder, config_dir() / ATLAS_NAME):
+        for path in sorted(each.rglob("*")) if each.is_dir() else [each]:
+            is_published = path.is_relative_to(reports / "published")
+            if path.suffix in kinds and path.is_file() and not is_published:
+                digest.update(f"{path.relative_to(each)}\0{known_sha256_of(path)}\n".encode())
     return digest.hexdigest()
 
 

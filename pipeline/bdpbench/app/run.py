@@ -10,10 +10,17 @@ from pathlib import Path
 
 from bdpbench.app.costs import run_cpu_s
 from bdpbench.app.listing import announce_plan, announce_runs
-from bdpbench.app.planning import Prepared, Wanted, exclusive, prepare, write_batches
+from bdpbench.app.planning import (
+    Prepared,
+    Wanted,
+    exclusive,
+    is_finished,
+    prepare,
+    write_batches,
+)
 from bdpbench.app.progress import View, Watch, make_view
 from bdpbench.app.scheduling import Execution, failed_runs, find_profile, run_batches
-from bdpbench.app.stages import SERIES_FOLDER, VALUES_FOLDER, downstream
+from bdpbench.app.stages import SERIES_FOLDER, VALUES_FOLDER
 from bdpbench.app.totals import totals_lines
 from bdpbench.contracts.files import remove_temporaries
 from bdpbench.contracts.plan import PlannedRun, write_plan_document
@@ -121,10 +128,13 @@ def _work(planned: Prepared, execution: Execution, view: View) -> None:
     """
     paths = planned.paths
     failed = simulate_missing(planned, execution, view)
-    if failed is not None and not (execution.keep_going and failed_runs(planned)):
+    is_shown = any(is_finished(paths, run) for run in planned.runs)
+    if failed is not None and not (execution.keep_going and failed_runs(planned) and is_shown):
         raise failed
     if not is_reported(paths.folder, planned.plan, paths.runs):
-        downstream(planned.plan, paths.runs, paths.report)
+        from bdpbench.app.keep.tier import collect, write_tier  # needs polars
+
+        write_tier(planned, collect(planned, allow_partial=True))
     if failed is not None:
         text = f"report of the finished runs: {paths.report}"
         view.tell("partial_report", text, path=str(paths.report))

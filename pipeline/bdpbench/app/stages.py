@@ -17,38 +17,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from bdpbench.contracts.documents import csv_of_frame
-from bdpbench.contracts.files import read_text, write_atomically, write_bytes_atomically
+from bdpbench.contracts.files import read_text
 from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import run_folder
-from bdpbench.contracts.plan import PLAN_NAME, Output, Plan, PlannedRun, Scalar, study_folder
+from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, study_folder
 from bdpbench.contracts.reports import (
     REPORT_NAME,
     check_reported,
-    forget_report,
-    record_report,
-    write_scorecard,
 )
 from bdpbench.contracts.runs import (
     MANIFEST_NAME,
-    METRICS_CSV_NAME,
-    METRICS_NAME,
-    OUTPUT_FOLDER,
     TABLES_FOLDER,
     RunRecord,
     TableManifest,
     read_manifest,
-    read_run,
     read_runs,
 )
-from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard
+from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.errors import BdpbenchError
 
 if TYPE_CHECKING:
     import polars as pl
 
     from bdpbench.metrics import Definition, Value
-    from bdpbench.pages.inputs import ReportInputs, StudyTexts
+    from bdpbench.pages.inputs import StudyTexts
     from bdpbench.pages.texts import Elsewhere
     from bdpbench.studies.parts import Protocol
     from bdpbench.studies.study import Study
@@ -91,17 +83,17 @@ class PlanData:
     Attributes:
         definitions: metric → its definition.
         code: digest of the code that determines values.
+        runs_dir: folder of all runs.
 
     Args:
         plan: content of ``plan.json``.
-        runs_dir: folder of all runs.
     """
 
     def __init__(self, plan: Plan, runs_dir: Path) -> None:
         from bdpbench.metrics import code_of
 
         self.definitions, self.code = definitions_of(plan), code_of(study_folder(plan))
-        self._plan, self._runs_dir = plan, runs_dir
+        self._plan, self.runs_dir = plan, runs_dir
 
     @functools.cached_property
     def _unread(self) -> frozenset[str]:
@@ -113,14 +105,14 @@ class PlanData:
 
     def of(self, run: PlannedRun) -> RunData:
         """The data of a run in its place in the plan."""
-        run_dir = run_folder(self._runs_dir, run["run_id"])
+        run_dir = run_folder(self.runs_dir, run["run_id"])
         return RunData(self._plan["study"], run, run_dir, self.outputs(run["outputs"]))
 
     @functools.cached_property
     def records(self) -> Mapping[str, RunRecord]:
         """Run id → record of the finished runs of the plan."""
         run_ids = sorted({run["run_id"] for run in self._plan["runs"]})
-        return read_runs(run_folder(self._runs_dir, each) for each in run_ids)
+        return read_runs(run_folder(self.runs_dir, each) for each in run_ids)
 
     def finished(self) -> list[PlannedRun]:
         """The runs of the plan that have been simulated and parsed."""
@@ -131,9 +123,27 @@ class PlanData:
             for run in self._plan["runs"]
             if run["run_id"] in self.records
             and holds_outputs(
-                run_folder(self._runs_dir, run["run_id"]), self.outputs(run["outputs"])
+                run_folder(self.runs_dir, run["run_id"]), self.outputs(run["outputs"])
             )
         ]
+
+    def metrics(self) -> pl.DataFrame:
+        """Metrics of the finished runs, without those of several runs together."""
+        import polars as pl
+
+        from bdpbench.metrics import as_metrics, metric_rows
+
+        # Making a frame takes a millisecond, and a row of it takes much less memory than its parts.
+        frames, rows = [], []
+        for run in self.finished():
+            values = self.of(run).measured(self.definitions, self.code)
+            rows += metric_rows(
+                values, self.definitions, run_id=run["run_id"], scenario=run["scenario"]
+            )
+            if len(rows) >= _ROWS_OF_A_FRAME:
+                frames.append(as_metrics(rows))
+                rows = []
+        return pl.concat([*frames, as_metrics(rows)])
 
 
 class RunData(Mapping[str, "pl.LazyFrame"]):
@@ -322,22 +332,7 @@ def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
 
 def measure_single(plan: Plan, runs_dir: Path) -> pl.DataFrame:
     """The same without the metrics of several runs together."""
-    import polars as pl
-
-    from bdpbench.metrics import as_metrics, metric_rows
-
-    data = PlanData(plan, runs_dir)
-    # Making a frame takes a millisecond, and a row of it takes much less memory than its parts.
-    frames, rows = [], []
-    for run in data.finished():
-        values = data.of(run).measured(data.definitions, data.code)
-        rows += metric_rows(
-            values, data.definitions, run_id=run["run_id"], scenario=run["scenario"]
-        )
-        if len(rows) >= _ROWS_OF_A_FRAME:
-            frames.append(as_metrics(rows))
-            rows = []
-    return pl.concat([*frames, as_metrics(rows)])
+    return PlanData(plan, runs_dir).metrics()
 
 
 def with_groups(plan: Plan, metrics: pl.DataFrame) -> pl.DataFrame:
@@ -371,13 +366,6 @@ def _sweeps(folder: Path) -> dict[str, dict[str, list[Scalar]]]:
             if all(isinstance(value, (int, float)) for value in values)
         }
     return sweeps
-
-
-def write_metrics(metrics: pl.DataFrame, path: Path) -> None:
-    """Write the metrics table as parquet, and as CSV for other tools; atomically."""
-    forget_report(path.parent)
-    write_atomically(path, metrics.write_parquet)
-    write_bytes_atomically(path.with_suffix(".csv"), csv_of_frame(metrics))
 
 
 def read_metrics(path: Path) -> pl.DataFrame:
@@ -483,86 +471,3 @@ def elsewhere_of(protocols: Mapping[str, Protocol], study: str = "") -> dict[str
                 shown = Elsewhere(comparison.says, other.title, other.key, label, at)
                 found.setdefault(key, []).append(shown)
     return found
-
-
-def report_inputs(
-    plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path
-) -> ReportInputs:
-    """The inputs of the report and the exports of a plan."""
-    from bdpbench.metrics.groups import over_repetitions
-    from bdpbench.pages.inputs import ReportInputs
-    from bdpbench.studies.load import load_study
-
-    data = PlanData(plan, runs_dir)
-    finished = sorted({run["run_id"] for run in data.finished()})
-    runs = {run["run_id"]: run for run in plan["runs"]}
-    folders = {each: run_folder(runs_dir, each) for each in finished}
-
-    @functools.lru_cache(maxsize=1)
-    def data_of(run_id: str) -> RunData:
-        return data.of(runs[run_id])
-
-    def load_table(run_id: str, table: str) -> pl.LazyFrame | None:
-        return data_of(run_id).charted(table) if run_id in folders else None
-
-    return ReportInputs(
-        plan=plan,
-        metrics=metrics,
-        scorecard=scorecard,
-        definitions=[each.as_document() for each in data.definitions.values()],
-        load_table=load_table,
-        load_series=lambda run_id, bins: data_of(run_id).series(bins),
-        places={
-            run_id: folder.relative_to(runs_dir).as_posix()
-            for run_id, folder in folders.items()
-            if (folder / OUTPUT_FOLDER).is_dir()
-        },
-        run_info={run_id: data.records[run_id] for run_id in folders},
-        study=shown_texts(load_study(study_folder(plan))),
-        repetitions=over_repetitions(metrics, plan["runs"]),
-    )
-
-
-def report_plan(
-    plan: Plan,
-    metrics: pl.DataFrame,
-    scorecard: Scorecard,
-    runs_dir: Path,
-    out: Path,
-    *,
-    with_files: bool = True,
-    one_file: bool = False,
-) -> None:
-    """Write the HTML report of a plan; see ``pages.report.build_report``."""
-    from bdpbench.pages.report import build_report
-
-    forget_report(out.parent)
-    inputs = report_inputs(plan, metrics, scorecard, runs_dir)
-    build_report(inputs, out, with_files=with_files, one_file=one_file)
-
-
-# ------------------------------------------------------------------------- all of these
-
-
-def write_results(
-    plan: Plan, metrics: pl.DataFrame, scorecard: Scorecard, runs_dir: Path, report: Path
-) -> None:
-    """Write metrics and scorecard beside the report, the report, and last their checksums."""
-    from bdpbench.pages.shards import shards_folder
-
-    made = [report.with_name(METRICS_NAME), report.with_name(METRICS_CSV_NAME)]
-    made.append(report.with_name(SCORECARD_NAME))
-    write_metrics(metrics, made[0])
-    write_scorecard(made[2], scorecard)
-    report_plan(plan, metrics, scorecard, runs_dir, report)
-    made += [report, *sorted(shards_folder(report).glob("*")), *report.parent.glob(PLAN_NAME)]
-    record_report(report.parent, plan, runs_dir, made)
-
-
-def downstream(plan: Plan, runs_dir: Path, report: Path) -> None:
-    """Read, measure, judge and report the runs of a plan, whether or not some are missing."""
-    run_ids = sorted({run["run_id"] for run in plan["runs"]})
-    run_dirs = [run_folder(runs_dir, each) for each in run_ids]
-    parse_runs([each for each in run_dirs if read_run(each) is not None], plan)
-    metrics = measure_plan(plan, runs_dir)
-    write_results(plan, metrics, score_plan(plan, metrics), runs_dir, report)

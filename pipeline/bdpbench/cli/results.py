@@ -22,7 +22,7 @@ FORMATS = "svg,pdf"
 
 
 @click.command("report")
-@click.argument("study", required=False, metavar="[STUDY | PLAN_FILE]")
+@study_argument
 @tier_option
 @click.option(
     "--export",
@@ -37,7 +37,6 @@ FORMATS = "svg,pdf"
 @click.option("-o", "--output", type=PATH, help="File for the HTML report.")
 @click.option("--pdf", is_flag=True, help="Print the report as well, with an installed Chromium.")
 @click.option("--one-file", is_flag=True, help="With -o: one file, however many runs there are.")
-@click.option("--runs", "runs_dir", type=PATH, help="Folder of the runs of PLAN_FILE.")
 def report_command(
     study: str | None,
     folder: Path | None,
@@ -45,7 +44,6 @@ def report_command(
     only: tuple[str, ...],
     output: Path | None,
     one_file: bool,
-    runs_dir: Path | None,
     **asked: Any,
 ) -> None:
     """Write the HTML report of STUDY, or its figures and tables as files for papers.
@@ -54,29 +52,16 @@ def report_command(
     runs it needs the folder beside it, except with --one-file.
 
     With --export: every chart of several runs in the width of one column and of two, with its data
-    as CSV and its caption in LaTeX; the scorecard as LaTeX (booktabs), Markdown and CSV; paper.tex,
-    which shows all of them; and captions that name runs, definitions, ns-2 build and commit. --only
-    also selects charts of single runs. STUDY may be a folder that `publish` has written.
-
-    With --runs and -o: the last stages of the workflow for one PLAN_FILE, with metrics and
-    verdicts beside the report.
+    as CSV and its caption in LaTeX; the scorecard as LaTeX (booktabs), Markdown and CSV; and
+    captions that name runs, definitions, ns-2 build and commit. --only also selects charts of
+    single runs. STUDY may be a folder that `publish` has written.
     """
-    if one_file and (output is None or folder is not None or runs_dir is not None):
+    if one_file and (output is None or folder is not None):
         raise click.UsageError("--one-file goes with STUDY and -o FILE alone")
     if output is not None and folder is not None:
         raise click.UsageError("-o is for the HTML report: leave it out, or --export")
     if folder is None and (only or formats is not None):
         raise click.UsageError("--format and --only go with --export")
-    if runs_dir is not None:
-        if folder is not None or asked["pdf"]:
-            raise click.UsageError("--export and --pdf go with STUDY, not with --runs")
-        if study is None or output is None:
-            raise click.UsageError("--runs needs PLAN_FILE and --output")
-        from bdpbench.app.stages import downstream
-        from bdpbench.contracts.plan import read_plan
-
-        downstream(read_plan(Path(study)), runs_dir, output)
-        return
     from bdpbench.app.keep.export import export_study, report_study
 
     if folder is None:
@@ -105,7 +90,7 @@ def archive_command(**asked: Any) -> None:
 
     The output files of ns-2 are left out; their checksums are in runs.parquet.
     """
-    from bdpbench.app.keep.archive import archive_study
+    from bdpbench.app.keep.publish import archive_study
 
     archive_study(**asked)
 
@@ -118,14 +103,13 @@ def verify_command(file: Path) -> None:
     Names files that are missing, altered, damaged or additional, links, and paths that lead
     outside. The exit code is 1 if anything is wrong.
     """
-    from bdpbench.archive.container import verify_archive
+    from bdpbench.app.keep.archive import verify_archive
+    from bdpbench.contracts.files import sha256_of
     from bdpbench.errors import BdpbenchError
 
-    found = verify_archive(file)
-    if found.problems:
-        raise BdpbenchError("\n  ".join(["is not whole", *found.problems]), where=str(file))
-    click.echo(f"{file}: {found.files} files, {found.unpacked_bytes / 1e6:.1f} MB unpacked")
-    click.echo(f"SHA-256 {found.sha256}")
+    if problems := verify_archive(file):
+        raise BdpbenchError("\n  ".join(["is not whole", *problems]), where=str(file))
+    click.echo(f"SHA-256 {sha256_of(file)}")
     click.echo("whole: every file is there and has its checksum")
 
 
@@ -178,7 +162,7 @@ def compare_command(
 
     The exit code is 1 if any metric moved beyond its bounds.
     """
-    from bdpbench.app.keep.export import compare_results
+    from bdpbench.app.keep.compare import compare_results
 
     if compare_results(first, second, html, json_file, percent / 100):
         sys.exit(1)
@@ -194,12 +178,12 @@ def metrics_command(result: Path, runs: bool) -> None:
 
     RESULT is an archive, a folder of reports/published/, or results/STUDY/TIER.
     """
-    from bdpbench.archive.results import KeptResults
+    from bdpbench.app.keep.results import KeptResults
     from bdpbench.contracts.documents import csv_of_frame
 
     found = KeptResults(result)
     if runs:
-        for run in found.published_runs:
+        for run in found.runs:
             click.echo(json.dumps(run))
     else:
         click.echo(csv_of_frame(found.metrics).decode(), nl=False)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
 from typing import NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
-from bdpbench.contracts.documents import reader, shaped, write_json_atomically
-from bdpbench.contracts.kept import LIST_NAME, difference, seal, sealed
+from bdpbench.contracts.documents import reader, shaped
+from bdpbench.contracts.kept import LIST_NAME, difference, sealed
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Plan, Scalar, plan_sha256
 from bdpbench.contracts.runs import (
@@ -27,20 +27,10 @@ from bdpbench.contracts.scorecard import SCORECARD_VERSION, Scorecard
 from bdpbench.errors import BdpbenchError
 
 
-def record_report(folder: Path, plan: Plan, runs_dir: Path, made: Iterable[Path]) -> None:
-    """Record, last, that the files ``made`` in a folder show the runs of a plan."""
-    seal(folder / LIST_NAME, made, _made_of(plan, runs_dir))
-
-
-def forget_report(folder: Path) -> None:
-    """Say, before one of its files is written, that a folder has no complete report."""
-    (folder / LIST_NAME).unlink(missing_ok=True)
-
-
 def is_reported(folder: Path, plan: Plan, runs_dir: Path) -> bool:
     """Whether the report in a folder shows the runs of this plan as they are, undamaged."""
     listing = folder / LIST_NAME
-    names = sealed(listing, _made_of(plan, runs_dir))
+    names = sealed(listing, report_made_of(plan, runs_dir))
     return bool(names) and not any(difference(listing, name) for name in names)
 
 
@@ -56,7 +46,8 @@ def check_reported(path: Path) -> None:
         raise BdpbenchError(said, where=str(path), hint=hint)
 
 
-def _made_of(plan: Plan, runs_dir: Path) -> str:
+def report_made_of(plan: Plan, runs_dir: Path) -> str:
+    """What the list of a tier's files says: its plan, and its runs as they are."""
     return f"{plan_sha256(plan)} {_runs_sha256(plan, runs_dir)}"
 
 
@@ -75,12 +66,6 @@ def _runs_sha256(plan: Plan, runs_dir: Path) -> str:
 
 def _bytes(path: Path) -> bytes:
     return path.read_bytes() if path.is_file() else b""
-
-
-def write_scorecard(path: Path, scorecard: Scorecard) -> None:
-    """Write ``scorecard.json``, atomically."""
-    forget_report(path.parent)
-    write_json_atomically(path, scorecard)
 
 
 _read_scorecard = reader(Scorecard, "a scorecard", SCORECARD_VERSION)
@@ -167,7 +152,7 @@ class Provenance(TypedDict):
 # ---------------------------------------------------------------- runs.parquet
 
 
-def kept_runs_bytes(runs: Sequence[KeptRun]) -> bytes:
+def kept_runs_bytes(runs: Iterable[KeptRun]) -> bytes:
     """Content of ``runs.parquet``: a row for each run, its id and each other field as JSON.
 
     Thousands of runs have most of their arguments and lines in common, so that a column of them
@@ -175,6 +160,7 @@ def kept_runs_bytes(runs: Sequence[KeptRun]) -> bytes:
     """
     import polars as pl
 
+    runs = list(runs)
     columns = {
         name: [json.dumps(run[name], allow_nan=False) if name in run else None for run in runs]  # type: ignore[literal-required]
         for name in _KEPT_COLUMNS

@@ -16,8 +16,9 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from bdpbench.app.costs import tier_costs
-from bdpbench.app.keep.bundle import Results, collect
 from bdpbench.app.keep.publish import collect_published
+from bdpbench.app.keep.results import KeptResults
+from bdpbench.app.keep.tier import Results, collect
 from bdpbench.app.planning import Paths, Wanted, is_finished, prepare
 from bdpbench.app.run import RunRequest, run_study
 from bdpbench.app.totals import totals_sentence
@@ -217,8 +218,8 @@ def published(name: str, *, folder: str | Path | None = None) -> Tier:
         raise BdpbenchError(
             f"nothing of {found.key} is published here", where=str(place), hint=hint
         )
-    kept = collect_published(str(found.folder), place)
-    tier = Tier(found.folder, kept.plan["tier"], kept.runs_dir.parent)
+    kept = collect_published(str(found.folder), KeptResults(place))
+    tier = Tier(found.folder, kept.plan["tier"], kept.data.runs_dir.parent)
     tier._published, tier.report = kept, place / REPORT_NAME
     return tier
 

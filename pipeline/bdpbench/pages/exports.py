@@ -38,7 +38,7 @@ from bdpbench.pages.drawing import (
     sized,
 )
 from bdpbench.pages.inputs import ReportInputs
-from bdpbench.pages.latex import PAPER_NAME, latex_paper, latex_text
+from bdpbench.pages.latex import latex_text
 from bdpbench.pages.names import Captions
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import RunSeries, points_of
@@ -165,8 +165,7 @@ def paper_files(
 ) -> Iterator[tuple[str, bytes]]:
     """The files of ``export_files`` of any page.
 
-    Each figure has its drawings, its data as CSV and its caption in LaTeX; ``paper.tex`` shows all
-    figures and tables, if there is a format of figures that LaTeX takes.
+    Each figure has its drawings, its data as CSV and its caption in LaTeX.
     """
     folders = {PAGE_PT: FIGURES_FOLDER} | ({} if request.archived else {COLUMN_PT: COLUMN_FOLDER})
     figures = contents.figures
@@ -195,13 +194,6 @@ def paper_files(
     captions = [caption for _, caption in (*figures, *contents.tables)]
     yield "captions.json", _json_of(captions)
     yield "captions.md", _markdown_of(captions, contents).encode()
-    if not request.archived and {"pdf", "png"} & set(request.formats):
-        text = latex_paper(
-            contents.title,
-            [figure.name for figure, _ in figures],
-            [caption.file for _, caption in contents.tables],
-        )
-        yield PAPER_NAME, text.encode()
 
 
 def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:

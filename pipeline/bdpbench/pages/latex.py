@@ -1,4 +1,4 @@
-"""LaTeX: texts, a paper with all figures and tables of an export, and tables (booktabs).
+"""LaTeX: texts, and tables (booktabs).
 
 Tables fit the text of an ordinary article, in width and in height. The widths of texts are
 estimated, rather too wide than too narrow. Columns that fit as they are stay so; else their texts
@@ -8,7 +8,6 @@ are split into blocks, one below the other, each with the first columns again.
 
 from __future__ import annotations
 
-import hashlib
 import math
 import re
 from collections.abc import Iterator, Sequence
@@ -92,53 +91,6 @@ def latex_text(text: str) -> str:
     '90 \\% of a\\_b \\& \\{c\\}'
     """
     return _SPECIAL.sub(lambda found: _LATEX[found[0]], " ".join(text.split()))
-
-
-PAPER_NAME = "paper.tex"
-_SUM = "% Written by `bdpbench report --export`. SHA-256 of what follows: "
-_PAPER = r"""\documentclass[10pt,twocolumn]{article}
-\usepackage[T1]{fontenc}
-\usepackage[utf8]{inputenc}
-\IfFileExists{lmodern.sty}{\usepackage{lmodern}}{}
-\usepackage{array,booktabs,graphicx,longtable,textcomp}
-\usepackage[textwidth=516pt,textheight=680pt,columnsep=12pt]{geometry}
-% A figure in the width of one column, and in that of two.
-\newcommand{\columnfigure}[1]{\begin{figure}[!htb]\centering
-  \includegraphics[width=\columnwidth,height=.85\textheight,keepaspectratio]{figures/column/#1}
-  \input{figures/#1}\label{fig:column-#1}\end{figure}}
-\newcommand{\pagefigure}[1]{\begin{figure*}[!htb]\centering
-  \includegraphics[width=\textwidth,height=.85\textheight,keepaspectratio]{figures/#1}
-  \input{figures/#1}\label{fig:#1}\end{figure*}}
-\begin{document}
-\title{TITLE}\author{}\date{}\maketitle
-"""
-
-# Figures between two page breaks: LaTeX keeps no more than some fifty that have no place yet.
-_FIGURES_AT_ONCE = 6
-
-
-def latex_paper(title: str, figures: Sequence[str], tables: Sequence[str]) -> str:
-    """An article that shows each figure in both widths, then each table.
-
-    Args:
-        title: plain text.
-        figures: names of their files below ``figures/`` and ``figures/column/``.
-        tables: paths of their files, without the ending.
-    """
-    lines = [_PAPER.replace("TITLE", latex_text(title))]
-    for start in range(0, len(figures), _FIGURES_AT_ONCE):
-        for command in ("columnfigure", "pagefigure"):
-            names = figures[start : start + _FIGURES_AT_ONCE]
-            lines += [*(f"\\{command}{{{name}}}" for name in names), "\\clearpage"]
-    lines += ["\\onecolumn", *(f"\\input{{{path}}}\n\\clearpage" for path in tables)]
-    text = "\n".join([*lines, "\\end{document}", ""])
-    return f"{_SUM}{hashlib.sha256(text.encode()).hexdigest()}\n{text}"
-
-
-def is_exported(paper: bytes) -> bool:
-    """Whether a paper is as ``latex_paper`` made it."""
-    head, _, text = paper.partition(b"\n")
-    return head == f"{_SUM}{hashlib.sha256(text).hexdigest()}".encode()
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.keep import bundle
+from bdpbench.app.keep import tier
 from bdpbench.contracts import paths
 from bdpbench.contracts.paths import repository_root, run_folder, run_folders
 from bdpbench.errors import BdpbenchError
@@ -17,7 +17,7 @@ from bdpbench.errors import BdpbenchError
 @pytest.fixture
 def installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
     """An empty home folder for a user whose bdpbench was installed with pip."""
-    for module in (paths, bundle):
+    for module in (paths, tier):
         monkeypatch.setattr(module, "is_installed", lambda: True)
     for name in ("BDPBENCH_HOME", "BDPBENCH_RESULTS", "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
@@ -56,7 +56,7 @@ def test_pip_knows_the_commit_of_a_repository(
     installed: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The document is the one of PEP 610, which pip writes for `pip install git+https://...`."""
-    assert bundle.commit_of(paths.repository_root()) == ""
+    assert tier.commit_of(paths.repository_root()) == ""
     info = installed / "bdpbench-1.0.dist-info"
     info.mkdir()
     (info / "METADATA").write_text("Metadata-Version: 2.1\nName: bdpbench\nVersion: 1.0\n")
@@ -65,7 +65,7 @@ def test_pip_knows_the_commit_of_a_repository(
     document = {"url": "https://github.com/pypa/pip.git", "vcs_info": vcs}
     (info / "direct_url.json").write_text(json.dumps(document))
     monkeypatch.syspath_prepend(installed)
-    assert bundle.commit_of(paths.repository_root()) == commit
+    assert tier.commit_of(paths.repository_root()) == commit
 
 
 # ---------------------------------------------------------------- folders of runs

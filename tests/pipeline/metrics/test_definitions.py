@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from tests.data_of import yaml_of
 
-from bdpbench.app.keep.published import read_published
+from bdpbench.app.keep.results import KeptResults
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.runs import TABLE_KEYS
 from bdpbench.errors import BdpbenchError
@@ -275,7 +275,7 @@ def test_published_ids_are_what_they_were() -> None:
     folders = list(repository_root().glob("reports/published/*"))
     beside = [path.parent for path in config_dir().glob("*/evaluate.yaml")]
     studies = [*map(find_study, study_keys()), *beside, config_dir() / "two_simulators"]
-    assert {read_published(each).provenance["study"] for each in folders} == {
+    assert {KeptResults(each).provenance["study"] for each in folders} == {
         each.name for each in studies
     }
     known = {

@@ -13,7 +13,7 @@ import yaml
 from tests.pipeline.studies.network.conftest import write_study
 
 from bdpbench.app.beginning import begin
-from bdpbench.app.keep.bundle import Portable
+from bdpbench.app.keep.publish import folders_of_plan
 from bdpbench.cli import main
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.errors import BdpbenchError
@@ -489,9 +489,7 @@ def test_times_of_a_test_and_woken_are_those_of_the_script(mine: Path) -> None:
 def test_an_archive_keeps_a_queue(mine: Path) -> None:
     study = load_study(study_of(mine))
     plan = make_plan(study, "quick", "", expand_tier(study, "quick"), "")
-    assert Portable("mine", study.folder).plan(plan)["queue_folders"] == {
-        "Mine": "config/studies/mine/queues/Mine"
-    }
+    assert [(kept, each.path) for kept, each in folders_of_plan(plan)] == [("queues/Mine", mine)]
     before = arguments(study.folder)
     (study.folder / "queues").mkdir()
     mine.rename(study.folder / "queues" / "Mine")

@@ -15,7 +15,7 @@ from bdpbench.app.evaluate.cells import StudyCells, frame_of
 from bdpbench.app.evaluate.judging import criterion_of, figure_of
 from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_newcomers
 from bdpbench.app.evaluate.report import WantedFiles, make_files
-from bdpbench.app.keep.bundle import this_version
+from bdpbench.app.keep.tier import this_version
 from bdpbench.app.listing import announce_plan, announce_runs
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
 from bdpbench.app.progress import View, Watch, duration_text, make_view

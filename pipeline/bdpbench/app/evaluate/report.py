@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from bdpbench.app.evaluate.mirrored import find_newcomers
-from bdpbench.app.keep.bundle import origin
-from bdpbench.app.keep.export import check_folder, check_paper, parse_formats, write_exported
+from bdpbench.app.keep.export import check_folder, parse_formats, write_exported
+from bdpbench.app.keep.tier import origin
 from bdpbench.app.programs import found_browser, print_page
 from bdpbench.app.stages import PlanData, elsewhere_of
 from bdpbench.contracts.evaluation import (
@@ -77,7 +77,6 @@ class WantedFiles:
         parse_formats(self.formats)
         if self.export is not None:
             check_folder(self.export)
-            check_paper(self.export)
         if self.pdf:
             found_browser()
         if self.against is None:

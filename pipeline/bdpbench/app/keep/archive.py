@@ -1,79 +1,70 @@
-"""`bdpbench archive`: a finished tier with everything that it was made from, in one file."""
+"""`archive` and `verify`: a finished tier with everything that it was made from, in one zip.
+
+Names and contents determine its bytes. ``manifest-sha256.txt`` has the SHA-256 of all other files,
+as ``sha256sum -c`` reads it, and ``ro-crate-metadata.json`` says to other programs what they are,
+by RO-Crate 1.1 (https://w3id.org/ro/crate/1.1) and its profile for workflows
+(https://w3id.org/workflowhub/workflow-ro-crate/1.0).
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+import stat
 import tempfile
-from collections.abc import Iterator
+import zipfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import TypeAlias
 
-from bdpbench.app.keep.bundle import (
-    Bundle,
-    collect,
-    json_bytes,
-    origin,
-    run_words,
-    study_place,
-)
-from bdpbench.app.keep.sources import common_sources, folder_sources, study_sources
-from bdpbench.app.planning import Wanted, prepare
-from bdpbench.app.totals import totals_sentence
-from bdpbench.archive.container import CHECKSUMS_NAME, write_archive
-from bdpbench.archive.crate import METADATA_NAME, crate_json
-from bdpbench.contracts.paths import resolved
-from bdpbench.contracts.plan import PLAN_NAME, Plan
-from bdpbench.contracts.reports import KEPT_RUNS_NAME, SUMMARY_NAME
+from bdpbench.contracts.files import sha256_of, write_atomically
+from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.exports import ExportRequest, export_files
-from bdpbench.processes import signals_interrupt
-from bdpbench.studies.folders import ComponentFolder, ProtocolFolder, QueueFolder
-from bdpbench.studies.load import STUDY_NAME, read_study
-from bdpbench.studies.ns3_program import simulators
+from bdpbench.studies.study import Citation
 
-_ARCHIVE = ".zip"
+CHECKSUMS_NAME = "manifest-sha256.txt"
+METADATA_NAME = "ro-crate-metadata.json"
+WORKFLOW = "source/Snakefile"
+
+# The earliest date that a zip can hold: dates of files say nothing about a result.
+_DATE = (1980, 1, 1, 0, 0, 0)
+_Entity: TypeAlias = dict[str, object]
+_CRATE = "https://w3id.org/ro/crate/1.1"
+_PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
+_SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 
 
-def archive_study(
-    study: str | None,
-    tier: str | None,
-    output: Path | None,
-    *,
-    allow_partial: bool,
-) -> None:
-    """Write the archive of a tier, and print its size and SHA-256.
+def write_archive(path: Path, entries: Mapping[str, bytes]) -> str:
+    """Write, atomically, a zip of files and of their manifest.
 
-    Equal results, configuration and sources give equal bytes, wherever and whenever the archive is
-    made. ns-2's own output files are left out: they are large, and ``runs.parquet`` has their
-    checksums.
+    Order, dates, permissions and compression are fixed: files that start with ``#!`` may be
+    executed, dates are 1980-01-01. The deflated bytes depend on the zlib of Python.
 
     Args:
-        study: key or folder; None selects that of ``config.yaml``.
-        tier: None selects that of ``config.yaml``.
-        output: the zip; by default ``<study>-<tier>.zip`` in the folder of the tier.
-        allow_partial: archive even if runs are missing.
+        path: file to write.
+        entries: path inside → content.
 
-    Raises:
-        BdpbenchError: when runs of the tier are missing, or ``output`` cannot be written.
+    Returns:
+        SHA-256 of the file.
     """
-    wanted = Wanted(study, tier)
-    paths = wanted.paths()
-    path = output or paths.folder / f"{paths.study}-{paths.tier}{_ARCHIVE}"
-    check_output(path)
-    bundle = Bundle(collect(prepare(wanted), allow_partial=allow_partial))
-    entries = dict(_entries(bundle))
-    totals = totals_sentence(bundle.results.scorecard)
-    entries[METADATA_NAME] = crate_json(
-        entries,
-        name=f"Reproduction of {bundle.plan['study']} with "
-        f"{' and '.join(simulators(bundle.plan['runs']))}, {bundle.plan['tier']} tier",
-        description=f"{bundle.plan['title']}. {totals.replace('**', '')}",
-        date=bundle.times()[1][:10],
-        paper=bundle.inputs.study.citation,
-    )
-    with signals_interrupt():
-        sha256 = write_archive(path, entries)
-    print(totals)
-    print(f"{path}: {len(entries) + 1} files, {path.stat().st_size / 1e6:.1f} MB")
-    print(f"SHA-256 {sha256}")
+    lines = (f"{hashlib.sha256(entries[name]).hexdigest()}  {name}\n" for name in sorted(entries))
+    entries = {**entries, CHECKSUMS_NAME: "".join(lines).encode()}
+    sha256 = ""
+
+    def write(scratch: Path) -> None:
+        nonlocal sha256
+        with zipfile.ZipFile(scratch, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
+            for name, content in sorted(entries.items()):
+                info = zipfile.ZipInfo(name, _DATE)
+                mode = 0o755 if content.startswith(b"#!") else 0o644
+                info.external_attr = (stat.S_IFREG | mode) << 16
+                archive.writestr(info, content, zipfile.ZIP_DEFLATED)
+        sha256 = sha256_of(scratch)
+
+    write_atomically(path, write)
+    return sha256
 
 
 def check_output(path: Path) -> None:
@@ -92,64 +83,131 @@ def check_output(path: Path) -> None:
         raise BdpbenchError(f"cannot be written ({error.strerror})", where=str(path)) from None
 
 
-def _entries(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
-    """All files of the archive but those that describe the others."""
-    kept = bundle.kept_files()
-    yield from kept.items()
-    yield SUMMARY_NAME, kept[SUMMARY_NAME] + _readme(bundle).encode()
-    yield PLAN_NAME, json_bytes(bundle.plan)
-    # The report draws the figures of single runs.
-    said = origin(bundle.plan["ns2_build_id"], bundle.plan["runs"])
-    request = ExportRequest(("svg",), said, archived=True)
-    for name, content in export_files(bundle.inputs, request):
-        yield f"exports/{name}", content
-    yield from _sources(bundle)
+def verify_archive(path: Path) -> list[str]:
+    """What is wrong with an archive, a line each, without unpacking it.
+
+    Matching checksums show that nothing was changed by accident. To detect tampering, compare the
+    SHA-256 of the archive with the one that its author published.
+
+    Raises:
+        BdpbenchError: for a folder.
+    """
+    if path.is_dir():
+        hint = "`./bdpbench archive STUDY` writes one; `compare` and `metrics` read folders"
+        said = "is a folder: expected the zip of an archive"
+        raise BdpbenchError(said, where=str(path), hint=hint)
+    if not path.is_file():
+        return ["there is no such file"]
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return [*_unsafe(archive.infolist()), *_differences(archive)]
+    except (zipfile.BadZipFile, ValueError, NotImplementedError, OSError) as error:
+        return [f"is not a zip file, or damaged ({error})"]
 
 
-def _sources(bundle: Bundle) -> Iterator[tuple[str, bytes]]:
-    """The parts of the checkout that determine results, with only this study's configuration."""
-    yield from common_sources()
-    study, place = read_study(bundle.folder / STUDY_NAME), study_place(bundle.plan["study"])
-    yield from study_sources(study, place)
-    for kept, folder in _folders_of(bundle.results.plan):
-        if not folder.path.is_relative_to(bundle.folder):
-            yield from folder_sources(folder, f"{place}/{kept}")
+def _unsafe(infos: list[zipfile.ZipInfo]) -> Iterator[str]:
+    """Files that are not safe to unpack: paths that lead outside, links, names that occur twice."""
+    for info in infos:
+        name = info.orig_filename
+        if name.startswith("/") or ".." in name.split("/") or set(name) & set(":\\\0"):
+            yield f"path that leads outside: {name!r}"
+        elif not stat.S_ISREG(info.external_attr >> 16):
+            yield f"is not a regular file: {name}"
+    counts = Counter(info.filename for info in infos)
+    yield from (f"occurs twice: {name}" for name, count in counts.items() if count > 1)
 
 
-def _folders_of(plan: Plan) -> Iterator[tuple[str, ComponentFolder]]:
-    """Protocols and queues that are folders, under the keys that the study gives them."""
-    for key, protocol in plan["protocols"].items():
-        if "folder" in protocol:
-            yield f"{ProtocolFolder.kind}s/{key}", ProtocolFolder(resolved(protocol["folder"]))
-    for key, folder in plan.get("queue_folders", {}).items():
-        yield f"{QueueFolder.kind}s/{key}", QueueFolder(resolved(folder))
+def _differences(archive: zipfile.ZipFile) -> Iterator[str]:
+    """Files that are damaged, missing, altered or additional by the manifest."""
+    names = set(archive.namelist())
+    if CHECKSUMS_NAME not in names:
+        yield f"missing: {CHECKSUMS_NAME}"
+        return
+    found: dict[str, str] = {}
+    for name in sorted(names):
+        try:
+            found[name] = hashlib.sha256(archive.read(name)).hexdigest()
+        except Exception as error:  # zipfile lets exceptions of its decompressors through
+            yield f"damaged: {name} ({type(error).__name__}: {error})"
+    if CHECKSUMS_NAME not in found:
+        return
+    lines = archive.read(CHECKSUMS_NAME).decode(errors="replace").splitlines()
+    told = {name: sha256 for sha256, _, name in (line.partition("  ") for line in lines)}
+    yield from (f"missing: {name}" for name in sorted(told.keys() - names))
+    for name in sorted(found.keys() - {CHECKSUMS_NAME}):
+        if name not in told:
+            yield f"additional: {name}"
+        elif told[name] != found[name]:
+            yield f"altered: {name}"
 
 
-def _readme(bundle: Bundle) -> str:
-    """What an archive's README says beyond that of a published folder."""
-    return f"""
-## This archive
-
-- `exports/`: figures (SVG) and tables (LaTeX, Markdown, CSV) with their captions
-- `plan.json`: the runs of the tier
-- `source/`: bdpbench, the study with its published values and claims, Tcl scripts, ns-2 patches
-{about_archive(f"`{KEPT_RUNS_NAME}` has", run_words(bundle.plan))}"""
-
-
-def about_archive(has: str, words: str) -> str:
-    """The end of the README of every archive.
+def crate_json(
+    entries: Mapping[str, bytes],
+    *,
+    name: str,
+    description: str,
+    date: str,
+    paper: Citation | None = None,
+) -> bytes:
+    """Content of ``ro-crate-metadata.json``; authors and licence are those of ``CITATION.cff``.
 
     Args:
-        has: what has the checksums of the output files of ns-2, with its verb.
-        words: the call that simulates its runs.
+        entries: path → content, of every file except this one and the manifest.
+        name: name of the archive.
+        description: what it shows.
+        date: day on which the last simulation ended, ISO 8601.
+        paper: the paper that is reproduced.
     """
-    return f"""- `{METADATA_NAME}`: all of it for programs (RO-Crate)
-- `{CHECKSUMS_NAME}`: SHA-256 of every file
-
-The output files of ns-2 are not in it; {has} their checksums. To check and to repeat:
-
-```sh
-sha256sum -c {CHECKSUMS_NAME}              # or: ./bdpbench verify FILE.zip
-source/bdpbench {words}     # simulates everything anew
-```
-"""
+    cited = YamlFile(repository_root() / "CITATION.cff").data
+    licence = f"https://spdx.org/licenses/{cited['license']}"
+    authors: list[_Entity] = [
+        {
+            "@id": f"#author-{number}",
+            "@type": "Organization" if "name" in each else "Person",
+            "name": each.get("name") or f"{each['given-names']} {each['family-names']}",
+        }
+        for number, each in enumerate(cited["authors"], start=1)
+    ]
+    files: dict[str, _Entity] = {
+        path: {"@id": path, "@type": "File", "contentSize": str(len(entries[path]))}
+        for path in sorted(entries)
+    }
+    files[WORKFLOW] |= {
+        "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
+        "name": "build ns-2, simulate, parse, measure, score, report",
+        "programmingLanguage": {"@id": _SNAKEMAKE},
+    }
+    root: _Entity = {
+        "@id": "./",
+        "@type": "Dataset",
+        "name": name,
+        "description": description,
+        "datePublished": date,
+        "license": {"@id": licence},
+        "author": [{"@id": each["@id"]} for each in authors],
+        "mainEntity": {"@id": WORKFLOW},
+        "hasPart": [{"@id": path} for path in files],
+    }
+    descriptor = {
+        "@id": METADATA_NAME,
+        "@type": "CreativeWork",
+        "about": {"@id": "./"},
+        "conformsTo": [{"@id": _CRATE}, {"@id": _PROFILE}],
+    }
+    others: list[_Entity] = [
+        {"@id": licence, "@type": "CreativeWork", "name": cited["license"]},
+        {
+            "@id": _SNAKEMAKE,
+            "@type": "ComputerLanguage",
+            "name": "Snakemake",
+            "identifier": {"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
+            "url": {"@id": "https://snakemake.readthedocs.io"},
+        },
+    ]
+    if paper is not None:
+        article = f"https://doi.org/{paper.doi}" if paper.doi else paper.url or "#paper"
+        others.append({"@id": article, "@type": "ScholarlyArticle", "name": paper.title})
+        root["citation"] = {"@id": article}
+    graph = [descriptor, root, *files.values(), *authors, *others]
+    content = {"@context": f"{_CRATE}/context", "@graph": graph}
+    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
 from bdpbench.contracts.paths import config_dir, is_installed, package_dir, repository_root, tcl_dir
@@ -47,10 +47,8 @@ _SOURCES = (
 _KINDS = re.compile(
     r"\.(c|cc|css|csv|h|html|in|js|json|lock|md|patch|py|sh|smk|tcl|typed|yaml)$|(^|/)series$"
 )
-# Results, pictures of them, and leftovers of Python and editors, which need not be named.
-_RESULTS = re.compile(
-    r"reports/((published|evaluations)/|[^/]+\.png$)|(^|/)(__pycache__|[^/]+\.egg-info)/|~$"
-)
+# Results, and leftovers of Python and editors.
+_LEFT_OUT = re.compile(r"reports/(published|evaluations)/|/(__pycache__/|[^/]+\.egg-info/|\.)")
 _STUDY_NAMES = (
     STUDY_NAME,
     ATLAS_NAME,
@@ -64,35 +62,26 @@ _STUDY_NAMES = (
     PUBLISHED_NAME,
     SPREAD_NAME,
 )
-_SHOWN = 12
 
 
-def common_sources() -> Iterator[tuple[str, bytes]]:
+def common_sources() -> dict[str, bytes]:
     """The parts of the checkout that determine results, without the studies' configuration."""
-    others = []
-    for name, path in _source_files():
-        if name in _SOURCES or (_KINDS.search(name) and "/." not in name):
-            yield f"{SOURCE_FOLDER}/{name}", path.read_bytes()
-        else:
-            others.append(name)
-    _tell(repository_root(), others)
-    yield f"{SOURCE_FOLDER}/config/config.yaml", (config_dir() / "config.yaml").read_bytes()
-    for name in ("CITATION.cff", "LICENSE"):  # where repositories look for them
-        yield name, (repository_root() / name).read_bytes()
-
-
-def _source_files() -> Iterator[tuple[str, Path]]:
-    """Files of bdpbench by their names in the repository, sorted within each folder."""
     root, package = repository_root(), package_dir()
     tops = [(name, root / name) for name in _SOURCES]
     if is_installed():
         tops.append(("pipeline/bdpbench", package))
+    found = {}
     for place, top in tops:
         for path in sorted(top.rglob("*")) if top.is_dir() else [top]:
             name = f"{place}/{path.relative_to(top).as_posix()}" if path != top else place
             is_shipped = top == package and path.is_relative_to(root)
-            if path.is_file() and not is_shipped and not _RESULTS.search(name):
-                yield name, path
+            is_source = name == place or (_KINDS.search(name) and not _LEFT_OUT.search(name))
+            if is_source and path.is_file() and not is_shipped:
+                found[f"{SOURCE_FOLDER}/{name}"] = path.read_bytes()
+    found[f"{SOURCE_FOLDER}/config/config.yaml"] = (config_dir() / "config.yaml").read_bytes()
+    for name in ("CITATION.cff", "LICENSE"):  # where repositories look for them
+        found[name] = (root / name).read_bytes()
+    return found
 
 
 def documents_of(folder: Path) -> list[Path]:
@@ -102,10 +91,11 @@ def documents_of(folder: Path) -> list[Path]:
     return sorted(named.union(code))
 
 
-def study_sources(study: Study, place: str) -> Iterator[tuple[str, bytes]]:
+def study_sources(study: Study, place: str) -> dict[str, bytes]:
     """The files of a study's folder that were read, and those of its protocols and queues.
 
-    What else is in these folders is named on standard error, and so is what was read elsewhere.
+    What else is beside ``study.yaml`` is named on standard error, and so is what was read
+    elsewhere.
 
     Args:
         study: the study.
@@ -115,58 +105,32 @@ def study_sources(study: Study, place: str) -> Iterator[tuple[str, bytes]]:
     for each in folders_of(study):
         if each.path.is_relative_to(study.folder):
             read |= set(each.files)
-    yield from _kept(study.folder, read, place)
     known = (study.folder, tcl_dir())
     for path in sorted(each for each in read if not any(map(each.is_relative_to, known))):
-        print(
-            f"{path}: is not in the archive, because it lies outside {study.folder}",
-            file=sys.stderr,
-        )
+        said = f"is not in the archive, because it lies outside {study.folder}"
+        print(f"{path}: {said}", file=sys.stderr)
+    return _kept(study.folder, read, place)
 
 
-def folder_sources(folder: ComponentFolder, place: str) -> Iterator[tuple[str, bytes]]:
+def folder_sources(folder: ComponentFolder, place: str) -> dict[str, bytes]:
     """The files of a protocol's or queue's folder that were read; what else is there is named."""
-    yield from _kept(folder.path, set(folder.files), place)
+    return _kept(folder.path, set(folder.files), place)
 
 
 def _read_of(study: Study) -> Iterator[Path]:
     """The files that study, runs, values and report are made from, wherever they are."""
-    folder = study.folder
-    yield from documents_of(folder)
+    yield from documents_of(study.folder)
     for scenario in study.scenarios.values():
         script = script_path(study, scenario.script)
         if script is not None and not script.is_relative_to(tcl_dir()):
-            yield from map(_absolute, tcl_files(script))
+            yield from (Path(os.path.normpath(each.absolute())) for each in tcl_files(script))
 
 
-def _absolute(path: Path) -> Path:
-    return Path(os.path.normpath(path.absolute()))
-
-
-def _kept(folder: Path, read: Collection[Path], place: str) -> Iterator[tuple[str, bytes]]:
-    for path in sorted(read):
-        if path.is_relative_to(folder):
-            yield (
-                f"{SOURCE_FOLDER}/{place}/{path.relative_to(folder).as_posix()}",
-                path.read_bytes(),
-            )
-    _tell(folder, list(_others(folder, read)))
-
-
-def _others(folder: Path, read: Collection[Path]) -> Iterator[str]:
-    """What was not read, with a folder of which nothing was as one."""
-    holding = {parent for path in read for parent in path.parents}
-    for top, folders, files in os.walk(folder):
-        inside = [Path(top, name) for name in folders]
-        folders[:] = [each.name for each in inside if each in holding]
-        yield from (f"{each.relative_to(folder)}/" for each in inside if each not in holding)
-        found = (Path(top, name) for name in files)
-        yield from (str(each.relative_to(folder)) for each in found if each not in read)
-
-
-def _tell(folder: Path, others: Sequence[str]) -> None:
-    if others:
-        names = sorted(others)
-        more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+def _kept(folder: Path, read: Collection[Path], place: str) -> dict[str, bytes]:
+    inside = [path for path in sorted(read) if path.is_relative_to(folder)]
+    holding = {*inside, *(parent for path in inside for parent in path.parents)}
+    if others := sorted(each.name for each in folder.iterdir() if each not in holding):
         said = "is not in the archive, because nothing has read it"
-        print(f"{folder}: {', '.join(names[:_SHOWN])}{more} {said}", file=sys.stderr)
+        print(f"{folder}: {', '.join(others)} {said}", file=sys.stderr)
+    names = (f"{SOURCE_FOLDER}/{place}/{path.relative_to(folder).as_posix()}" for path in inside)
+    return {name: path.read_bytes() for name, path in zip(names, inside, strict=True)}

@@ -1,21 +1,25 @@
-"""Compares two results: which metrics changed by more than their bounds allow."""
+"""`bdpbench compare`: which metrics of two results differ by more than their bounds allow."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast
 
 import polars as pl
 
-from bdpbench.archive.results import KeptResults
+from bdpbench.app.keep.results import KeptResults
+from bdpbench.contracts.documents import write_json_atomically
+from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.plan import Parameters
 from bdpbench.contracts.reports import COMPARISON_VERSION, Comparison, MovedMetric, Row
-from bdpbench.contracts.runs import BuildFacts
 from bdpbench.contracts.scorecard import rows_of
-from bdpbench.errors import BdpbenchError
+from bdpbench.errors import BdpbenchError, visible
+from bdpbench.metrics import DEFINITIONS
+from bdpbench.pages.comparison import comparison_page, moved_words
+from bdpbench.units import table_lines
 
 SHARE = 0.05
 """How far a metric without a published number may move, relative to its first value."""
@@ -41,6 +45,9 @@ _BOUNDS = {
     "upper": pl.Float64,
     "by_chance": pl.Boolean,
 }
+_SHOWN = 40
+_SHOWN_FACTS = 12
+_DIGITS_OF_A_CHECKSUM = 16
 
 
 @dataclass(frozen=True)
@@ -55,14 +62,44 @@ class Side:
             whether repetitions are inside and outside of these bounds.
         parameters: (scenario, run) → parameters of the run.
         facts: name → version, build or checksum that results depend on.
-        has_all_facts: whether ``facts`` are complete; without ``provenance.json`` they are few.
     """
 
     name: str
     values: pl.DataFrame
     parameters: Mapping[tuple[str, str], Parameters]
     facts: Mapping[str, str]
-    has_all_facts: bool = True
+
+
+def compare_results(
+    first: Path, second: Path, html: Path | None, json_file: Path | None, share: float
+) -> bool:
+    """Print what differs between two results, and write it to the requested files.
+
+    Args:
+        first: an archive, a folder of ``reports/published/``, or ``results/STUDY/TIER``.
+        second: another one.
+        html: page to write.
+        json_file: JSON file to write.
+        share: how far a metric without bounds may move, relative to its first value.
+
+    Returns:
+        Whether any metric moved beyond its bounds.
+
+    Raises:
+        BdpbenchError: when one is not a result or damaged, when they are of different studies, or
+            when they have no metrics in common.
+    """
+    found = compare(*read_sides(first, second), share)
+    if not found["compared"] and not found["redefined"]:
+        raise BdpbenchError("have no metrics in common", where=f"{first} and {second}")
+    if html is not None:
+        titles = {each.metric: each.title for each in DEFINITIONS.values()}
+        write_text_atomically(html, visible(comparison_page(found, titles)))
+    if json_file is not None:
+        write_json_atomically(json_file, found)
+    for line in comparison_lines(found):
+        print(visible(line))
+    return found["beyond"] > 0
 
 
 def read_sides(first: Path, second: Path) -> tuple[Side, Side]:
@@ -72,29 +109,18 @@ def read_sides(first: Path, second: Path) -> tuple[Side, Side]:
         BdpbenchError: when one is damaged or not a result, or when they are of different studies.
     """
     a, b = KeptResults(first), KeptResults(second)
-    studies = {a.scorecard["study"], b.scorecard["study"]}
+    studies = sorted({a.scorecard["study"], b.scorecard["study"]})
     if len(studies) > 1:
-        raise BdpbenchError(
-            f"are of different studies ({' and '.join(sorted(studies))})",
-            where=f"{first} and {second}",
-        )
+        said = f"are of different studies ({' and '.join(studies)})"
+        raise BdpbenchError(said, where=f"{first} and {second}")
     return _side(a), _side(b)
-
-
-def _labelled_runs(results: KeptResults) -> Iterator[tuple[str, str, str, Parameters]]:
-    """Scenario, id, label and parameters of the runs of a result."""
-    for run in results.runs or ():
-        for place in run["places"]:
-            yield place["scenario"], run["run_id"], place["label"], run["parameters"]
-    for planned in results.plan["runs"] if results.runs is None and results.plan else ():
-        yield planned["scenario"], planned["run_id"], planned["label"], planned["parameters"]
 
 
 def _side(results: KeptResults) -> Side:
     """What is compared; runs go by their labels, which are unique within a scenario."""
-    runs = list(_labelled_runs(results))
+    placed = [(place, run) for run in results.runs for place in run["places"]]
     labels = pl.DataFrame(
-        [run[:3] for run in runs],
+        [(place["scenario"], run["run_id"], place["label"]) for place, run in placed],
         schema=dict.fromkeys(("scenario", "run_id", "run"), pl.String),
         orient="row",
     ).unique(("scenario", "run_id"), keep="last")
@@ -118,42 +144,28 @@ def _side(results: KeptResults) -> Side:
     return Side(
         name=str(results.path),
         values=values.select(*KEY, "value", "unit", "definition", *list(_BOUNDS)[len(_OF_RUN) :]),
-        parameters={(scenario, label): given for scenario, _, label, given in runs},
+        parameters={(at["scenario"], at["label"]): run["parameters"] for at, run in placed},
         facts={name: each for name, each in _facts(results).items() if each},
-        has_all_facts=results.provenance is not None,
     )
 
 
 def _facts(results: KeptResults) -> dict[str, str]:
     """Name → version, build or checksum; "" for what is not known."""
-    facts = {"tier": results.scorecard["tier"]}
     kept = results.provenance
-    if kept is None:
-        return facts | {"ns-2 build": results.plan["ns2_build_id"] if results.plan else ""}
-    facts |= {
+    facts = {
+        "tier": kept["tier"],
         "bdpbench": kept["bdpbench"]["version"],
         "commit": kept["bdpbench"]["commit"],
         "ns-2 build": kept["ns2_build_id"],
     }
     for build in kept["builds"]:
-        facts |= _facts_of_build(build)
-    checksums = kept["configuration"]
-    return facts | {f"SHA-256 of {name}": each for name, each in checksums.items()}
-
-
-def _facts_of_build(build: BuildFacts) -> dict[str, str]:
-    facts = {
-        "ns-2 compiler": build.get("compiler", ""),
-        "ns-2 flags": build.get("cxx_flags", ""),
-        "Tcl": build.get("tcl", ""),
-    }
-    parts = [
-        *build.get("patches", []),
-        *build.get("laws", []),
-        *build.get("agents", []),
-        *build.get("speed", []),
-    ]
-    return facts | {f"ns2/{each['name']}": each["sha256"] for each in parts}
+        facts["ns-2 compiler"] = build.get("compiler", "")
+        facts["ns-2 flags"] = build.get("cxx_flags", "")
+        facts["Tcl"] = build.get("tcl", "")
+        parts = [*build.get("patches", []), *build.get("laws", [])]
+        parts += [*build.get("agents", []), *build.get("speed", [])]
+        facts |= {f"ns2/{each['name']}": each["sha256"] for each in parts}
+    return facts | {f"SHA-256 of {name}": each for name, each in kept["configuration"].items()}
 
 
 def compare(first: Side, second: Side, share: float = SHARE) -> Comparison:
@@ -190,7 +202,7 @@ def compare(first: Side, second: Side, share: float = SHARE) -> Comparison:
         "redefined": redefined.unique(maintain_order=True).to_dicts(),
         "only_first": _alone(first, second),
         "only_second": _alone(second, first),
-        "facts": _other_facts(first, second),
+        "facts": _different(first.facts, second.facts),
         "parameters": list(_reconfigured(first, second)),
     }
 
@@ -202,7 +214,9 @@ def _judged(changed: pl.DataFrame, share: float) -> pl.DataFrame:
     changes.
     """
     change, size = pl.col("value_2") - pl.col("value"), pl.col("value").abs()
-    found = changed.select(
+    judged = changed.select("metric", "value", "value_2", "lower", "upper", "by_chance")
+    verdicts = [_judge(*row, share=share) for row in judged.iter_rows()]
+    return changed.select(
         *KEY,
         "unit",
         pl.col("value").alias("first"),
@@ -212,10 +226,6 @@ def _judged(changed: pl.DataFrame, share: float) -> pl.DataFrame:
         pl.col("number").fill_null(""),
         "lower",
         "upper",
-    )
-    judged = changed.select("metric", "value", "value_2", "lower", "upper", "by_chance")
-    verdicts = [_judge(*row, share=share) for row in judged.iter_rows()]
-    return found.with_columns(
         pl.Series("beyond", [beyond for beyond, _ in verdicts], pl.Boolean),
         pl.Series("why", [why for _, why in verdicts], pl.String),
     ).sort(
@@ -260,24 +270,7 @@ def _alone(side: Side, other: Side) -> list[Row]:
 
 def _different(a: Mapping[str, str], b: Mapping[str, str]) -> list[Row]:
     pairs = ((name, a.get(name, ""), b.get(name, "")) for name in dict.fromkeys([*a, *b]))
-    return [
-        {"name": name, "first": first, "second": second}
-        for name, first, second in pairs
-        if first != second
-    ]
-
-
-def _other_facts(first: Side, second: Side) -> list[Row]:
-    """Facts that differ; if one side has incomplete facts, only those that both sides have."""
-    found = _different(first.facts, second.facts)
-    if first.has_all_facts and second.has_all_facts:
-        return found
-    known = ["recorded" if each.has_all_facts else "not recorded" for each in (first, second)]
-    name = "versions and checksums"
-    return [
-        *(fact for fact in found if fact["first"] and fact["second"]),
-        *_different({name: known[0]}, {name: known[1]}),
-    ]
+    return [{"name": name, "first": x, "second": y} for name, x, y in pairs if x != y]
 
 
 def _reconfigured(first: Side, second: Side) -> Iterator[Row]:
@@ -288,3 +281,57 @@ def _reconfigured(first: Side, second: Side) -> Iterator[Row]:
         for each in _different(*told):
             found: Row = {"run": f"{scenario}: {run}", "parameter": each.pop("name")}
             yield found | each
+
+
+# ----------------------------------------------------------------------------------- for a terminal
+
+
+def comparison_lines(found: Comparison) -> Iterator[str]:
+    """The comparison as text for a terminal."""
+    moved = len(found["moved"])
+    yield (
+        f"{found['beyond']} of {found['compared']} metrics moved beyond their bounds, "
+        f"{moved - found['beyond']} within them; {found['compared'] - moved} are equal"
+    )
+    yield ""
+    yield f"first:  {found['first']}"
+    yield f"second: {found['second']}"
+    beyond = [_row(each) for each in found["moved"] if each["beyond"]]
+    yield from _titled("moved beyond their bounds", beyond)
+    yield from _titled("versions and configuration that differ", found["facts"], _SHOWN_FACTS)
+    yield from _titled("runs that are configured differently", found["parameters"])
+    yield from _titled("units or definitions that differ: not compared", found["redefined"])
+    yield from _titled("only in the first", found["only_first"])
+    yield from _titled("only in the second", found["only_second"])
+
+
+def _row(moved: MovedMetric) -> Row:
+    words = moved_words(moved)
+    return {
+        "metric": f"{moved['metric']} ({words['subject']})",
+        "run": f"{moved['scenario']}: {moved['run']}",
+        "first": words["first"],
+        "second": words["second"],
+        "change": words["change"],
+        "percent": words["change_pct"],
+        "bounds": words["bounds"],
+        "why": moved["why"],
+    }
+
+
+def _titled(title: str, rows: Sequence[Row], shown: int = _SHOWN) -> Iterator[str]:
+    """A table under its title; empty without rows."""
+    if not rows:
+        return
+    yield from ("", f"{title}:")
+    cells = [tuple(rows[0]), *(tuple(map(_short, row.values())) for row in rows[:shown])]
+    yield from (f"  {line}" for line in table_lines(cells))
+    if len(rows) > shown:
+        yield f"  … and {len(rows) - shown} more; --html and --json have all of them"
+
+
+def _short(value: str | int) -> str:
+    """A cell; a checksum or commit is shortened to its first characters."""
+    text = str(value)
+    is_hex = len(text) > _DIGITS_OF_A_CHECKSUM and set(text) <= set("0123456789abcdef+")
+    return text[:_DIGITS_OF_A_CHECKSUM] if is_hex else text or "–"

@@ -7,8 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.archive.container import write_archive
-from bdpbench.archive.crate import METADATA_NAME, crate_json
+from bdpbench.app.keep.archive import METADATA_NAME, crate_json, write_archive
 from bdpbench.studies.study import Citation
 
 Make = Callable[..., Path]

@@ -13,13 +13,12 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.pipeline.archive.conftest import CONTENTS, described
+from tests.app.keep.conftest import CONTENTS, described
 
-from bdpbench.archive.compare import KEY, Side, compare, read_sides
-from bdpbench.archive.container import verify_archive, write_archive
-from bdpbench.archive.results import KeptResults
+from bdpbench.app.keep.archive import verify_archive, write_archive
+from bdpbench.app.keep.compare import KEY, Side, compare, read_sides
+from bdpbench.app.keep.results import KeptResults
 from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.plan import PLAN_VERSION
 from bdpbench.contracts.reports import KEPT_VERSION, Comparison, kept_runs_bytes
 from bdpbench.errors import BdpbenchError
 
@@ -149,16 +148,6 @@ def test_builds_and_parameters_that_differ_are_told() -> None:
     ]
 
 
-def test_what_an_older_result_does_not_tell_is_no_difference() -> None:
-    facts = {"ns-2 build": "1", "commit": "abc"}
-    found = compare(
-        _side(_value(1.0), facts=facts), _side(_value(1.0), has_all_facts=False, facts={})
-    )
-    assert found["facts"] == [
-        {"name": "versions and checksums", "first": "recorded", "second": "not recorded"}
-    ]
-
-
 # ---------------------------------------------------------------- results as files
 
 KEPT = repository_root() / "tests" / "data" / "kept"
@@ -168,18 +157,6 @@ PUBLISHED = (repository_root() / "reports" / "published").glob("*/scorecard.json
 
 def _compare_files(first: Path, second: Path) -> Comparison:
     return compare(*read_sides(first, second))
-
-
-def _plan(**given: Any) -> bytes:
-    """A plan of the runs in ``given``."""
-    plan = {
-        **dict.fromkeys(("study", "folder", "title", "tier", "evaluation_sha256"), ""),
-        **{key: {} for key in ("protocols", "scenarios", "parameters")},
-        "schema_version": PLAN_VERSION,
-        "ns2_build_id": "0",
-        "runs": [],
-    }
-    return json.dumps({**plan, **given}).encode()
 
 
 @pytest.fixture
@@ -202,34 +179,24 @@ def test_what_is_published_is_compared() -> None:
 def test_an_archive_verifies_and_is_compared_with_a_folder(tmp_path: Path, kept: Path) -> None:
     files = {path.name: path.read_bytes() for path in KEPT.iterdir()}
     archive = tmp_path / "kept.zip"
-    write_archive(archive, described({**CONTENTS, **files, "plan.json": _plan()}))
-    assert verify_archive(archive).problems == ()
+    write_archive(archive, described({**CONTENTS, **files}))
+    assert verify_archive(archive) == []
     found = _compare_files(archive, KEPT)
     assert found["compared"] == VALUES
     assert (found["moved"], found["facts"], found["parameters"]) == ([], [], [])
     assert KeptResults(archive).metrics.equals(KeptResults(KEPT).metrics)
-    runs = KeptResults(kept).published_runs
+    runs = KeptResults(kept).runs
     runs[0]["parameters"]["buffer_pkts"] = 9
     (kept / "runs.parquet").write_bytes(kept_runs_bytes(runs))
     changed = _compare_files(archive, kept)["parameters"]
     assert {each["parameter"] for each in changed} == {"buffer_pkts"}
 
 
-def test_results_without_what_is_kept_are_told_by_their_plan(kept: Path) -> None:
-    unused: dict[str, Any] = {"script": "", "argv": [], "outputs": [], "protocols": [],
-                              "estimated_cpu_s": 0.0}  # fmt: skip
-    planned = [
-        {**unused, "run_id": run["run_id"], "parameters": run["parameters"],
-         "identity": run["identity"], **place}
-        for run in KeptResults(kept).published_runs
-        for place in run["places"]
-    ]  # fmt: skip
-    (kept / "plan.json").write_bytes(_plan(runs=planned))
-    for name in ("runs.parquet", "provenance.json"):
-        (kept / name).unlink()
-    found = _compare_files(KEPT, kept)
-    assert (found["compared"], found["moved"], found["parameters"]) == (VALUES, [], [])
-    assert "versions and checksums" in [each["name"] for each in found["facts"]]
+@pytest.mark.parametrize("name", ["scorecard.json", "runs.parquet", "provenance.json"])
+def test_what_lacks_a_file_is_no_result(kept: Path, name: str) -> None:
+    (kept / name).unlink()
+    with pytest.raises(BdpbenchError, match=f"has no {name}"):
+        read_sides(KEPT, kept)
 
 
 @pytest.mark.parametrize(
@@ -281,7 +248,7 @@ def test_damaged_runs_are_refused(kept: Path, damage: Callable[[bytes], bytes], 
 
 
 def test_runs_are_kept_as_they_are(kept: Path) -> None:
-    runs = KeptResults(kept).published_runs
+    runs = KeptResults(kept).runs
     (kept / "runs.parquet").write_bytes(kept_runs_bytes(runs))
     assert KeptResults(kept).runs == runs
     frame, metrics = (pl.read_parquet(kept / f"{name}.parquet") for name in ("runs", "metrics"))

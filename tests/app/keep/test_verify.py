@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.random_examples import examples
 
-from bdpbench.archive.container import CHECKSUMS_NAME, verify_archive, write_archive
+from bdpbench.app.keep.archive import CHECKSUMS_NAME, verify_archive, write_archive
 from bdpbench.errors import BdpbenchError
 
 
@@ -57,7 +57,7 @@ def test_sha256sum_checks_an_unpacked_archive(small: Path, tmp_path: Path) -> No
 
 
 def _problems(path: Path) -> list[str]:
-    return list(verify_archive(path).problems)
+    return verify_archive(path)
 
 
 def _changed(path: Path, change: Callable[[dict[str, bytes]], object]) -> list[str]:
@@ -74,13 +74,7 @@ def _changed(path: Path, change: Callable[[dict[str, bytes]], object]) -> list[s
 
 
 def test_an_archive_as_written_is_whole(small: Path) -> None:
-    found = verify_archive(small)
-    assert found.problems == ()
-    assert found.sha256 == hashlib.sha256(small.read_bytes()).hexdigest()
-    with zipfile.ZipFile(small) as archive:
-        infos = archive.infolist()
-        assert found.files == len(infos)
-        assert found.unpacked_bytes == sum(len(archive.read(info)) for info in infos)
+    assert _problems(small) == []
 
 
 @pytest.mark.parametrize("name", ["report.html", "ro-crate-metadata.json", "source/bdpbench"])
@@ -207,4 +201,4 @@ def test_no_bytes_at_all_make_it_fail_otherwise(
 ) -> None:
     path = tmp_path / "any.zip"
     path.write_bytes((b"PK\x05\x06" if start else b"") + content)
-    assert verify_archive(path).problems
+    assert verify_archive(path)

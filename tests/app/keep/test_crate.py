@@ -10,9 +10,9 @@ import json
 import re
 from typing import Any
 
-from tests.pipeline.archive.conftest import CONTENTS, described
+from tests.app.keep.conftest import CONTENTS, described
 
-from bdpbench.archive.crate import METADATA_NAME
+from bdpbench.app.keep.archive import METADATA_NAME
 
 METADATA: dict[str, Any] = json.loads(described(CONTENTS)[METADATA_NAME])
 GRAPH: dict[str, dict[str, Any]] = {each["@id"]: each for each in METADATA["@graph"]}

@@ -11,9 +11,9 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from bdpbench.contracts.documents import csv_of
-from bdpbench.contracts.evaluation import Criterion
+from bdpbench.contracts.evaluation import Answer, Criterion, Ranked
 from bdpbench.pages.evaluation.page import EvaluationReport, rank_of, standing_of, verdict_of
-from bdpbench.pages.evaluation.parts import PartTable, ShownPart
+from bdpbench.pages.evaluation.parts import PartTable, ShownPart, value_text
 from bdpbench.pages.exports import (
     FIGURES_FOLDER,
     Caption,
@@ -29,7 +29,7 @@ from bdpbench.pages.exports import (
 )
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.tables import Cell, Column, PaperTable
-from bdpbench.pages.text import joined
+from bdpbench.pages.text import format_number, joined
 from bdpbench.units import axis_title, slug
 
 CELLS_NAME = "cells.csv"
@@ -38,9 +38,9 @@ CELLS_NAME = "cells.csv"
 
 def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
     """The tables of an evaluation: standings, criteria, and each part's own."""
-    if report.evaluation.figures:
+    if report.inputs.judgement.figures:
         yield _standings(report)
-    if report.evaluation.criteria:
+    if report.inputs.judgement.criteria:
         yield _criteria(report)
     values = _values(report)
     for study in report.studies:
@@ -50,10 +50,8 @@ def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
 
 
 def _standings(report: EvaluationReport) -> PaperTable:
-    figures = report.evaluation.figures
-    columns = [
-        Column(axis_title(each.title, each.unit), each.key, numeric=True) for each in figures
-    ]
+    figures, labels = report.inputs.judgement.figures, report.evaluation.labels
+    heads = [(axis_title(each.column.title, each.column.unit), each.key) for each in figures]
     rows = [
         (
             protocol.label,
@@ -67,15 +65,15 @@ def _standings(report: EvaluationReport) -> PaperTable:
     ]
     data = [
         {
-            "protocol": report.evaluation.labels[each.protocol],
+            "protocol": labels[each["protocol"]],
             "figure": figure.key,
-            "value": each.value,
-            "unit": figure.unit,
-            "low": each.low,
-            "high": each.high,
-            "rank": each.rank,
-            "of": each.of,
-            "runs": " ".join(each.runs),
+            "value": each["value"],
+            "unit": figure.column.unit,
+            "low": each["low"],
+            "high": each["high"],
+            "rank": each["rank"],
+            "of": each["of"],
+            "runs": " ".join(each["run_ids"]),
         }
         for figure in figures
         for each in figure.values
@@ -83,7 +81,7 @@ def _standings(report: EvaluationReport) -> PaperTable:
     return PaperTable(
         name="standings",
         title="Judged figures of all protocols, with their ranks",
-        columns=(Column("Protocol", "protocol"), *columns),
+        columns=(Column("Protocol", "protocol"), *(Column(*each, numeric=True) for each in heads)),
         rows=tuple(rows),
         data=tuple(data),
     )
@@ -94,8 +92,8 @@ def _criteria(report: EvaluationReport) -> PaperTable:
     answered = [each for _, found in report.criteria for each in found]
     rows = [
         (
-            each.criterion.section,
-            each.criterion.question,
+            each.criterion.file.section,
+            each.criterion.file.question,
             each.criterion.rule or "–",
             *(joined(verdict.label, worst) for _, verdict, worst, _ in each.answers),
         )
@@ -117,19 +115,18 @@ def _criteria(report: EvaluationReport) -> PaperTable:
 
 def _answers(criterion: Criterion, report: EvaluationReport) -> Iterator[dict[str, Cell]]:
     """The answers of all protocols, unrounded; one empty row where nothing is simulated."""
-    found = {each.protocol: each for each in criterion.answers}
-    for key in found or [""]:
-        answer = found.get(key)
+    answers: Sequence[Answer | None] = criterion.answers or [None]
+    for answer in answers:
         verdict, _, runs = verdict_of(answer, criterion)
         yield {
-            "section": criterion.section,
-            "question": criterion.question,
+            "section": criterion.file.section,
+            "question": criterion.file.question,
             "rule": criterion.rule,
-            "source": criterion.source,
+            "source": criterion.file.source,
             "unit": criterion.unit,
             "bound": criterion.bound,
             "reference": criterion.reference,
-            "protocol": report.evaluation.labels.get(key, ""),
+            "protocol": report.evaluation.labels[answer.protocol] if answer else "",
             "verdict": verdict.label,
             "value": answer.worst if answer else None,
             "runs": " ".join(runs),
@@ -142,24 +139,25 @@ def _of_part(shown: ShownPart, table: PartTable, values: pl.DataFrame) -> PaperT
         Column(axis_title(*each), f"column_{n}", numeric=True) for n, each in enumerate(table.heads)
     ]
     rows = [
-        (
-            *((row.row,) if table.has_rows else ()),
-            row.label,
-            *(f"{cell.text} [{cell.printed}]" if cell.printed else cell.text for cell in row.cells),
-        )
+        (*((row.row,) if table.has_rows else ()), row.label, *map(_with_print, row.cells))
         for row in table.rows
     ]
     printed = "; printed values in brackets" if table.has_prints else ""
     shows = f" ({', '.join(shown.part.shows)})" if shown.part.shows else ""
-    runs = (run for row in table.rows for cell in row.cells for run in cell.run_ids)
     return PaperTable(
         name=shown.anchor.removeprefix("part-"),
         title=f"{joined(shown.part.title + shows, table.quantity, by=': ')}{printed}",
         columns=(*case, Column("Protocol", "protocol"), *heads),
         rows=tuple(rows),
         data=tuple(values.to_dicts()),
-        run_ids=tuple(dict.fromkeys(runs)),
+        run_ids=tuple(dict.fromkeys(run for cell in table.cells for run in cell["run_ids"])),
     )
+
+
+def _with_print(cell: Ranked | None) -> str:
+    printed = cell["printed"] if cell else None
+    own = "" if printed is None else f" [{format_number(printed, like=printed)}]"
+    return value_text(cell) + own
 
 
 def _values(report: EvaluationReport) -> pl.DataFrame:

@@ -300,9 +300,9 @@ class Cell(TypedDict):
     why: str
 
 
-def found_of(cell: Cell) -> Found:
+def found_of(cell: Cell | None) -> Found:
     """The value of a cell with its interval."""
-    return Found(cell["value"], cell["low"], cell["high"])
+    return Found(cell["value"], cell["low"], cell["high"]) if cell else Found(None)
 
 
 def never_reached(why: str) -> bool:

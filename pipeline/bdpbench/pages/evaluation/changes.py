@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from bdpbench.contracts.evaluation import Figure, Judgement, Ranked, found_of, group_of
+from bdpbench.contracts.evaluation import Column, Judgement, Ranked, found_of, group_of
 from bdpbench.contracts.judged import Found, Judged
 from bdpbench.pages.evaluation.findings import (
     criterion_anchor,
@@ -102,25 +102,29 @@ def _of_figures(before: Judgement, now: Judgement, old: str, new: str) -> Iterat
     """All judged figures of a protocol that had or have a value, moved or not."""
     earlier = {each.key: values_of(each, old) for each in before.figures}
     for figure in now.figures:
-        then, own = earlier.get(figure.key, []), values_of(figure, new)
-        if any(is_known(each["value"]) for each in (*then, *own)):
-            was, now_is = (found_of(each[0]) if each else Found(None) for each in (then, own))
-            yield Change(
-                what=figure.column.title,
-                anchor=figure_anchor(figure),
-                before=_ranked(then, figure),
-                now=_ranked(own, figure),
-                move=moved(was, now_is, figure.column.judged),
-            )
+        both = (*earlier.get(figure.key, ()), None)[0], (*values_of(figure, new), None)[0]
+        if any(each and is_known(each["value"]) for each in both):
+            title, anchor = figure.column.title, figure_anchor(figure)
+            yield _change(title, anchor, *both, figure.column, is_ranked=True)
 
 
-def _ranked(values: Sequence[Ranked], figure: Figure) -> str:
-    known = [each for each in values if is_known(each["value"])]
-    if not known:
-        return "–"
-    (value,) = known
-    place = f", {ordinal(value['rank'])} of {value['of']}" if value["rank"] else ""
-    return f"{shown(value['value'], figure.column.unit)}{place}"
+def _change(
+    what: str,
+    anchor: str,
+    before: Ranked | None,
+    now: Ranked | None,
+    column: Column,
+    *,
+    is_ranked: bool = False,
+) -> Change:
+    def told(cell: Ranked | None) -> str:
+        value = cell["value"] if cell else None
+        known = cell and cell["rank"] and is_ranked and is_known(value)
+        rank = f", {ordinal(cell['rank'] or 0)} of {cell['of']}" if cell and known else ""
+        return shown(value, column.unit) + rank
+
+    move = moved(found_of(before), found_of(now), column.judged)
+    return Change(what, anchor, told(before), told(now), move)
 
 
 def moved(before: Found, now: Found, judged: Judged) -> Move:
@@ -187,10 +191,5 @@ def _of_cells(both: Sequence[tuple[Ranked, Ranked]], now: Judgement) -> Iterator
             cell["panel"],
             "" if cell["x"] is None else with_unit(format_number(cell["x"]), part.x_unit),
         )
-        yield Change(
-            what=f"{part.title}: {where}",
-            anchor=f"part-{study.key}-{cell['part']}",
-            before=shown(then["value"], column.unit),
-            now=shown(cell["value"], column.unit),
-            move=moved(found_of(then), found_of(cell), column.judged),
-        )
+        anchor = f"part-{study.key}-{cell['part']}"
+        yield _change(f"{part.title}: {where}", anchor, then, cell, column)

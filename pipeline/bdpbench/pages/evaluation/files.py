@@ -15,16 +15,12 @@ from bdpbench.contracts.evaluation import Answer, Criterion, Ranked
 from bdpbench.pages.evaluation.page import EvaluationReport, rank_of, standing_of, verdict_of
 from bdpbench.pages.evaluation.parts import PartTable, ShownPart, value_text
 from bdpbench.pages.exports import (
-    FIGURES_FOLDER,
-    Caption,
     Contents,
     ExportRequest,
-    Figure,
     Renderer,
+    figure_caption,
     named,
     paper_files,
-    printed_caption,
-    run_ids_of,
     table_caption,
 )
 from bdpbench.pages.inputs import read_captions
@@ -63,18 +59,11 @@ def _standings(report: EvaluationReport) -> PaperTable:
         )
         for protocol, found in report.standings
     ]
-    data = [
-        {
-            "protocol": labels[each["protocol"]],
-            "figure": figure.key,
-            "value": each["value"],
-            "unit": figure.column.unit,
-            "low": each["low"],
-            "high": each["high"],
-            "rank": each["rank"],
-            "of": each["of"],
-            "runs": " ".join(each["run_ids"]),
-        }
+    names = ("value", "unit", "low", "high", "rank", "of")
+    data: list[dict[str, Cell]] = [
+        {"protocol": labels[each["protocol"]], "figure": figure.key}
+        | {name: each[name] for name in names}  # type: ignore[literal-required]
+        | {"runs": " ".join(each["run_ids"])}
         for figure in figures
         for each in figure.values
     ]
@@ -89,15 +78,15 @@ def _standings(report: EvaluationReport) -> PaperTable:
 
 def _criteria(report: EvaluationReport) -> PaperTable:
     labels = [each.label for each in report.evaluation.evaluated]
-    answered = [each for _, found in report.criteria for each in found]
+    criteria = [each for found in report.criteria.values() for each in found]
     rows = [
         (
-            each.criterion.file.section,
-            each.criterion.file.question,
-            each.criterion.rule or "–",
-            *(joined(verdict.label, worst) for _, verdict, worst, _ in each.answers),
+            each.file.section,
+            each.file.question,
+            each.rule or "–",
+            *(joined(verdict.label, worst) for _, verdict, worst, _ in report.answers(each)),
         )
-        for each in answered
+        for each in criteria
     ]
     return PaperTable(
         name="rfc9743",
@@ -109,20 +98,20 @@ def _criteria(report: EvaluationReport) -> PaperTable:
             *(Column(label, slug(label).replace("-", "_")) for label in labels),
         ),
         rows=tuple(rows),
-        data=tuple(row for each in answered for row in _answers(each.criterion, report)),
+        data=tuple(row for each in criteria for row in _answers(each, report)),
     )
 
 
 def _answers(criterion: Criterion, report: EvaluationReport) -> Iterator[dict[str, Cell]]:
     """The answers of all protocols, unrounded; one empty row where nothing is simulated."""
-    answers: Sequence[Answer | None] = criterion.answers or [None]
+    told, answers = criterion.file, list[Answer | None](criterion.answers) or [None]
     for answer in answers:
         verdict, _, runs = verdict_of(answer, criterion)
         yield {
-            "section": criterion.file.section,
-            "question": criterion.file.question,
+            "section": told.section,
+            "question": told.question,
             "rule": criterion.rule,
-            "source": criterion.file.source,
+            "source": told.source,
             "unit": criterion.unit,
             "bound": criterion.bound,
             "reference": criterion.reference,
@@ -172,19 +161,13 @@ def _values(report: EvaluationReport) -> pl.DataFrame:
 def evaluation_files(
     report: EvaluationReport, formats: Sequence[str], origin: str
 ) -> Iterator[tuple[str, bytes]]:
-    """Tables, figures and values as files, one after the other: relative path and bytes.
-
-    Args:
-        report: what to export.
-        formats: formats of the figures, some of ``FIGURE_FORMATS``.
-        origin: ns-2 build, version and commit of bdpbench, in a sentence.
-    """
+    """Tables, figures and values as files, one after the other, as ``export_files``."""
     charts = report.charts  # loads the series that they show
     labels = [each.label for each in report.evaluation.evaluated]
     contents = Contents(
         title=f"the evaluation of {' and '.join(labels)}",
         figures=[
-            (figure, _caption(figure, origin))
+            (figure, figure_caption(figure, {}, origin))
             for figure in named((each.chart_id, each.title, each) for each in charts)
         ],
         tables=[(table, table_caption(table, {}, origin)) for table in evaluation_tables(report)],
@@ -194,14 +177,3 @@ def evaluation_files(
     yield from paper_files(contents, renderer, ExportRequest(tuple(formats), origin))
     values = _values(report)
     yield CELLS_NAME, csv_of(values.columns, values.to_dicts()).encode()
-
-
-def _caption(figure: Figure, origin: str) -> Caption:
-    return Caption(
-        file=f"{FIGURES_FOLDER}/{figure.name}",
-        title=figure.title,
-        text=printed_caption(figure.chart),
-        definitions={},
-        run_ids=tuple(run_ids_of(figure.chart)),
-        origin=origin,
-    )

@@ -62,18 +62,6 @@ SECTIONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Answered:
-    """What the evaluated protocols, and the others, answer to a criterion."""
-
-    criterion: Criterion
-    anchor: str
-    bound: str
-    answers: Sequence[tuple[str, Verdict, str, Sequence[str]]]
-    meeting: Sequence[str]
-    failing: Sequence[str]
-
-
-@dataclass(frozen=True)
 class EvaluationReport:
     """Everything that the page and the files show; made once."""
 
@@ -116,32 +104,33 @@ class EvaluationReport:
         return [each for each in drawn if each is not None]
 
     @cached_property
-    def criteria(self) -> list[tuple[str, list[Answered]]]:
+    def criteria(self) -> dict[str, list[Criterion]]:
         """Criteria by section of RFC 9743, with a title of each section."""
-        found: dict[str, list[Answered]] = {}
+        found: dict[str, list[Criterion]] = {}
         for each in self.inputs.judgement.criteria:
-            found.setdefault(_title_of(each.file.section), []).append(self._answered(each))
-        return list(found.items())
+            first, *rest = each.file.section.split(".")
+            name = next((k for k in (".".join([first, *rest[:1]]), first) if k in SECTIONS), "")
+            title = SECTIONS.get(name, f"Section {each.file.section}")
+            found.setdefault(title, []).append(each)
+        return found
 
-    def _answered(self, criterion: Criterion) -> Answered:
-        by_key = {each.protocol: each for each in criterion.answers}
-        own = [
-            (each.label, *verdict_of(by_key.get(each.key), criterion))
+    def answers(self, *criteria: Criterion) -> list[tuple[str, Verdict, str, Sequence[str]]]:
+        """Label, verdict, words and runs of each evaluated protocol."""
+        return [
+            (each.label, *verdict_of(answer, criterion))
+            for criterion in criteria
             for each in self.evaluation.evaluated
+            for answer in [next((a for a in criterion.answers if a.protocol == each.key), None)]
         ]
-        others = [
-            (each.label, by_key[each.key].passes)
+
+    def others(self, criterion: Criterion, passes: bool) -> list[str]:
+        """Labels of the other protocols that meet a criterion, or do not."""
+        return [
+            each.label
             for each in self.evaluation.protocols
-            if not each.evaluated and each.key in by_key
+            if not each.evaluated
+            and any(a.protocol == each.key and a.passes is passes for a in criterion.answers)
         ]
-        return Answered(
-            criterion=criterion,
-            anchor=criterion_anchor(criterion),
-            bound=_bound(criterion),
-            answers=own,
-            meeting=[label for label, passes in others if passes is True],
-            failing=[label for label, passes in others if passes is False],
-        )
 
     @cached_property
     def studies(self) -> list[ShownStudy]:
@@ -159,12 +148,6 @@ class EvaluationReport:
         """All charts of the page."""
         of_parts = (part for study in self.studies for part in study.parts.values())
         return [*self.figures, *(chart for part in of_parts for chart in part.charts)]
-
-
-def _title_of(section: str) -> str:
-    parts = section.split(".")
-    name = ".".join(parts[:2]) if ".".join(parts[:2]) in SECTIONS else parts[0]
-    return SECTIONS.get(name, f"Section {section}")
 
 
 def standing_of(value: Ranked | None) -> str:
@@ -189,7 +172,7 @@ def verdict_of(answer: Answer | None, criterion: Criterion) -> tuple[Verdict, st
     return verdict, worst, answer.runs
 
 
-def _bound(criterion: Criterion) -> str:
+def bound_of(criterion: Criterion) -> str:
     """What the rule of a criterion comes to, e.g. "at least 80 %"; "" without a rule."""
     if criterion.bound is None:
         return ""
@@ -216,6 +199,8 @@ def evaluation_page(report: EvaluationReport) -> str:
         "html_name": f"evaluation-{evaluation.name}",
         "figure_anchor": figure_anchor,
         "direction": lambda figure: direction(figure.column.judged),
+        "criterion_anchor": criterion_anchor,
+        "bound_of": bound_of,
         "section_of": section_of,
         "standing_of": standing_of,
         "rank_of": rank_of,

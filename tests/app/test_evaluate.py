@@ -306,8 +306,9 @@ def test_a_known_protocol_under_another_name_has_its_own_runs_and_values(
     durations = {(run["scenario"], run["parameters"]["duration_s"]) for run in mirrored.own}
     same = [
         each.run
-        for each in mirrored.runs["Other"]
-        if not each.varied
+        for each in mirrored.shown
+        if each.newcomer == "Other"
+        and not each.varied
         and (each.run["scenario"], each.run["parameters"]["duration_s"]) in durations
     ]
     assert same

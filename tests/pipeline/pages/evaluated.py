@@ -41,6 +41,7 @@ def column(key: str, better: str = "less", unit: str = "s") -> Any:
 def value(protocol: str, number: float | None, rank: int | None, of: int = 3, **more: Any) -> Any:
     return {
         "protocol": protocol,
+        "unit": "s",
         "value": number,
         "low": number,
         "high": number,

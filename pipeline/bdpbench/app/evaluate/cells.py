@@ -5,12 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
-from bdpbench.app.evaluate.mirrored import Mirrored
+from bdpbench.app.evaluate.mirrored import Mirrored, Shown
 from bdpbench.contracts.evaluation import (
     Cell,
     Column,
@@ -28,22 +27,6 @@ from bdpbench.pages.inputs import read_captions
 from bdpbench.score.expectations import known_subjects, may_have
 from bdpbench.studies.plan import swept_names
 from bdpbench.units import unit_of
-
-
-@dataclass(frozen=True)
-class Shown:
-    """A run as the parts of a study show it.
-
-    Attributes:
-        run: the run.
-        newcomer: the evaluated protocol that takes part; "" for a run of the study's own.
-        varied: whether it has a small change of what the study has.
-    """
-
-    run: PlannedRun
-    newcomer: str
-    varied: bool = False
-
 
 _Place = tuple[str, str, str, str, str, float | None, str]
 """A cell of a column: protocol, own key, row, beside, panel, x, and who is new in it."""
@@ -70,10 +53,7 @@ class StudyCells:
             **names,
             **{mirrored.key_of(each.key): each.key for each in mirrored.newcomers},
         }
-        # The runs, of newcomers first.
-        new = ((key, each) for key, runs in mirrored.runs.items() for each in runs)
-        self._shown = [Shown(each.run, key, each.varied) for key, each in new]
-        self._shown += [Shown(run, "") for run in mirrored.own]
+        self._shown = mirrored.shown
 
     @cached_property
     def _measured(self) -> tuple[pl.DataFrame, dict[str, str]]:

@@ -21,7 +21,7 @@ from bdpbench.contracts.runs import ERROR_NAME, METRICS_NAME
 from bdpbench.contracts.yaml_files import meant, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import METRICS_SCHEMA, Definition, definitions_for
-from bdpbench.studies.evaluate import Mirror, NewcomerRun, with_protocols
+from bdpbench.studies.evaluate import Mirror, with_protocols
 from bdpbench.studies.folders import ProtocolFolder, folder_in
 from bdpbench.studies.load import load_study, studies_dir, study_keys
 from bdpbench.studies.named import named_folder
@@ -155,6 +155,21 @@ _Key = tuple[str, str]
 """Run id and scenario: a run's place in a study."""
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A run of a study with newcomers.
+
+    Attributes:
+        run: the run.
+        newcomer: the evaluated protocol that takes part; "" for a run of the study's own.
+        varied: whether it has a small change of what the study has.
+    """
+
+    run: PlannedRun
+    newcomer: str = ""
+    varied: bool = False
+
+
 @dataclass
 class Mirrored:
     """A study with the newcomers of an evaluation.
@@ -165,8 +180,7 @@ class Mirrored:
         newcomers: those whose code compiles.
         paths: where plan and runs are.
         build_id: id of the build of ns-2.
-        own: the study's own runs beside which the newcomers' stand.
-        runs: newcomer → its runs.
+        shown: the newcomers' runs, and the study's own beside which they stand.
         refused: newcomers, each with a scenario that cannot have it, and why.
     """
 
@@ -175,21 +189,27 @@ class Mirrored:
     newcomers: Sequence[Newcomer]
     paths: Paths
     build_id: str
-    own: list[PlannedRun] = field(default_factory=list)
-    runs: dict[str, list[NewcomerRun]] = field(default_factory=dict)
+    shown: list[Shown] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for scenario in self.mirror.file.scenarios:
-            self.own += self.mirror.own_runs(scenario, self.choice)
-            for each in self.newcomers:
-                as_key = self.key_of(each.key)
-                try:
-                    runs = self.mirror.runs_of(as_key, each.protocol, scenario, self.choice)
-                except BdpbenchError as error:
-                    self.refused.append((each.key, f"{scenario}: {error}"))
-                else:
-                    self.runs.setdefault(each.key, []).extend(runs)
+        scenarios = self.mirror.file.scenarios
+        for each, scenario in itertools.product(self.newcomers, scenarios):
+            key = self.key_of(each.key)
+            try:
+                plain, varied = self.mirror.runs_of(key, each.protocol, scenario, self.choice)
+            except BdpbenchError as error:
+                self.refused.append((each.key, f"{scenario}: {error}"))
+            else:
+                self.shown += [Shown(run, each.key) for run in plain]
+                self.shown += [Shown(run, each.key, varied=True) for run in varied]
+        for scenario in scenarios:
+            self.shown += map(Shown, self.mirror.own_runs(scenario, self.choice))
+
+    @property
+    def own(self) -> list[PlannedRun]:
+        """The study's own runs."""
+        return [each.run for each in self.shown if not each.newcomer]
 
     def key_of(self, newcomer: str) -> str:
         """A newcomer's key in the study's runs, which none of its protocols has."""
@@ -201,8 +221,9 @@ class Mirrored:
         study = self.mirror.study
         keys = {self.key_of(each.key): each.protocol for each in self.newcomers}
         runs: dict[_Key, PlannedRun] = {}
-        for each in itertools.chain.from_iterable(self.runs.values()):
-            runs.setdefault(_key(each.run), each.run)
+        for each in self.shown:
+            if each.newcomer:
+                runs.setdefault(_key(each.run), each.run)
         named, checksum = with_protocols(study, keys), evaluation_checksum(study.folder)
         return make_plan(named, self.mirror.file.tier, self.build_id, [*runs.values()], checksum)
 
@@ -261,7 +282,7 @@ class Mirrored:
 
     def values(self, newcomer: str, measured: pl.DataFrame) -> pl.DataFrame:
         """Values of a newcomer's runs, simulated or published, and those of several together."""
-        own = self.runs.get(newcomer, ())
+        own = [each for each in self.shown if each.newcomer == newcomer]
         runs, varied = ([e.run for e in own if e.varied == of] for of in (False, True))
         single = [name for name, each in self.definitions.items() if each.level == "run"]
         known = pl.concat([measured, self.published.filter(pl.col("metric").is_in(single))])

@@ -15,9 +15,18 @@ from tests.app.conftest import call_bdpbench, call_here, check_refused, said_by
 
 from bdpbench.app.evaluate.cells import StudyCells
 from bdpbench.app.evaluate.evaluating import common_names, document_keys
+from bdpbench.app.evaluate.judging import judged
 from bdpbench.app.evaluate.mirrored import Mirrored, find_newcomers
+from bdpbench.app.evaluate.report import published_prints
 from bdpbench.app.planning import Paths
-from bdpbench.contracts.evaluation import Choice, Evaluation, FigureValue, read_evaluation
+from bdpbench.contracts.evaluation import (
+    Choice,
+    Evaluation,
+    Judgement,
+    Ranked,
+    group_of,
+    read_evaluation,
+)
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.evaluate import Mirror, load_mirror, mirrors, read_mirror
@@ -83,17 +92,22 @@ def _document(folder: Path, name: str = "four") -> Evaluation:
     return read_evaluation(folder / "results" / "evaluations" / name)[0]
 
 
-def _figure(document: Evaluation, key: str) -> dict[str, FigureValue]:
-    found = next(each for each in document.figures if each.key == key)
-    return {each.protocol: each for each in found.values}
+def _judgement(folder: Path, name: str = "four") -> Judgement:
+    evaluation, cells = read_evaluation(folder / "results" / "evaluations" / name)
+    return judged(evaluation, cells, published_prints(evaluation))
+
+
+def _figure(judgement: Judgement, key: str) -> dict[str, Ranked]:
+    found = next(each for each in judgement.figures if each.key == key)
+    return {each["protocol"]: each for each in found.values}
 
 
 def test_a_protocol_that_never_cuts_is_a_danger_to_others(evaluated: Path) -> None:
-    document = _document(evaluated)
-    left = _figure(document, "reno")
-    assert left["Bully"].rank == left["Bully"].of == 3
-    assert (left["Bully"].value or 0) < 0.2 < 0.7 < (left["Plain"].value or 0)
-    answers = next(each for each in document.criteria if each.key == "reno").answers
+    judgement = _judgement(evaluated)
+    left = _figure(judgement, "reno")
+    assert left["Bully"]["rank"] == left["Bully"]["of"] == 3
+    assert (left["Bully"]["value"] or 0) < 0.2 < 0.7 < (left["Plain"]["value"] or 0)
+    answers = next(each for each in judgement.criteria if each.key == "reno").answers
     passes = {each.protocol: each.passes for each in answers}
     assert (passes["Bully"], passes["Plain"]) == (False, True)
     page = (evaluated / "results" / "evaluations" / "four" / "evaluation.html").read_text()
@@ -101,10 +115,10 @@ def test_a_protocol_that_never_cuts_is_a_danger_to_others(evaluated: Path) -> No
 
 
 def test_a_protocol_that_never_grows_is_last(evaluated: Path) -> None:
-    document = _document(evaluated)
-    fill, goodput = _figure(document, "fill"), _figure(document, "goodput")
-    assert (fill["Timid"].value, fill["Timid"].why) == (None, "never reached in 1 of 1 runs")
-    assert fill["Timid"].rank == goodput["Timid"].rank == 4
+    judgement = _judgement(evaluated)
+    timid, goodput = (_figure(judgement, key)["Timid"] for key in ("fill", "goodput"))
+    assert (timid["value"], timid["why"]) == (None, "never reached in 1 of 1 runs")
+    assert timid["rank"] == goodput["rank"] == 4
 
 
 def test_what_cannot_run_is_told_and_the_rest_is_there(evaluated: Path) -> None:
@@ -119,17 +133,18 @@ def test_what_cannot_run_is_told_and_the_rest_is_there(evaluated: Path) -> None:
     assert "6 of the 6 runs of its own protocols are not published here" in [
         each.said for each in others
     ]
-    assert _figure(document, "goodput")["Half"].rank is not None
-    lost = _figure(document, "reno")["Half"]
-    assert (lost.value, lost.rank) == (None, None)
-    assert "ns-2" in lost.why
-    assert document.cost.failed == 5
+    judgement = _judgement(evaluated)
+    assert _figure(judgement, "goodput")["Half"]["rank"] is not None
+    lost = _figure(judgement, "reno")["Half"]
+    assert (lost["value"], lost["rank"]) == (None, None)
+    assert "ns-2" in lost["why"]
+    assert document.runs["failed"] == 5
     assert [each.key for each in document.evaluated] == [
         "Bully", "Timid", "Half", "Plain",
     ]  # fmt: skip
     assert "Broken cannot be evaluated" in (evaluated / "said.txt").read_text()
-    liars = next(each for each in document.criteria if each.key == "liars")
-    assert (liars.answers, liars.rule) == ([], "")
+    liars = next(each for each in judgement.criteria if each.key == "liars")
+    assert (liars.answers, liars.rule) == ((), "")
 
 
 def test_the_matrix_has_a_row_and_a_column_more(evaluated: Path) -> None:
@@ -249,13 +264,7 @@ def test_what_a_study_shows_of_others_is_published(folder: Path) -> None:
     mirror = mirror_of(folder)
     mirrored = Mirrored(mirror, "full", [], NOWHERE, "")
     StudyCells(mirrored, common_names(mirror)).check()
-    lacking = [
-        run["label"]
-        for runs in mirrored.own.values()
-        for run in runs
-        if not mirrored.is_published(run)
-    ]
-    assert lacking == []
+    assert [run["label"] for run in mirrored.own if not mirrored.is_published(run)] == []
     known = set(mirrored.published.select("metric", "subject").iter_rows())
     columns = [
         each for part in mirrored.mirror.file.parts.values() for each in part.columns.values()
@@ -294,19 +303,17 @@ def test_a_known_protocol_under_another_name_has_its_own_runs_and_values(
     newcomers = find_newcomers([f"Other={key}:{protocol}"])
     mirrored = Mirrored(mirror, choice, newcomers, NOWHERE, "")
     assert mirrored.refused == []
-    durations = {
-        scenario: {run["parameters"]["duration_s"] for run in runs}
-        for scenario, runs in mirrored.own.items()
-    }
+    durations = {(run["scenario"], run["parameters"]["duration_s"]) for run in mirrored.own}
     same = [
         each.run
-        for each in mirrored.runs["Other"]
-        if not each.varied
-        and each.run["parameters"]["duration_s"] in durations[each.run["scenario"]]
+        for each in mirrored.shown
+        if each.newcomer == "Other"
+        and not each.varied
+        and (each.run["scenario"], each.run["parameters"]["duration_s"]) in durations
     ]
     assert same
     assert all(mirrored.is_published(run) for run in same)
-    own = {run["run_id"] for runs in mirrored.own.values() for run in runs}
+    own = {run["run_id"] for run in mirrored.own}
     assert {run["run_id"] for run in same} <= own
     mine = mirrored.values("Other", mirrored.published.clear())
     theirs = mirrored.own_values()
@@ -327,20 +334,22 @@ def test_under_another_name_a_protocol_is_judged_as_it_is_published(
     words = ("evaluate", "Other=cubic", "--study", "evaluation", "--backend", "native")
     done = call_here({"BDPBENCH_RESULTS": str(tmp_path / "results")}, *words)
     assert ", 0 to simulate" in said_by(done)
-    document = _document(tmp_path, "other")
-    assert len(document.figures) >= 10
-    for figure in document.figures:
-        values = {each.protocol: each for each in figure.values}
-        facts = ("value", "low", "high", "rank", "runs")
-        mine, cubic = ([getattr(values[key], fact) for fact in facts] for key in ("Other", "cubic"))
-        assert mine == cubic
-        assert values["Other"].of == 9
-    answered = [each for each in document.criteria if each.rule]
+    judgement = _judgement(tmp_path, "other")
+    document = judgement.evaluation
+    assert len(judgement.figures) >= 10
+    for figure in judgement.figures:
+        values = {each["protocol"]: each for each in figure.values}
+        mine, cubic = (values[key] for key in ("Other", "cubic"))
+        for fact in ("value", "low", "high", "rank", "run_ids"):
+            assert mine[fact] == cubic[fact]  # type: ignore[literal-required]
+        assert mine["of"] == 9
+    answered = [each for each in judgement.criteria if each.rule]
     assert all(len(each.answers) == 9 for each in answered)
-    assert document.protocols[0].relative == "cubic"
+    page = (tmp_path / "results" / "evaluations" / "other" / "evaluation.html").read_text()
+    assert "it ranks most like <strong>CUBIC</strong>" in page
     colours = [each.colour for each in document.protocols]
     assert len(set(colours)) == len(colours) == 9
-    deep = next(each for each in document.criteria if each.key == "bufferbloat")
+    deep = next(each for each in judgement.criteria if each.key == "bufferbloat")
     cubic = next(each.worst for each in deep.answers if each.protocol == "cubic")
     assert cubic is not None
     assert deep.bound == deep.reference == cubic > 150
@@ -356,16 +365,17 @@ def test_a_protocol_that_is_published_stands_once_under_its_own_name(
 ) -> None:
     words = ("evaluate", "cubic", "--study", "evaluation", "--backend", "native")
     said_by(call_here({"BDPBENCH_RESULTS": str(tmp_path / "results")}, *words))
-    document, cells = read_evaluation(tmp_path / "results" / "evaluations" / "cubic9438")
+    judgement = _judgement(tmp_path, "cubic9438")
+    document = judgement.evaluation
     mine = document.protocols[0]
     assert (mine.key, mine.source) == ("Cubic9438", "config/protocols/cubic")
     assert len({each.label for each in document.protocols}) == 8
     assert len({each.colour for each in document.protocols}) == 8
-    assert all(len(each.values) <= 8 for each in document.figures)
-    place = ["part", "column", "protocol", "row", "beside", "panel", "x"]
-    assert not cells.select(place).is_duplicated().any()
+    assert all(len(each.values) <= 8 for each in judgement.figures)
+    places = [(group_of(each), each["protocol"]) for each in judgement.cells]
+    assert len(set(places)) == len(places)
     # Rules that are relative to it find it under its own name.
-    related = [each for each in document.criteria if ", or what CUBIC" in each.rule]
+    related = [each for each in judgement.criteria if ", or what CUBIC" in each.rule]
     assert related
     for each in related:
         own = next(answer for answer in each.answers if answer.protocol == "Cubic9438")
@@ -377,34 +387,17 @@ def test_the_name_of_another_protocol_is_refused() -> None:
     check_refused(done, "cubic is the name of a protocol of evaluation")
 
 
-def test_a_complete_evaluation_is_replaced_by_complete_ones_only(evaluated: Path) -> None:
+def test_an_evaluation_is_told_as_events_and_compared_with_an_earlier_one(evaluated: Path) -> None:
     folder, mine = evaluated / "results" / "evaluations", evaluated / "mine"
-    kept, beside = folder / "kept", folder / "kept~incomplete"
-    done = said_by(_evaluate(evaluated, "--quick", "--json", "--name", "kept", str(mine / "plain")))
-    assert "stays as it is" not in done
+    kept, plain = folder / "kept", str(mine / "plain")
+    done = said_by(_evaluate(evaluated, "--quick", "--json", "--name", "kept", plain))
     events = [json.loads(line) for line in done.splitlines()]
     assert str(kept / "evaluation.json") in [each.get("path") for each in events]
-    assert _document(evaluated, "kept").cost.simulated == 6
-    before = {
-        name: (kept / name).read_bytes()
-        for name in ("evaluation.json", "cells.parquet", "evaluation.html")
-    }
-    done = _evaluate(
-        evaluated, "--quick", "--name", "kept", str(mine / "plain"), str(mine / "half")
-    )
-    check_refused(done, "kept~incomplete: lacks 5 runs")
-    assert "kept stays as it is, because this evaluation lacks 5 runs: it is in " in done.stdout
-    assert {name: (kept / name).read_bytes() for name in before} == before
-    document = _document(evaluated, beside.name)
-    assert [each.key for each in document.evaluated] == ["Plain", "Half"]
-    assert {each.name for each in beside.iterdir()} >= {*before, "evaluation"}
-    # A protocol that does not compile is missing, too.
-    words = [str(mine / name) for name in ("plain", "broken")]
-    done = _evaluate(evaluated, "--quick", "--name", "kept", *words)
+    assert _document(evaluated, "kept").runs["simulated"] == 6
+    # A protocol that does not compile is missing.
+    done = _evaluate(evaluated, "--quick", "--name", "broken", plain, str(mine / "broken"))
     check_refused(done, "lacks a protocol")
-    assert {name: (kept / name).read_bytes() for name in before} == before
-    words = [str(mine / name) for name in ("plain", "timid")]
-    done = _evaluate(evaluated, "--quick", "--name", "kept", *words, "--against", str(kept))
-    assert not beside.exists()
+    words = [plain, str(mine / "timid"), "--against", str(kept)]
+    said_by(_evaluate(evaluated, "--quick", "--name", "kept", *words))
     assert "What changed" in (kept / "evaluation.html").read_text()
     assert len(_document(evaluated, "kept").evaluated) == 2

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,34 +14,43 @@ from tests.needs import leave_out
 from tests.pipeline.pages import evaluated as made
 
 from bdpbench.app import programs
+from bdpbench.app.evaluate.mirrored import find_newcomers
 from bdpbench.app.evaluate.report import (
     WantedFiles,
     make_files,
     published_prints,
-    report_of,
     stored_series,
 )
+from bdpbench.app.stages import elsewhere_of
 from bdpbench.contracts.documents import json_of
 from bdpbench.contracts.evaluation import (
+    CELLS_NAME,
     EVALUATION_NAME,
     Evaluation,
+    Judgement,
     read_evaluation,
     write_evaluation,
 )
-from bdpbench.contracts.paths import config_dir, published_folder, relative
+from bdpbench.contracts.paths import published_folder
 from bdpbench.contracts.reports import read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.evaluation.page import evaluation_page
+from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
+from bdpbench.pages.evaluation.parts import EvaluationInputs
+
+FIGURE = made.figure("a", made.value("Mine", 1, 1), made.value("cubic", 2, 2))
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    values = [made.value("Mine", 1, 1), made.value("cubic", 2, 2)]
     found = tmp_path / "evaluations" / "mine"
-    criteria = [made.criterion("kind", "5.2.1", passes=True)]
-    write_evaluation(found, made.evaluation([made.figure("a", *values)], criteria), made.cells())
+    write_evaluation(found, made.evaluation([FIGURE]), made.cells())
     return found
+
+
+def _inputs(earlier: tuple[str, Judgement] | None = None) -> EvaluationInputs:
+    judgement = made.judgement([FIGURE], [made.criterion("kind", "5.2.1", passes=True)])
+    return EvaluationInputs(judgement, lambda _: None, earlier)
 
 
 def test_what_is_no_evaluation_is_refused(folder: Path) -> None:
@@ -67,12 +77,9 @@ def test_a_damaged_document_names_its_place(folder: Path) -> None:
         read_evaluation(folder)
 
 
-def test_cells_of_another_evaluation_are_no_part_of_this_one(folder: Path) -> None:
-    document = (folder / EVALUATION_NAME).read_bytes()
-    evaluation, cells = read_evaluation(folder)
-    write_evaluation(folder, evaluation, cells.head(1))
-    (folder / EVALUATION_NAME).write_bytes(document)
-    with pytest.raises(BdpbenchError, match=r"does not belong to the evaluation\.json beside it"):
+def test_cells_that_cannot_be_read_are_named(folder: Path) -> None:
+    (folder / CELLS_NAME).write_bytes(b"PAR1")
+    with pytest.raises(BdpbenchError, match=r"cells\.parquet: is not a table of cells"):
         read_evaluation(folder)
 
 
@@ -80,7 +87,7 @@ def test_files_are_written_beside_the_evaluation(folder: Path, tmp_path: Path) -
     wanted = WantedFiles(against=folder, export=tmp_path / "paper", formats="svg")
     earlier = wanted.check()
     assert earlier is not None
-    found = dict(make_files(folder, wanted, earlier))
+    found = dict(make_files(folder, wanted, _inputs(earlier)))
     assert found["report"] == folder / "evaluation.html"
     assert "0 moved within" in found["report"].read_text()
     assert (tmp_path / "paper" / "tables" / "paper-table.tex").is_file()
@@ -105,14 +112,14 @@ def test_a_browser_that_fails_is_named(
 ) -> None:
     monkeypatch.setenv(programs.BROWSER_VARIABLE, shutil.which("false") or "/bin/false")
     with pytest.raises(BdpbenchError, match="printed nothing: exit code 1"):
-        list(make_files(folder, WantedFiles(pdf=True)))
+        list(make_files(folder, WantedFiles(pdf=True), _inputs()))
     assert not (folder / "evaluation.pdf").exists()
 
 
 def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:
     if not any(map(shutil.which, programs.BROWSERS)):
         leave_out("no Chromium", "install one (Ubuntu has only a snap), or set BDPBENCH_CHROMIUM")
-    found = dict(make_files(folder, WantedFiles(pdf=True)))
+    found = dict(make_files(folder, WantedFiles(pdf=True), _inputs()))
     content = found["PDF"].read_bytes()
     assert content.startswith(b"%PDF")
     assert b"%%EOF" in content[-1024:]
@@ -122,18 +129,18 @@ def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:
 
 
 def _of_sharma(*runs: str) -> Evaluation:
-    (study,) = made.evaluation([]).model_dump()["studies"]
+    (study,) = made.evaluation().model_dump()["studies"]
     past = study["parts"]["past"]
     past["runs"] = [{**past["runs"][0], "run_id": each} for each in runs]
-    return made.evaluation([], studies=[{**study, "key": "sharma2006"}])
+    return made.evaluation(studies=[{**study, "key": "sharma2006"}])
 
 
-def test_published_runs_have_their_series_and_their_printed_numbers(tmp_path: Path) -> None:
+def test_published_runs_have_their_series_and_their_printed_numbers() -> None:
     scorecard = read_scorecard(published_folder("sharma2006") / SCORECARD_NAME)
     number = next(each for each in scorecard["numbers"] if each["id"] == "t1-bic-time-90")
     (run_id,) = number["run_ids"]
     evaluation = _of_sharma(run_id, "0" * 16)
-    series = stored_series(tmp_path, evaluation)
+    series = stored_series(evaluation, [])
     text = series(run_id)
     assert text is not None
     assert '"cwnd"' in text
@@ -143,13 +150,10 @@ def test_published_runs_have_their_series_and_their_printed_numbers(tmp_path: Pa
     assert prints["sharma2006", run_id, "time_to_90pct_cwnd", "flow:0"] == 9.53
 
 
-def test_the_report_of_another_study_about_the_same_law_is_named(folder: Path) -> None:
-    evaluation, cells = read_evaluation(folder)
-    mine, *others = evaluation.protocols
-    assert 'data-published="' not in evaluation_page(report_of(folder, evaluation, cells))
-    cubic = relative(config_dir() / "protocols" / "cubic")
-    for found in ({"folder": cubic}, {"source": "sharma2006:HTCP", "folder": ""}):
-        protocols = [mine.model_copy(update=found), *others]
-        changed = evaluation.model_copy(update={"protocols": protocols})
-        page = evaluation_page(report_of(folder, changed, cells))
+def test_the_report_of_another_study_about_the_same_law_is_named() -> None:
+    assert 'data-published="' not in evaluation_page(EvaluationReport(_inputs()))
+    for word in ("cubic", "sharma2006:HTCP"):
+        (newcomer,) = find_newcomers([word])
+        inputs = replace(_inputs(), elsewhere=elsewhere_of({"Mine": newcomer.protocol}))
+        page = evaluation_page(EvaluationReport(inputs))
         assert len(re.findall('data-published="two_simulators/report.html', page)) == 1

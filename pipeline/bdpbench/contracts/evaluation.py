@@ -1,21 +1,15 @@
 """``evaluate.yaml``, ``evaluation.json`` and ``cells.parquet``: protocols beside those of studies.
 
-How an evaluation comes about. A study may have ``evaluate.yaml`` beside its ``study.yaml``
-(``studies/evaluate.py``): which scenarios take a newcomer and in whose place, and the parts, i.e.
-tables and figures of the paper, that their metrics make. ``config/evaluation/`` is a study of the
-same form, without a paper, whose parts are the judged figures and RFC 9743's questions. For each of
-these studies ``app/evaluate/`` copies the grid of parameters of the published tier, keeps the
-points that have the replaced protocol in the newcomer's place, writes the newcomer there, and
-resolves them to runs as ever (``plan_run``); they make a ``plan.json`` like any other, in
-``results/evaluations/NAME/<study>/``, and are simulated and measured by the same stages. A run that
-was published under the same id is not simulated; its values are taken. All other protocols' values
-come from the published ``metrics.parquet``, so nothing of theirs is simulated.
+A study may have ``evaluate.yaml`` beside its ``study.yaml`` (``studies/evaluate.py``): which
+scenarios take a newcomer and in whose place, and the parts, i.e. tables and figures of the paper,
+that their metrics make. ``config/evaluation/`` is a study of the same form, without a paper, whose
+parts are the judged figures and RFC 9743's questions. A newcomer's runs are planned, simulated and
+measured like any others; those of the same id that are published, and all runs of other protocols,
+have the values of the published ``metrics.parquet``.
 
-What it leaves in ``results/evaluations/NAME/`` is the document and the table of its cells, which
-is all that pages and exports need; series over time come from the folders of the simulated runs,
-and from the published report for the others. A part, column, figure or criterion of the document is
-that of ``evaluate.yaml`` with what was found. Cells of a part share a row if they have the same
-``row``, a column if they have the same ``column`` and ``x``:
+An evaluation is the document and the table of its cells; ranks and answers follow from them
+(``Judgement``). Cells of a part share a row if they have the same ``row``, a column if
+they have the same ``column`` and ``x``:
 
 - ``table``: a row for each protocol, a column for each ``Column``.
 - ``matrix``: a row for each protocol that takes the first place, a column for each ``beside``.
@@ -24,11 +18,13 @@ that of ``evaluate.yaml`` with what was found. Cells of a part share a row if th
 
 A value is a mean over the runs that differ in nothing but their repetition, or in the small changes
 that the part names where nothing is random; ``low`` and ``high`` are the interval that the column's
-``interval`` words describe. Ranks are over all protocols that have a value, 1 is the best.
+``interval`` words describe.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal, get_type_hints
 
@@ -36,8 +32,8 @@ from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from bdpbench.contracts.documents import reader, write_record_atomically
-from bdpbench.contracts.files import sha256_of, write_atomically
-from bdpbench.contracts.judged import Better, Judged
+from bdpbench.contracts.files import write_atomically
+from bdpbench.contracts.judged import Better, Found, Judged
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.reports import Version
 from bdpbench.contracts.yaml_files import Key, Label, ParameterName, Strict, Text, Title
@@ -48,10 +44,9 @@ if TYPE_CHECKING:
 
 EVALUATION_NAME = "evaluation.json"
 CELLS_NAME = "cells.parquet"
-EVALUATION_VERSION = 3
+EVALUATION_VERSION = 4
 
 Choice = Literal["quick", "full"]
-PartKind = Literal["table", "matrix", "curve", "history"]
 Status = Literal["published", "simulated", "failed", "missing"]
 """Where a run's values come from; of what was not published or simulated, why it has none."""
 
@@ -65,9 +60,6 @@ class EvaluatedProtocol(Strict):
         label, colour: in tables and plots (#rrggbb).
         evaluated: whether it is evaluated; those come first.
         source: what the user named: a folder, from the checkout, or ``STUDY:KEY``.
-        folder: its folder, from the checkout, "" if it has none.
-        relative: of an evaluated one, the key of the other protocol whose judged figures are
-            nearest to its own; "" if too few figures are known.
     """
 
     key: str
@@ -75,23 +67,6 @@ class EvaluatedProtocol(Strict):
     colour: str
     evaluated: bool
     source: str
-    folder: str = ""
-    relative: str = ""
-
-
-class Quantity(Strict):
-    """What values are, and how they are judged, see ``JudgedDocument``; unit "1" for a ratio."""
-
-    title: str
-    unit: str
-    better: Better = ""
-    apart: float = 0.0
-    reference: float | None = None
-
-    @property
-    def judged(self) -> Judged:
-        """How they are judged."""
-        return Judged(self.better, self.apart, self.reference, self.unit)
 
 
 class ColumnFile(Strict):
@@ -112,32 +87,31 @@ class ColumnFile(Strict):
     )
 
 
-class Column(Quantity, ColumnFile):
-    """A column of the document.
+class Column(ColumnFile):
+    """A column of the document: what values are, and how they are judged, see ``JudgedDocument``.
 
-    Attributes:
-        definition: of the metric, in sentences.
-        interval: in words, what ``low`` and ``high`` are.
+    ``interval`` says in words what ``low`` and ``high`` are.
     """
 
-    definition: str
-    interval: str
+    unit: str = ""
+    better: Better = ""
+    apart: float = 0.0
+    reference: float | None = None
+    interval: str = ""
+
+    @property
+    def judged(self) -> Judged:
+        """How its values are judged."""
+        return Judged(self.better, self.apart, self.reference, self.unit)
 
 
 class PartRun(Strict):
-    """A run that a part shows.
-
-    Attributes:
-        run_id, scenario, label: as in the plan.
-        protocol, beside: keys in this document; ``beside`` is "" if there is no other protocol.
-        evaluated: whether an evaluated protocol takes part.
-    """
+    """A run that a part shows, as in the plan; ``evaluated``: a newcomer takes part."""
 
     run_id: str
     scenario: str
     label: str
     protocol: str
-    beside: str
     evaluated: bool
     status: Status
 
@@ -150,7 +124,7 @@ class PartFile(Strict):
     shows: list[Label] = Field(
         default_factory=list, description="What of the paper it is, e.g. Table 1"
     )
-    kind: PartKind
+    kind: Literal["table", "matrix", "curve", "history"]
     rows: ParameterName | None = Field(
         None, description="Parameter that makes several rows for a protocol"
     )
@@ -170,29 +144,17 @@ class PartFile(Strict):
 
 
 class Part(PartFile):
-    """A part of the document, with the columns that the choice shows.
+    """A part of the document, with the columns that the choice shows, and all runs behind it.
 
-    Attributes:
-        x_unit, x_title: unit and description of a curve's axis; "" elsewhere.
-        in_place_of: scenario → label of the protocol whose place the newcomers take.
-        runs: all runs behind it.
+    ``x_unit`` and ``x_title`` are of a curve's axis; ``in_place_of`` has the labels of the
+    protocols whose places the newcomers take.
     """
 
     columns: dict[str, Column]  # type: ignore[assignment]  # of the same keys
     x_unit: str = ""
     x_title: str = ""
-    in_place_of: dict[str, str]
+    in_place_of: list[str]
     runs: list[PartRun]
-
-
-class EvaluatedStudy(Strict):
-    """A study's parts. ``paper``: whether it reproduces one; ``folder``: from the checkout."""
-
-    key: str
-    title: str
-    folder: str
-    paper: bool
-    parts: dict[str, Part]
 
 
 class FigureFile(Strict):
@@ -202,40 +164,6 @@ class FigureFile(Strict):
     text: Text = Field(description="What is measured on which path, in sentences")
     part: Key
     column: Key
-
-
-class FigureValue(Strict):
-    """A protocol's value of a judged figure.
-
-    ``low`` and ``high`` are null with ``value``; ``why`` then says why it has none. ``rank`` is
-    that of ``places`` (``contracts/judged.py``), ``of`` is how many protocols have one. ``unsure``
-    lists the protocols of other ranks whose intervals overlap with this one's, so that the order of
-    the two is not known; ``place`` is ``first`` or ``last`` if that is known, else "".
-    """
-
-    protocol: str
-    value: float | None
-    low: float | None
-    high: float | None
-    rank: int | None
-    of: int
-    unsure: list[str]
-    place: Literal["first", "last", ""]
-    runs: list[str]
-    why: str
-
-
-def never_reached(value: float | None, why: str) -> bool:
-    """Whether a value is none because what is measured was never reached: that has a place, too."""
-    return value is None and why.startswith("never reached")
-
-
-class Figure(Quantity, FigureFile):
-    """A judged figure of the document, whose study has the part, with all protocols' values."""
-
-    key: str
-    study: str
-    values: list[FigureValue]
 
 
 class CriterionFile(Strict):
@@ -249,7 +177,7 @@ class CriterionFile(Strict):
     least: float | None = Field(None, description="A value below it does not pass")
     most: float | None = Field(None, description="A value above it does not pass")
     times: float | None = Field(
-        None, description="Times the value of the protocol `of`, as which the bound is meant"
+        None, gt=0, description="Times the value of the protocol `of`, as which the bound is meant"
     )
     of: Label = Field("", description="Common name of that protocol")
     source: str = Field("", description="Where the rule comes from")
@@ -258,47 +186,25 @@ class CriterionFile(Strict):
     def _has_one_rule(self) -> CriterionFile:
         rules = [self.least is not None, self.most is not None]
         if self.part is None:
-            if self.column or any(rules) or self.times is not None or self.of or self.source:
+            if self.column or any(rules) or self.of or self.source:
                 raise ValueError("without a part there is no column, rule or source")
         elif self.column is None or sum(rules) != 1 or not self.source:
             raise ValueError("expected column, source, and one of least and most")
         if (self.times is None) != (not self.of):
             raise ValueError("times and of belong together")
-        if self.times is not None and self.times <= 0:
-            raise ValueError("times: expected a number greater than 0")
         return self
 
 
-class Answer(Strict):
-    """What one protocol's cells say to a criterion: ``passes`` is null where nothing is known."""
-
-    protocol: str
-    passes: bool | None
-    worst: float | None
-    runs: list[str]
-    why: str
-
-
-class Criterion(CriterionFile):
-    """A question of the document, whose study has the part, if anything is simulated.
-
-    Attributes:
-        unit: of the values that it is judged by, "" if nothing is simulated.
-        rule: in words, with what it comes to, e.g. "at most 150 ms, or what CUBIC has (998 ms);
-            that is at most 998 ms"; "" if nothing is simulated.
-        bound: what it comes to; null if nothing is simulated.
-        reference: value of the other protocol that the rule names; null if it names none, or if
-            that has no value.
-        answers: of all protocols; empty if nothing is simulated.
-    """
+class EvaluatedStudy(Strict):
+    """A study's parts. ``paper``: whether it reproduces one; ``names``: common name → key."""
 
     key: str
-    study: str
-    unit: str
-    rule: str
-    bound: float | None
-    reference: float | None
-    answers: list[Answer]
+    title: str
+    paper: bool
+    parts: dict[str, Part]
+    figures: dict[str, FigureFile]
+    criteria: dict[str, CriterionFile]
+    names: dict[str, str]
 
 
 class Problem(Strict):
@@ -309,18 +215,11 @@ class Problem(Strict):
     said: str
 
 
-class Cost(Strict):
-    """Numbers of runs of the evaluated protocols, and CPU time of those that were simulated, s."""
-
-    simulated: int
-    published: int
-    failed: int
-    missing: int
-    cpu_s: float
-
-
 class Evaluation(Strict):
-    """Content of ``evaluation.json``; ``cells_sha256`` is that of the table that belongs to it."""
+    """Content of ``evaluation.json``.
+
+    ``runs`` counts those of the evaluated protocols, ``cpu_s`` is what simulated ones took, s.
+    """
 
     schema_version: int = EVALUATION_VERSION
     name: str
@@ -328,12 +227,10 @@ class Evaluation(Strict):
     bdpbench: Version
     ns2_build_id: str
     protocols: list[EvaluatedProtocol]
-    figures: list[Figure]
-    criteria: list[Criterion]
     studies: list[EvaluatedStudy]
     problems: list[Problem]
-    cost: Cost
-    cells_sha256: str = ""
+    runs: dict[Status, int]
+    cpu_s: float
 
     @property
     def evaluated(self) -> list[EvaluatedProtocol]:
@@ -346,26 +243,21 @@ class Evaluation(Strict):
         return {each.key: each.label for each in self.protocols}
 
     @property
-    def parts(self) -> dict[tuple[str, str], Part]:
-        """(study, part) → the part."""
-        return {
-            (study.key, key): part for study in self.studies for key, part in study.parts.items()
-        }
-
-    @property
-    def columns(self) -> dict[tuple[str, str | None, str | None], Column]:
+    def columns(self) -> dict[tuple[str, str, str], Column]:
         """(study, part, column) → the column."""
         return {
-            (*place, name): column
-            for place, part in self.parts.items()
+            (study.key, key, name): column
+            for study in self.studies
+            for key, part in study.parts.items()
             for name, column in part.columns.items()
         }
 
-
-read_evaluation_document = reader(
-    Evaluation, "an evaluation of `bdpbench evaluate`", EVALUATION_VERSION
-)
-"""Reads ``evaluation.json``, or the same document under another name, without its cells."""
+    @property
+    def lacking(self) -> str:
+        """What an evaluation that is not complete lacks: runs, or protocols that were named."""
+        lacking = self.runs["failed"] + self.runs["missing"]
+        left_out = any(not each.study for each in self.problems)
+        return f"{lacking} runs" if lacking else "a protocol" if left_out else ""
 
 
 class Cell(TypedDict):
@@ -408,6 +300,92 @@ class Cell(TypedDict):
     why: str
 
 
+def found_of(cell: Cell | None) -> Found:
+    """The value of a cell with its interval."""
+    return Found(cell["value"], cell["low"], cell["high"]) if cell else Found(None)
+
+
+def never_reached(why: str) -> bool:
+    """Whether a value is none because what is measured was never reached: that has a place, too."""
+    return why.startswith("never reached")
+
+
+class Ranked(Cell):
+    """A cell with its rank among the cells that differ from it in nothing but the protocol.
+
+    1 is the best of ``of``; null without a value, but what was never reached comes last. ``place``
+    is ``first`` or ``last`` if that is known (``contracts/judged.py``), else "", and ``unsure`` if
+    the order of this one and another is open, since their intervals overlap. ``printed`` is the
+    number that the study prints for it, null without one.
+    """
+
+    rank: int | None
+    of: int
+    place: Literal["first", "last", ""]
+    unsure: bool
+    printed: float | None
+
+
+def group_of(cell: Cell) -> tuple[object, ...]:
+    """What a cell has in common with those that it is compared with."""
+    place = (cell["study"], cell["part"], cell["column"])
+    return *place, cell["row"], cell["beside"], cell["panel"], cell["x"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A judged figure, and the cells of all protocols, in the order of the document."""
+
+    key: str
+    text: str
+    column: Column
+    values: Sequence[Ranked]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one protocol's cells say to a criterion: ``passes`` is None where nothing is known."""
+
+    protocol: str
+    passes: bool | None
+    worst: float | None
+    runs: list[str]
+    why: str
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A question of RFC 9743 with the answers of all protocols.
+
+    Attributes:
+        key, file: as in ``evaluate.yaml``.
+        unit: of the values that it is judged by.
+        rule: in words, with what it comes to, e.g. "at most 150 ms, or what CUBIC has (998 ms);
+            that is at most 998 ms".
+        bound: what it comes to.
+        reference: value of the other protocol that the rule names; None without one.
+        answers: empty, as all before, if nothing is simulated.
+    """
+
+    key: str
+    file: CriterionFile
+    unit: str = ""
+    rule: str = ""
+    bound: float | None = None
+    reference: float | None = None
+    answers: Sequence[Answer] = ()
+
+
+@dataclass(frozen=True)
+class Judgement:
+    """An evaluation, all its cells with their ranks, and what follows from them."""
+
+    evaluation: Evaluation
+    cells: Sequence[Ranked]
+    figures: Sequence[Figure]
+    criteria: Sequence[Criterion]
+
+
 def cells_schema() -> dict[str, pl.DataType]:
     """Types of the columns of ``cells.parquet``, see ``Cell``."""
     import polars as pl
@@ -425,27 +403,22 @@ def cells_schema() -> dict[str, pl.DataType]:
 def write_evaluation(folder: Path, evaluation: Evaluation, cells: pl.DataFrame) -> None:
     """Write both files, the document last."""
     write_atomically(folder / CELLS_NAME, cells.write_parquet)
-    named = evaluation.model_copy(update={"cells_sha256": sha256_of(folder / CELLS_NAME)})
-    write_record_atomically(folder / EVALUATION_NAME, named.model_dump())
+    write_record_atomically(folder / EVALUATION_NAME, evaluation.model_dump())
+
+
+_read = reader(Evaluation, "an evaluation of `bdpbench evaluate`", EVALUATION_VERSION)
 
 
 def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
     """Read both files.
 
     Raises:
-        BdpbenchError: when one is missing, damaged or of another version, or when they do not
-            belong together.
+        BdpbenchError: when one is missing, damaged or of another version.
     """
     import polars as pl
 
-    found, path = read_evaluation_document(folder / EVALUATION_NAME), folder / CELLS_NAME
-    if path.is_file() and sha256_of(path) != found.cells_sha256:
-        raise BdpbenchError(
-            f"does not belong to the {EVALUATION_NAME} beside it",
-            where=str(path),
-            hint="call evaluate again: what was simulated is kept",
-        )
+    found, path = _read(folder / EVALUATION_NAME), folder / CELLS_NAME
     try:
         return found, pl.read_parquet(path)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
+    except (pl.exceptions.PolarsError, OSError) as error:
         raise BdpbenchError(f"is not a table of cells ({error})", where=str(path)) from None

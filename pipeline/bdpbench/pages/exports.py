@@ -222,12 +222,17 @@ def _figure_caption(
         pl.col("metric").is_in(list(chart.metrics)) & pl.col("run_id").is_in(run_ids)
     )
     ids = rows["definition"].unique(maintain_order=True).to_list()
+    return figure_caption(figure, {each: words.get(each, "") for each in ids}, origin)
+
+
+def figure_caption(figure: Figure, definitions: Mapping[str, str], origin: str) -> Caption:
+    """The caption of a figure whose numbers have some definitions."""
     return Caption(
         file=f"{FIGURES_FOLDER}/{figure.name}",
         title=figure.title,
-        text=printed_caption(chart),
-        definitions={each: words.get(each, "") for each in ids},
-        run_ids=tuple(run_ids),
+        text=printed_caption(figure.chart),
+        definitions=definitions,
+        run_ids=tuple(run_ids_of(figure.chart)),
         origin=origin,
     )
 

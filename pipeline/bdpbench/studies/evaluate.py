@@ -6,8 +6,7 @@ same script, path, times and random numbers, and those defaults that belong to a
 
 from __future__ import annotations
 
-import itertools
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -84,6 +83,10 @@ class Place(Strict):
         """The parameter whose protocol a value is about."""
         return self.protocol or self.takes[0][0]
 
+    def chosen(self, choice: Choice) -> Sequence[Chosen]:
+        """Runs of a choice."""
+        return self.quick if choice == "quick" else self.full
+
 
 class EvaluateFile(Strict):
     """Content of ``evaluate.yaml``."""
@@ -100,14 +103,6 @@ class EvaluateFile(Strict):
     parts: dict[Key, PartFile] = Field(min_length=1)
     figures: dict[Key, FigureFile] = Field(default_factory=dict)
     criteria: dict[Key, CriterionFile] = Field(default_factory=dict)
-
-
-@dataclass(frozen=True)
-class NewcomerRun:
-    """A run of a newcomer; ``varied``: with a small change of what the study has."""
-
-    run: PlannedRun
-    varied: bool
 
 
 @dataclass(frozen=True)
@@ -139,8 +134,8 @@ class Mirror:
 
     def runs_of(
         self, key: str, protocol: Protocol, scenario: str, choice: Choice
-    ) -> list[NewcomerRun]:
-        """The runs of a scenario with a newcomer in its places.
+    ) -> tuple[list[PlannedRun], list[PlannedRun]]:
+        """The runs of a scenario with a newcomer in its places, and those with small changes.
 
         Args:
             key: the newcomer's key, which no protocol of the study has.
@@ -172,12 +167,15 @@ class Mirror:
             ]
             plain += self._expanded(study, scenario, given)
             if choice == "full":
-                varied += self._expanded(study, scenario, _changed(study, place, given))
+                changes = [
+                    {**point, name: study.vocabulary[name].plain(value)}
+                    for name, values in place.vary.items()
+                    for point in given
+                    for value in values
+                ]
+                varied += self._expanded(study, scenario, changes)
         known = {run["run_id"] for run in plain}
-        return [
-            *(NewcomerRun(run, varied=False) for run in plain),
-            *(NewcomerRun(run, varied=True) for run in varied if run["run_id"] not in known),
-        ]
+        return plain, [run for run in varied if run["run_id"] not in known]
 
     def _expanded(
         self, study: Study, scenario: str, given: Iterable[Parameters]
@@ -185,11 +183,9 @@ class Mirror:
         return expand_points(study, ((scenario, each) for each in given), self.identities)
 
     def _points(self, scenario: str, choice: Choice) -> list[tuple[Chosen, Parameters]]:
-        place = self.file.scenarios[scenario]
-        entries = place.quick if choice == "quick" else place.full
         grid = list(parameter_grid(self.study, scenario, self.file.tier))
         found: dict[str, tuple[Chosen, Parameters]] = {}
-        for index, chosen in enumerate(entries):
+        for index, chosen in enumerate(self.file.scenarios[scenario].chosen(choice)):
             wanted = chosen.only.items()
             kept = [p for p in grid if all(p.get(name) in values for name, values in wanted)]
             if not kept:
@@ -198,13 +194,6 @@ class Mirror:
                 )
             found |= {repr(sorted(point.items())): (chosen, point) for point in kept}
         return list(found.values())
-
-
-def _changed(study: Study, place: Place, given: Sequence[Parameters]) -> Iterator[Parameters]:
-    """The same parameters with each of a scenario's small changes."""
-    for (name, values), point in itertools.product(place.vary.items(), given):
-        for value in values:
-            yield {**point, name: study.vocabulary[name].plain(value)}
 
 
 def with_protocols(study: Study, protocols: Mapping[str, Protocol]) -> Study:
@@ -249,84 +238,73 @@ def read_mirror(study: Study, path: Path) -> Mirror:
         _check_part(mirror, key)
     for section, named in (("figures", mirror.file.figures), ("criteria", mirror.file.criteria)):
         for key, each in named.items():
-            _check_reference(mirror, (section, key), each.part, each.column)
+            if each.part is not None and each.column is not None:
+                at, parts = (section, key), mirror.file.parts
+                source.require((*at, "part"), each.part, parts, "part")
+                source.require((*at, "column"), each.column, parts[each.part].columns, "column")
     return mirror
 
 
 def _check_place(mirror: Mirror, key: str) -> None:
     study, place, at = mirror.study, mirror.file.scenarios[key], ("scenarios", key)
-    mirror.source.require(at, key, study.scenarios, "scenario")
+    require, error = mirror.source.require, mirror.source.error
+    require(at, key, study.scenarios, "scenario")
     if mirror.file.tier not in study.scenarios[key].tiers:
-        raise mirror.source.error(at, f"the scenario has no runs in tier {mirror.file.tier}")
-    mirror.source.require((*at, "in_place_of"), place.in_place_of, study.protocols, "protocol")
+        raise error(at, f"the scenario has no runs in tier {mirror.file.tier}")
+    require((*at, "in_place_of"), place.in_place_of, study.protocols, "protocol")
     named = [name for name, each in study.vocabulary.items() if each.type == "protocol"]
-    for index, takes in enumerate(place.takes):
-        for name in takes:
-            mirror.source.require((*at, "takes", index), name, named, "parameter with a protocol")
-    for field, given in (("protocol", place.protocol), ("beside", place.beside)):
-        if given is not None:
-            mirror.source.require((*at, field), given, named, "parameter with a protocol")
-    _check_vary(mirror, (*at, "vary"), place.vary)
+    given = [(("takes", n), name) for n, takes in enumerate(place.takes) for name in takes]
+    for below, name in (*given, (("protocol",), place.protocol), (("beside",), place.beside)):
+        if name is not None:
+            require((*at, *below), name, named, "parameter with a protocol")
+    for name, values in place.vary.items():
+        require((*at, "vary", name), name, study.vocabulary, "parameter")
+        for index, value in enumerate(values):
+            if wrong := study.vocabulary[name].problem(value):
+                raise error((*at, "vary", name, index), f"{wrong} (got {value!r})")
     choices: tuple[Choice, ...] = ("quick", "full")
     for choice in choices:
         _check_choice(mirror, key, choice)
 
 
-def _check_vary(mirror: Mirror, at: Location, vary: Mapping[str, Sequence[Scalar]]) -> None:
-    for name, values in vary.items():
-        mirror.source.require((*at, name), name, mirror.study.vocabulary, "parameter")
-        for index, value in enumerate(values):
-            wrong = mirror.study.vocabulary[name].problem(value)
-            if wrong:
-                raise mirror.source.error((*at, name, index), f"{wrong} (got {value!r})")
-
-
 def _check_choice(mirror: Mirror, key: str, choice: Choice) -> None:
     place, at = mirror.file.scenarios[key], ("scenarios", key)
-    for index, chosen in enumerate(place.quick if choice == "quick" else place.full):
+    for index, chosen in enumerate(place.chosen(choice)):
         _check_only(mirror, (*at, choice, index, "only"), chosen.only, key)
     points = [point for _, point in mirror._points(key, choice)]
     for index, takes in enumerate(place.takes):
-        held = [p for p in points if all(p.get(name) == place.in_place_of for name in takes)]
-        if points and not held:
-            message = f"no run of {choice} has {place.in_place_of} there"
-            raise mirror.source.error((*at, "takes", index), message)
+        held = (p for p in points if all(p.get(name) == place.in_place_of for name in takes))
+        if points and not any(held):
+            said = f"no run of {choice} has {place.in_place_of} there"
+            raise mirror.source.error((*at, "takes", index), said)
 
 
 def _check_only(
     mirror: Mirror, at: Location, only: Mapping[str, Sequence[Scalar]], scenario: str
 ) -> None:
     """Refuse a value that no run of a scenario has, which would have no effect."""
-    grid = list(parameter_grid(mirror.study, scenario, mirror.file.tier))
     for name, values in only.items():
         mirror.source.require((*at, name), name, mirror.study.vocabulary, "parameter")
+        grid = parameter_grid(mirror.study, scenario, mirror.file.tier)
         known = {point[name] for point in grid if name in point}
         for index, value in enumerate(values):
             if value not in known:
-                message = f"no run of {scenario} in tier {mirror.file.tier} has this value"
-                raise mirror.source.error((*at, name, index), f"{message} (got {value!r})")
+                said = f"no run of {scenario} in tier {mirror.file.tier} has this value"
+                raise mirror.source.error((*at, name, index), f"{said} (got {value!r})")
 
 
 def _check_part(mirror: Mirror, key: str) -> None:
-    part, at = mirror.file.parts[key], ("parts", key)
-    known = mirror.study.vocabulary
+    part, at, scenarios = mirror.file.parts[key], ("parts", key), mirror.file.scenarios
+    require, known = mirror.source.require, mirror.study.vocabulary
     for field, name in (("rows", part.rows), ("x", part.x), ("panels", part.panels)):
         if name is not None:
-            mirror.source.require((*at, field), name, known, "parameter")
+            require((*at, field), name, known, "parameter")
     for name, column in part.columns.items():
         place = (*at, "columns", name)
-        scenarios = mirror.file.scenarios
         what = "scenario that takes newcomers"
-        mirror.source.require((*place, "scenario"), column.scenario, scenarios, what)
+        require((*place, "scenario"), column.scenario, scenarios, what)
         _check_only(mirror, (*place, "only"), column.only, column.scenario)
         for index, each in enumerate(column.mean_over):
-            mirror.source.require((*place, "mean_over", index), each, known, "parameter")
-        if part.kind == "matrix" and mirror.file.scenarios[column.scenario].beside is None:
+            require((*place, "mean_over", index), each, known, "parameter")
+        if part.kind == "matrix" and scenarios[column.scenario].beside is None:
             raise mirror.source.error((*place, "scenario"), "a matrix needs a scenario with beside")
-
-
-def _check_reference(mirror: Mirror, at: Location, part: str | None, column: str | None) -> None:
-    if part is None or column is None:
-        return
-    mirror.source.require((*at, "part"), part, mirror.file.parts, "part")
-    mirror.source.require((*at, "column"), column, mirror.file.parts[part].columns, "column")

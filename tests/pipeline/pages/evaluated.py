@@ -3,12 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import polars as pl
 
-from bdpbench.contracts.evaluation import Evaluation, cells_schema
-from bdpbench.contracts.judged import Better, Found, Judged, places
+from bdpbench.app.evaluate.judging import Prints, judged
+from bdpbench.contracts.evaluation import (
+    Answer,
+    Column,
+    Criterion,
+    CriterionFile,
+    Evaluation,
+    Figure,
+    Judgement,
+    cells_schema,
+    found_of,
+)
+from bdpbench.contracts.judged import Better, places
 
 LABELS = {"Mine": "Mine & <co>", "cubic": "CUBIC", "standard": "Standard TCP"}
 INTERVAL = "from the least to the most of three runs"
@@ -21,7 +33,6 @@ def column(key: str, better: str = "less", unit: str = "s") -> Any:
         "metric": f"metric_{key}",
         "subject": "flow:0",
         "unit": unit,
-        "definition": "As it is.",
         "better": better,
         "interval": INTERVAL,
     }
@@ -30,68 +41,46 @@ def column(key: str, better: str = "less", unit: str = "s") -> Any:
 def value(protocol: str, number: float | None, rank: int | None, of: int = 3, **more: Any) -> Any:
     return {
         "protocol": protocol,
+        "unit": "s",
         "value": number,
         "low": number,
         "high": number,
         "rank": rank,
         "of": of,
-        "unsure": [],
+        "unsure": False,
         "place": "",
-        "runs": [] if number is None else [f"{protocol}-run"],
+        "run_ids": [] if number is None else [f"{protocol}-run"],
         "why": "" if number is not None else "its run failed",
         **more,
     }
 
 
-def figure(key: str, *values: Any, better: Better = "less") -> Any:
+def figure(key: str, *values: Any, better: Better = "less") -> Figure:
     """A figure, with the places that follow from the values and intervals of those with a rank."""
+    told = Column(**{**column(key, better), "title": f"Figure {key}"})
     ranked = [each for each in values if each["rank"] is not None] if better else []
-    found = [Found(each["value"], each["low"], each["high"]) for each in ranked]
-    for each, place in zip(ranked, places(found, Judged(better, unit="s")), strict=True):
+    found = places(list(map(found_of, ranked)), told.judged)
+    for each, place in zip(ranked, found, strict=True):
         each["place"] = place.known
-    return {
-        "key": key,
-        "title": f"Figure {key}",
-        "unit": "s",
-        "better": better,
-        "text": f"What {key} is.",
-        "question": "How long?",
-        "study": "paper",
-        "part": "table",
-        "column": "a",
-        "values": list(values),
-    }
+    return Figure(key, f"What {key} is.", told, list(values))
 
 
-def criterion(key: str, section: str, passes: bool | None, *, simulated: bool = True) -> Any:
-    answer = {
-        "protocol": "Mine",
-        "passes": passes,
-        "worst": None if passes is None else 0.25,
-        "runs": ["Mine-run"],
-        "why": "its run failed" if passes is None else "",
-    }
-    others = [{**answer, "protocol": "cubic", "passes": True, "why": "", "worst": 0.5}]
-    return {
-        "key": key,
-        "question": f"Is it {key}?",
-        "section": section,
-        "text": f"About {key}.",
-        "unit": "s" if simulated else "",
-        "rule": "at least 0.5 s" if simulated else "",
-        "bound": 0.5 if simulated else None,
-        "reference": None,
-        "source": "a source" if simulated else "",
-        "study": "paper" if simulated else "",
-        "part": "table" if simulated else None,
-        "column": "a" if simulated else None,
-        "least": 0.5 if simulated else None,
-        "answers": [answer, *others] if simulated else [],
-    }
+def criterion(key: str, section: str, passes: bool | None, *, simulated: bool = True) -> Criterion:
+    told = {"question": f"Is it {key}?", "section": section, "text": f"About {key}."}
+    if not simulated:
+        return Criterion(key, CriterionFile.model_validate(told))
+    told |= {"part": "table", "column": "a", "least": 0.5, "source": "a source"}  # type: ignore[dict-item]
+    why = "its run failed" if passes is None else ""
+    answers = [
+        Answer("Mine", passes, None if passes is None else 0.25, ["Mine-run"], why),
+        Answer("cubic", True, 0.5, ["Mine-run"], ""),
+    ]
+    file = CriterionFile.model_validate(told)
+    return Criterion(key, file, "s", "at least 0.5 s", 0.5, None, answers)
 
 
 def part(key: str, kind: str, columns: dict[str, Any], **more: Any) -> Any:
-    run = {"scenario": "alone", "beside": "", "status": "published"}
+    run = {"scenario": "alone", "status": "published"}
     runs = [
         {**run, "run_id": f"{name}-run", "label": label, "protocol": name, "evaluated": not index}
         for index, (name, label) in enumerate(LABELS.items())
@@ -102,7 +91,7 @@ def part(key: str, kind: str, columns: dict[str, Any], **more: Any) -> Any:
         "shows": ["Table 1"],
         "kind": kind,
         "columns": columns,
-        "in_place_of": {"alone": "H-TCP"},
+        "in_place_of": ["H-TCP"],
         "runs": runs,
         **more,
     }
@@ -116,14 +105,14 @@ def protocols(*keys: str) -> list[Any]:
             "colour": f"#{33 * index:02x}6699",
             "evaluated": index == 0,
             "source": key,
-            "relative": "cubic" if index == 0 and "cubic" in keys else "",
         }
         for index, key in enumerate(keys)
     ]
 
 
-def evaluation(figures: list[Any], criteria: Sequence[Any] = (), **more: Any) -> Evaluation:
-    """An evaluation with some figures and criteria, and a part of each kind."""
+def evaluation(figures: Sequence[Figure] = (), **more: Any) -> Evaluation:
+    """An evaluation with some figures, all of one column, and a part of each kind."""
+    told = {"question": "How long?", "text": "What it is.", "part": "table", "column": "a"}
     curve = {"x": "buffer_pkts", "x_unit": "packets", "x_title": "Buffer"}
     past = {**column("a"), "title": "the start", "metric": ""}
     document = {
@@ -132,13 +121,10 @@ def evaluation(figures: list[Any], criteria: Sequence[Any] = (), **more: Any) ->
         "bdpbench": {"version": "0", "commit": ""},
         "ns2_build_id": "0123456789abcdef",
         "protocols": protocols(*LABELS),
-        "figures": figures,
-        "criteria": list(criteria),
         "studies": [
             {
                 "key": "paper",
                 "title": "A paper",
-                "folder": "config/studies/paper",
                 "paper": True,
                 "parts": {
                     "table": part(
@@ -148,13 +134,31 @@ def evaluation(figures: list[Any], criteria: Sequence[Any] = (), **more: Any) ->
                     "curve": part("curve", "curve", {"a": column("a")}, **curve),
                     "past": part("past", "history", {"a": past}),
                 },
+                "figures": {each.key: told for each in figures},
+                "criteria": {},
+                "names": {},
             }
         ],
         "problems": [{"protocol": "Mine", "study": "", "said": "it is <slow>"}],
-        "cost": {"simulated": 3, "published": 2, "failed": 0, "missing": 1, "cpu_s": 4.5},
+        "runs": {"simulated": 3, "published": 2, "failed": 0, "missing": 1},
+        "cpu_s": 4.5,
         **more,
     }
     return Evaluation.model_validate(document)
+
+
+def judgement(
+    figures: Sequence[Figure] = (),
+    criteria: Sequence[Criterion] = (),
+    found: pl.DataFrame | None = None,
+    prints: Prints | None = None,
+    **more: Any,
+) -> Judgement:
+    """The same with its cells, judged."""
+    document = evaluation(figures, **more)
+    own = (cells() if found is None else found).filter(pl.col("protocol").is_in(document.labels))
+    known = judged(document, own, prints or {})
+    return replace(known, figures=figures, criteria=criteria)
 
 
 def cells(factor: float = 1.0) -> pl.DataFrame:

@@ -6,6 +6,7 @@ import json
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from html.parser import HTMLParser
 from typing import Any
 
@@ -13,6 +14,7 @@ import polars as pl
 import pytest
 from tests.pipeline.pages import evaluated as made
 
+from bdpbench.contracts.evaluation import Judgement
 from bdpbench.contracts.judged import Found, Judged
 from bdpbench.pages.evaluation.changes import changes_of, moved
 from bdpbench.pages.evaluation.files import evaluation_files, evaluation_tables
@@ -21,7 +23,7 @@ from bdpbench.pages.evaluation.page import (
     EvaluationReport,
     evaluation_page,
 )
-from bdpbench.pages.evaluation.parts import Earlier, EvaluationInputs
+from bdpbench.pages.evaluation.parts import EvaluationInputs
 from bdpbench.pages.notebook import offline_chart
 from bdpbench.pages.series import embed_json
 
@@ -34,7 +36,7 @@ SERIES = embed_json(
 
 
 def _findings(*figures: Any, criteria: Sequence[Any] = (), **more: Any) -> Findings:
-    return findings_of(made.evaluation(list(figures), list(criteria), **more), "Mine")
+    return findings_of(made.judgement(figures, criteria, **more), "Mine")
 
 
 def _texts(found: Sequence[Any]) -> list[str]:
@@ -56,7 +58,7 @@ def test_a_tie_shares_its_place_and_equal_values_are_neither_best_nor_worst() ->
     found = _findings(made.figure("a", *tied), made.figure("b", *alike))
     (best,) = _texts(found.best)
     assert "1st of 3, together with CUBIC, the next is Standard TCP with 3 s" in best
-    assert found.worst == ()
+    assert found.worst == []
     # Last together with another.
     last = [made.value("Mine", 3, 2), made.value("cubic", 3, 2), made.value("standard", 1, 1)]
     (worst,) = _texts(_findings(made.figure("a", *last)).worst)
@@ -65,7 +67,7 @@ def test_a_tie_shares_its_place_and_equal_values_are_neither_best_nor_worst() ->
 
 def test_who_overlaps_with_another_place_is_neither_best_nor_worst() -> None:
     values = [made.value("Mine", 1, 1, low=0.9, high=2.1), made.value("cubic", 2, 2)]
-    assert _findings(made.figure("a", *values)).best == ()
+    assert _findings(made.figure("a", *values)).best == []
     values[0]["high"] = 1.9
     (best,) = _texts(_findings(made.figure("a", *values)).best)
     assert best == "Figure a: 1 s, 1st of 3, the next is CUBIC with 2 s."
@@ -76,7 +78,7 @@ def test_a_missing_figure_is_not_known_and_counts_nowhere(number: float | None) 
     values = [made.value("Mine", number, None, why="its run failed"), made.value("cubic", 2, 1, 1)]
     found = _findings(made.figure("a", *values))
     assert _texts(found.unknown) == ["Figure a: its run failed."]
-    assert (found.best, found.worst) == ((), ())
+    assert (found.best, found.worst) == ([], [])
     assert "has no figure that can be compared" in found.summary
 
 
@@ -87,14 +89,14 @@ def test_what_is_never_reached_is_last() -> None:
     assert _texts(found.worst) == [
         "Figure a: never reached in 1 of 1 runs, 2nd of 3, the one before is CUBIC with 2 s."
     ]
-    assert found.unknown == ()
+    assert found.unknown == []
 
 
 def test_one_protocol_alone_and_a_figure_without_direction_have_no_place() -> None:
     alone = made.figure("a", made.value("Mine", 1, 1, 1))
     neither = made.figure("b", made.value("Mine", 1, 1), made.value("cubic", 2, 2), better="")
     found = _findings(alone, neither, protocols=made.protocols("Mine", "cubic"))
-    assert (found.best, found.worst) == ((), ())
+    assert (found.best, found.worst) == ([], [])
     assert found.summary.startswith("Of one figure, Mine & <co> is best in none and worst in none.")
     assert _findings().summary.startswith("Mine & <co> has no figure")
 
@@ -134,7 +136,7 @@ def test_collapse_is_a_danger_and_another_section_that_begins_alike_is_not() -> 
 FIGURES = [
     made.figure(
         "a",
-        made.value("Mine", 12.5, 1, low=12.4, high=12.6, unsure=["cubic"]),
+        made.value("Mine", 12.5, 1, low=12.4, high=12.6, unsure=True),
         made.value("cubic", 13, 2),
     ),
     made.figure("none", made.value("Mine", None, None)),
@@ -145,15 +147,14 @@ CRITERIA = [
 ]
 
 
-def _report(earlier: Earlier | None = None, **more: Any) -> EvaluationReport:
+def _report(earlier: Judgement | None = None, **more: Any) -> EvaluationReport:
     prints = {("paper", "cubic-run", "metric_a", "flow:0"): 13.75}
+    judgement = made.judgement(FIGURES, CRITERIA, prints=prints, **more)
     return EvaluationReport(
         EvaluationInputs(
-            made.evaluation(FIGURES, CRITERIA, **more),
-            made.cells(),
-            prints,
+            judgement,
             lambda run_id: SERIES if run_id != "standard-run" else None,
-            earlier,
+            None if earlier is None else ("earlier", earlier),
         )
     )
 
@@ -213,6 +214,7 @@ def test_links_lead_to_elements_and_nothing_is_loaded(page: str) -> None:
 
 def test_charts_are_valid_and_have_the_new_line_and_the_relative() -> None:
     report = _report()
+    report.parts.relatives = {"Mine": "cubic"}
     charts = {each.chart_id: each for each in report.charts}
     assert set(charts) == {
         "figure-a",
@@ -277,13 +279,12 @@ def test_moves_follow_the_intervals() -> None:
 
 
 def test_an_earlier_evaluation_shows_what_a_change_changed() -> None:
-    earlier = made.evaluation(
+    earlier = made.judgement(
         [made.figure("a", made.value("Mine", 20, 2), made.value("cubic", 13, 1))],
         [made.criterion("kind", "5.2.1", passes=True)],
+        made.cells(factor=2.0),
     )
-    before = made.cells(factor=2.0)
-    now = made.evaluation(FIGURES, CRITERIA)
-    found = changes_of(earlier, before, now, made.cells())
+    found = changes_of(earlier, made.judgement(FIGURES, CRITERIA))
     (figure,) = found.figures
     assert (figure.before, figure.now, figure.move) == (
         "20 s, 2nd of 3",
@@ -299,34 +300,28 @@ def test_an_earlier_evaluation_shows_what_a_change_changed() -> None:
         ("40 s", "20 s"),
     ]
     assert (found.same, found.within, found.only) == (4, 0, 0)
-    page = evaluation_page(_report(Earlier("earlier", earlier, before)))
+    page = evaluation_page(_report(earlier))
     assert "Compared with <code>earlier</code>" in page
     assert "One of the two is a quick evaluation" not in page
-    full = evaluation_page(
-        _report(Earlier("earlier.zip", earlier.model_copy(update={"choice": "full"}), before))
-    )
-    assert "One of the two is a quick evaluation" in full
+    full = earlier.evaluation.model_copy(update={"choice": "full"})
+    page = evaluation_page(_report(replace(earlier, evaluation=full)))
+    assert "One of the two is a quick evaluation" in page
 
 
 def test_evaluations_without_a_protocol_in_common_compare_nothing() -> None:
     two = made.protocols("Mine", "cubic")
     two[1]["evaluated"] = True
     other = [{**each, "key": f"Other{index}"} for index, each in enumerate(two)]
-    before = made.evaluation([], protocols=other)
-    found = changes_of(before, made.cells(), made.evaluation([], protocols=two), made.cells())
-    assert (found.pairs, found.figures, found.cells) == ((), (), ())
+    found = changes_of(made.judgement(protocols=other), made.judgement(protocols=two))
+    assert (found.pairs, found.figures, found.cells) == ([], [], [])
 
 
 def test_a_protocol_that_has_several_keys_in_a_study_gets_a_row_for_each() -> None:
     cells = made.cells()
     reno = cells.filter(pl.col("protocol") == "standard").with_columns(own_key=pl.lit("Reno"))
     tahoe = reno.with_columns(own_key=pl.lit("Tahoe"))
-    inputs = EvaluationInputs(
-        made.evaluation([]),
-        pl.concat([cells.filter(pl.col("protocol") != "standard"), reno, tahoe]),
-        {},
-        lambda _: None,
-    )
+    found = pl.concat([cells.filter(pl.col("protocol") != "standard"), reno, tahoe])
+    inputs = EvaluationInputs(made.judgement(found=found), lambda _: None)
     tables = {each.name: each for each in evaluation_tables(EvaluationReport(inputs))}
     assert [row[0] for row in tables["paper-table"].rows][2:] == [
         "Standard TCP (Reno)",

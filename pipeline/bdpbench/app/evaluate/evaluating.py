@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import re
-import shutil
-from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
+from typing import get_args
+
+import polars as pl
 
 from bdpbench.app.costs import call_wall_s, run_cpu_s
-from bdpbench.app.evaluate.cells import StudyCells, frame_of
-from bdpbench.app.evaluate.judging import criterion_of, figure_of
+from bdpbench.app.evaluate.cells import StudyCells
+from bdpbench.app.evaluate.judging import judged
 from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_newcomers
-from bdpbench.app.evaluate.report import WantedFiles, make_files
+from bdpbench.app.evaluate.report import WantedFiles, make_files, published_prints, stored_series
 from bdpbench.app.keep.tier import this_version
 from bdpbench.app.listing import announce_plan, announce_runs
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
@@ -28,26 +29,26 @@ from bdpbench.app.run import (
     tell_waiting,
 )
 from bdpbench.app.scheduling import Execution, failed_runs
+from bdpbench.app.stages import elsewhere_of
 from bdpbench.contracts.evaluation import (
     EVALUATION_NAME,
     Cell,
     Choice,
-    Cost,
-    Criterion,
     EvaluatedProtocol,
-    EvaluatedStudy,
     Evaluation,
-    Figure,
+    Judgement,
     Problem,
-    read_evaluation_document,
+    Status,
+    cells_schema,
     write_evaluation,
 )
-from bdpbench.contracts.paths import config_dir, relative, results_dir, run_folder, runs_folder
-from bdpbench.contracts.plan import PLAN_NAME, distinct, write_plan_document
+from bdpbench.contracts.paths import config_dir, results_dir, run_folder, runs_folder
+from bdpbench.contracts.plan import distinct
 from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.evaluation.findings import nearest
+from bdpbench.pages.evaluation.findings import values_of
+from bdpbench.pages.evaluation.parts import EvaluationInputs
 from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
@@ -60,9 +61,6 @@ EVALUATIONS_FOLDER = "evaluations"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
 
 _SPARE_COLOURS = ("#d946ef", "#0e7490", "#4d7c0f", "#be123c", "#57534e", "#1e3a8a")
-
-INCOMPLETE = "~incomplete"
-"""After the name of a folder: what lacks runs beside a complete evaluation; no name ends so."""
 
 
 @dataclass(frozen=True)
@@ -90,8 +88,7 @@ def evaluate(request: EvaluateRequest) -> Path | None:
     """Evaluate protocols; returns the folder of the evaluation, None for a dry run.
 
     What cannot run is a problem of the evaluation, which names it with its reason; the rest is
-    there. A complete evaluation of the same name is replaced only by a complete one: one that lacks
-    runs or protocols is written beside it.
+    there.
 
     Raises:
         BdpbenchError: when the input is wrong, when nothing could be evaluated, or at the end if
@@ -103,94 +100,91 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         execution = execution_of(request, config)
         results = (request.results or results_dir(config.results)) / EVALUATIONS_FOLDER
         evaluating = Evaluating(request, view, results)
-        evaluating.resolve()
         evaluating.announce(execution.cores)
         if request.dry_run:
             return None
         with exclusive(results, partial(tell_waiting, view, results)):
             evaluating.simulate(execution)
-            evaluation = evaluating.document()
-            folder = evaluating.write(evaluation)
-        _tell_ranks(view, evaluation)
+            evaluation, cells = evaluating.document()
+            folder = results / evaluation.name
+            write_evaluation(folder, evaluation, cells)
+        judgement = judged(evaluation, cells, published_prints(evaluation))
+        _tell_ranks(view, judgement)
         path = folder / EVALUATION_NAME
         view.tell("evaluation", f"evaluation: {path}", path=str(path))
         view.tell("making", "making the report and its files")
-        for what, path in make_files(folder, request.files, earlier):
+        inputs = EvaluationInputs(
+            judgement,
+            stored_series(evaluation, [each.prepared() for each in evaluating.mirrored]),
+            earlier,
+            elsewhere_of({each.key: each.protocol for each in evaluating.newcomers}),
+        )
+        for what, path in make_files(folder, request.files, inputs):
             view.tell("file", f"{what}: {path}", what=what, path=str(path))
-        if not _is_complete(evaluation):
-            raise BdpbenchError(
-                f"lacks {_lacking(evaluation)}; the report says why, and shows the rest",
-                where=str(folder),
-                hint="the same call tries again what failed",
-            )
+        if evaluation.lacking:
+            said = f"lacks {evaluation.lacking}; the report says why, and shows the rest"
+            hint = "the same call tries again what failed"
+            raise BdpbenchError(said, where=str(folder), hint=hint)
         return folder
 
 
-def _tell_ranks(view: View, evaluation: Evaluation) -> None:
-    for each in evaluation.evaluated:
+def _tell_ranks(view: View, judgement: Judgement) -> None:
+    for each in judgement.evaluation.evaluated:
         ranks = [
-            f"{figure.title}: {value.rank} of {value.of}"
-            for figure in evaluation.figures
-            for value in figure.values
-            if value.protocol == each.key and value.rank is not None
+            f"{figure.column.title}: {value['rank']} of {value['of']}"
+            for figure in judgement.figures
+            for value in values_of(figure, each.key)
+            if value["rank"] is not None
         ]
         if ranks:
             view.tell("ranks", "\n  ".join([each.label, *ranks]), protocol=each.key, ranks=ranks)
 
 
 class Evaluating:
-    """An evaluation while it is made.
+    """An evaluation while it is made: protocols that compile, and the studies with their runs.
 
     Args:
         request: what is asked.
         view: is told what happens.
         results: folder of all evaluations and their runs.
+
+    Raises:
+        BdpbenchError: for an unknown study, when no protocol compiles, or when nothing runs.
     """
 
     def __init__(self, request: EvaluateRequest, view: View, results: Path) -> None:
         self._request, self._view, self._results = request, view, results
-        self._newcomers = find_newcomers(request.words)
         self._choice: Choice = "quick" if request.quick else "full"
-        self._name = self._named()
         self._problems: list[Problem] = []
-        self._mirrored: list[Mirrored] = []
+        self._cells: dict[str, StudyCells] = {}
+        self.mirrored: list[Mirrored] = []
+        self.newcomers = find_newcomers(request.words)
+        self._name = self._named()
         self._build_id = current_build_id()
-        self._cells: list[Cell] = []
-        self._studies: list[EvaluatedStudy] = []
-        self._figures: list[Figure] = []
-        self._criteria: list[Criterion] = []
-        self._counts: Counter[str] = Counter()
-
-    def _named(self) -> str:
-        name = self._request.name
-        if name is None:
-            joined = "+".join(each.key.lower() for each in self._newcomers)[:50]
-            return f"{joined}-quick" if self._request.quick else joined
-        if not _NAME.fullmatch(name):
-            said = "cannot be the name of a folder: use letters, digits and ._+-"
-            raise BdpbenchError(said, where=f"--name {name}")
-        return name
-
-    def resolve(self) -> None:
-        """Compile the protocols, and find their runs.
-
-        Raises:
-            BdpbenchError: for an unknown study, when no protocol compiles, or when nothing runs.
-        """
-        self._newcomers = [each for each in self._newcomers if self._compiles(each)]
-        if not self._newcomers:
+        self.newcomers = [each for each in self.newcomers if self._compiles(each)]
+        if not self.newcomers:
             raise BdpbenchError(self._said())
-        known, studies = mirrors(), self._request.studies
+        known, studies = mirrors(), request.studies
         for key in studies:
             if key not in {each.key for each in known}:
                 hint = f"those that do: {', '.join(each.key for each in known)}"
                 raise BdpbenchError("is not a study that takes newcomers", where=key, hint=hint)
         for mirror in known:
             if mirror.key in studies if studies else not mirror.file.only_named:
-                self._resolve_study(mirror)
-        if not any(each.plan["runs"] for each in self._mirrored):
+                self._add_study(mirror)
+        if not any(each.plan["runs"] for each in self.mirrored):
             said = self._said() or "no study has runs for it"
             raise BdpbenchError(f"nothing can be evaluated: {said}")
+
+    def _named(self) -> str:
+        name = self._request.name
+        if name is None:
+            joined = "+".join(each.key.lower() for each in self.newcomers)[:50]
+            return f"{joined}-quick" if self._request.quick else joined
+        if not _NAME.fullmatch(name):
+            said = "cannot be the name of a folder: use letters, digits and ._+-"
+            raise BdpbenchError(said, where=f"--name {name}")
+        return name
 
     def _compiles(self, newcomer: Newcomer) -> bool:
         if newcomer.folder is not None:
@@ -201,25 +195,27 @@ class Evaluating:
                 return False
         return True
 
-    def _resolve_study(self, mirror: Mirror) -> None:
+    def _add_study(self, mirror: Mirror) -> None:
         known = set(common_names(mirror).values())
         for key, told in mirror.file.criteria.items():
             if told.of and (unknown := known_or_suggest(told.of, known, "common name")):
                 raise mirror.source.error(("criteria", key, "of"), *unknown)
-        for named in self._newcomers:
-            if named.key in known:
-                said = f"{named.key} is the name of a protocol of {mirror.key}"
-                hint = f"give it another one: Other={named.source}"
-                raise BdpbenchError(said, where=named.source, hint=hint)
+        for each in self.newcomers:
+            if each.key in known:
+                said = f"{each.key} is the name of a protocol of {mirror.key}"
+                hint = f"give it another one: Other={each.source}"
+                raise BdpbenchError(said, where=each.source, hint=hint)
         paths = Paths(self._results, self._name, mirror.key)
-        mirrored = Mirrored(mirror, self._choice, self._newcomers, paths, self._build_id)
-        StudyCells(mirrored, document_keys(mirror, self._newcomers)).check()
+        mirrored = Mirrored(mirror, self._choice, self.newcomers, paths, self._build_id)
+        cells = StudyCells(mirrored, document_keys(mirror, self.newcomers))
+        cells.check()
         for folder in folders_of(mirror.study):
             make_folder(folder, runs_code=not self._request.dry_run)
         check_declared(mirror.study, self._build_id)
         for newcomer, said in mirrored.refused:
             self._add_problem(newcomer, mirror.key, said)
-        self._mirrored.append(mirrored)
+        self.mirrored.append(mirrored)
+        self._cells[mirror.key] = cells
 
     def _add_problem(self, protocol: str, study: str, said: str) -> None:
         problem = Problem(protocol=protocol, study=study, said=said)
@@ -234,7 +230,7 @@ class Evaluating:
     def announce(self, cores: int) -> None:
         """Say what there is to simulate in each study, in a dry run each run, and what it costs."""
         missing = []
-        for each in self._mirrored:
+        for each in self.mirrored:
             prepared = each.prepared()
             published = len(distinct(each.plan["runs"])) - len(distinct(prepared.runs))
             announce_plan(self._view, prepared, cores, published)
@@ -252,7 +248,7 @@ class Evaluating:
         Raises:
             BdpbenchError: when it is interrupted, or a simulator cannot be built.
         """
-        parts = {each.mirror.key: each.prepared() for each in self._mirrored}
+        parts = {each.mirror.key: each.prepared() for each in self.mirrored}
         runs = [run for prepared in parts.values() for run in prepared.missing]
         if runs:
             execution = ready(execution, runs)
@@ -265,111 +261,44 @@ class Evaluating:
             if failed is not None and not failed_runs(prepared):
                 self._add_problem("", key, str(failed))
 
-    def document(self) -> Evaluation:
-        """Measure and compare.
+    def document(self) -> tuple[Evaluation, pl.DataFrame]:
+        """Measure: the document, and its cells.
 
         Raises:
             BdpbenchError: when no run of a newcomer has a value.
         """
-        names = {
-            each.mirror.key: document_keys(each.mirror, self._newcomers) for each in self._mirrored
-        }
-        protocols = list(_told_apart(_protocols(self._mirrored, self._newcomers, names)))
-        labels = {each.key: each.label for each in protocols}
-        for each in self._mirrored:
-            self._compare(each, names[each.mirror.key], labels)
-        if not self._counts["simulated"] + self._counts["published"]:
+        counts: dict[Status, int] = dict.fromkeys(get_args(Status), 0)
+        studies, cells = [], list[Cell]()
+        for mirrored in self.mirrored:
+            found = self._cells[mirrored.mirror.key]
+            study = found.study(common_names(mirrored.mirror))
+            studies.append(study)
+            cells += (cell for key in study.parts for cell in found.cells(key))
+            for status in found.statuses().values():
+                counts[status] += 1
+            for protocol, why in found.problems():
+                self._add_problem(protocol, study.key, why)
+        if not counts["simulated"] + counts["published"]:
             raise BdpbenchError(f"no run has results: {self._said()}")
-        others = [each.key for each in protocols if not each.evaluated]
-        relatives = {each.key: nearest(self._figures, each.key, others) for each in self._newcomers}
-        return Evaluation(
+        evaluation = Evaluation(
             name=self._name,
             choice=self._choice,
             bdpbench=this_version(),
             ns2_build_id=self._build_id,
-            protocols=[
-                each.model_copy(update={"relative": relatives.get(each.key, "")})
-                for each in protocols
-            ],
-            figures=self._figures,
-            criteria=self._criteria,
-            studies=self._studies,
+            protocols=list(_told_apart(_protocols(self.mirrored, self.newcomers))),
+            studies=studies,
             problems=self._problems,
-            cost=Cost(**self._counts, cpu_s=round(self._cpu_s(), 2)),
+            runs=counts,
+            cpu_s=round(self._cpu_s(), 2),
         )
-
-    def _compare(
-        self, mirrored: Mirrored, keys: Mapping[str, str], labels: Mapping[str, str]
-    ) -> None:
-        """Add the cells of a study, and the figures and criteria that follow from them."""
-        mirror, found = mirrored.mirror, StudyCells(mirrored, keys)
-        parts = list(found.parts())
-        cells = [cell for _, _, of_part in parts for cell in of_part]
-        study = EvaluatedStudy(
-            key=mirror.key,
-            title=mirror.study.title,
-            folder=relative(mirror.study.folder),
-            paper=mirror.study.citation is not None,
-            parts={key: part for key, part, _ in parts},
-        )
-        figures = (figure_of(mirror, key, study, cells, labels) for key in mirror.file.figures)
-        common = {name: keys[key] for key, name in common_names(mirror).items()}
-        self._studies.append(study)
-        self._cells += cells
-        self._counts.update(found.counts())
-        self._figures += [each for each in figures if each is not None]
-        self._criteria += [
-            criterion_of(mirror, key, study, cells, labels, common) for key in mirror.file.criteria
-        ]
-        for protocol, why in found.problems():
-            self._add_problem(protocol, mirror.key, why)
+        return evaluation, pl.DataFrame(cells, schema=cells_schema())
 
     def _cpu_s(self) -> float:
         """CPU time of all runs that were simulated for newcomers, s."""
-        runs = (run for each in self._mirrored for run in each.to_simulate)
+        runs = (run for each in self.mirrored for run in each.to_simulate)
         folders = (run_folder(runs_folder(self._results), run["run_id"]) for run in distinct(runs))
         records = (record for record in map(read_run, folders) if record is not None)
         return sum(record["cpu_s"] or 0.0 for record in records)
-
-    def write(self, evaluation: Evaluation) -> Path:
-        """Write the document and its plans; returns the folder.
-
-        It is another one if the evaluation is not complete and would replace one that is.
-        """
-        folder, beside = (self._results / f"{self._name}{each}" for each in ("", INCOMPLETE))
-        if not _is_complete(evaluation) and _may_be_complete(folder):
-            said = f"{folder} stays as it is, because this evaluation lacks {_lacking(evaluation)}"
-            self._view.tell(
-                "incomplete", f"{said}: it is in {beside}", kept=str(folder), path=str(beside)
-            )
-            folder = beside
-        for each in self._mirrored:
-            write_plan_document(folder / each.mirror.key / PLAN_NAME, each.prepared().plan)
-        write_evaluation(folder, evaluation, frame_of(self._cells))
-        if _is_complete(evaluation):
-            shutil.rmtree(beside, ignore_errors=True)
-        return folder
-
-
-def _lacking(evaluation: Evaluation) -> str:
-    lacking = evaluation.cost.failed + evaluation.cost.missing
-    return f"{lacking} runs" if lacking else "a protocol"
-
-
-def _is_complete(evaluation: Evaluation) -> bool:
-    """Whether all runs have values, and all protocols that were named are there."""
-    cost = evaluation.cost
-    left_out = any(not each.study for each in evaluation.problems)
-    return not (cost.failed or cost.missing or left_out)
-
-
-def _may_be_complete(folder: Path) -> bool:
-    """Whether a folder has an evaluation, unless that says itself that it is not complete."""
-    path = folder / EVALUATION_NAME
-    try:
-        return path.is_file() and _is_complete(read_evaluation_document(path))
-    except BdpbenchError:  # of another version, whose page can be read
-        return True
 
 
 def common_names(mirror: Mirror) -> dict[str, str]:
@@ -406,32 +335,24 @@ def _told_apart(protocols: Iterable[EvaluatedProtocol]) -> Iterator[EvaluatedPro
 
 
 def _protocols(
-    mirrored: Sequence[Mirrored],
-    newcomers: Sequence[Newcomer],
-    names: Mapping[str, Mapping[str, str]],
+    mirrored: Sequence[Mirrored], newcomers: Sequence[Newcomer]
 ) -> Iterator[EvaluatedProtocol]:
     """The newcomers, then the protocols of the studies, each common name once."""
-    for each in newcomers:
-        yield EvaluatedProtocol(
-            key=each.key,
-            label=each.protocol.label,
-            colour=each.protocol.colour,
-            evaluated=True,
-            source=each.source,
-            folder="" if each.folder is None else relative(each.folder.path),
-        )
     common = YamlFile(config_dir() / ATLAS_NAME).validate(Catalogue).protocols
-    known = {each.key for each in newcomers}
+    found = [(each.key, each.protocol, each.protocol.label, each.source) for each in newcomers]
     for mirror in (each.mirror for each in mirrored):
-        for key, name in names[mirror.key].items():
-            if name not in known:
-                known.add(name)
-                protocol = mirror.study.protocols[key]
-                yield EvaluatedProtocol(
-                    key=name,
-                    label=common[name].name if name in common else protocol.label,
-                    colour=protocol.colour,
-                    evaluated=False,
-                    source=f"{mirror.key}:{key}",
-                    folder=relative(Path(protocol.folder)) if protocol.folder else "",
-                )
+        for key, name in document_keys(mirror, newcomers).items():
+            protocol = mirror.study.protocols[key]
+            label = common[name].name if name in common else protocol.label
+            found.append((name, protocol, label, f"{mirror.key}:{key}"))
+    known: set[str] = set()
+    for number, (key, protocol, label, source) in enumerate(found):
+        if key not in known:
+            known.add(key)
+            yield EvaluatedProtocol(
+                key=key,
+                label=label,
+                colour=protocol.colour,
+                evaluated=number < len(newcomers),
+                source=source,
+            )

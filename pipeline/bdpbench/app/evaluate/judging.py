@@ -1,172 +1,123 @@
-"""Cells → the judged figures with their ranks, and the answers to RFC 9743's questions."""
+"""Cells → their ranks, the judged figures, and the answers to RFC 9743's questions."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias, cast
+
+import polars as pl
 
 from bdpbench.contracts.evaluation import (
     Answer,
-    Cell,
+    Column,
     Criterion,
     CriterionFile,
-    EvaluatedStudy,
+    Evaluation,
     Figure,
-    FigureValue,
-    Quantity,
+    Judgement,
+    Ranked,
+    found_of,
+    group_of,
     never_reached,
 )
-from bdpbench.contracts.judged import Found, Judged, places
+from bdpbench.contracts.judged import places
 from bdpbench.pages.text import format_number
-from bdpbench.studies.evaluate import Mirror
 from bdpbench.units import with_unit
 
-
-def figure_of(
-    mirror: Mirror, key: str, study: EvaluatedStudy, cells: Sequence[Cell], names: Iterable[str]
-) -> Figure | None:
-    """A judged figure with the values of all protocols; None if its part has no cells.
-
-    Args:
-        mirror: the study that declares it.
-        key: of the figure.
-        study: the study's parts.
-        cells: all cells of the study.
-        names: keys of the protocols, in the order of the document.
-    """
-    told = mirror.file.figures[key]
-    part = study.parts.get(told.part)
-    if part is None or told.column not in part.columns:
-        return None
-    column = part.columns[told.column]
-    of_column = {each["protocol"]: each for each in _of(cells, told.part, told.column)}
-    found = [of_column[name] for name in names if name in of_column]
-    quantity = {name: getattr(column, name) for name in Quantity.model_fields}
-    values = _ranked(found, column.judged)
-    return Figure(**told.model_dump(), **quantity, key=key, study=mirror.key, values=values)
+Prints: TypeAlias = Mapping[tuple[str, str, str, str], float]
+"""(study, run id, metric, subject) → the number that the study prints for it."""
 
 
-def _of(cells: Sequence[Cell], part: str, column: str) -> list[Cell]:
-    return [each for each in cells if (each["part"], each["column"]) == (part, column)]
+def judged(evaluation: Evaluation, cells: pl.DataFrame, prints: Prints) -> Judgement:
+    """An evaluation with the ranks of its cells, and what follows from them."""
+    columns, labels = evaluation.columns, evaluation.labels
+    order = list(labels)
+    ranked = cast("list[Ranked]", cells.to_dicts())
+    groups: dict[tuple[object, ...], list[Ranked]] = {}
+    by_column: dict[tuple[str, str, str], list[Ranked]] = {}
+    for cell in ranked:
+        about = (cell["metric"], cell["subject"])
+        printed = (prints.get((cell["study"], run, *about)) for run in cell["run_ids"])
+        own = next((each for each in printed if each is not None), None)
+        cell |= {"rank": None, "of": 0, "place": "", "unsure": False, "printed": own}
+        groups.setdefault(group_of(cell), []).append(cell)
+        by_column.setdefault((cell["study"], cell["part"], cell["column"]), []).append(cell)
+    for place, group in groups.items():
+        _rank(group, columns[cast("tuple[str, str, str]", place[:3])])
+    for group in by_column.values():
+        group.sort(key=lambda cell: order.index(cell["protocol"]))
+    figures, criteria = [], []
+    for study in evaluation.studies:
+        for key, figure in study.figures.items():
+            at = (study.key, figure.part, figure.column)
+            if at in columns:
+                figures.append(Figure(key, figure.text, columns[at], by_column.get(at, [])))
+        for key, told in study.criteria.items():
+            at = (study.key, told.part or "", told.column or "")
+            of = study.names.get(told.of, told.of)
+            found = by_column.get(at, [])
+            criteria.append(_criterion(key, told, columns.get(at), found, of, labels))
+    return Judgement(evaluation, ranked, figures, criteria)
 
 
-def _ranked(cells: Sequence[Cell], judged: Judged) -> list[FigureValue]:
-    """Cells as values with their ranks; what was never reached has one, too."""
-    ranked = [
-        each
-        for each in cells
-        if each["value"] is not None or never_reached(each["value"], each["why"])
-    ]
-    found = [Found(each["value"], each["low"], each["high"]) for each in ranked]
-    placed = dict(zip((each["protocol"] for each in ranked), places(found, judged), strict=True))
-    values = []
-    for each in cells:
-        place = placed.get(each["protocol"])
-        value = FigureValue(
-            protocol=each["protocol"],
-            value=each["value"],
-            low=each["low"],
-            high=each["high"],
-            rank=place.rank if place else None,
-            of=len(ranked),
-            unsure=[ranked[n]["protocol"] for n in place.unsure] if place else [],
-            place=place.known if place and judged.better else "",
-            runs=each["run_ids"],
-            why=each["why"],
-        )
-        values.append(value)
-    return values
+def _rank(cells: Sequence[Ranked], column: Column) -> None:
+    """Rank the cells of a group; what was never reached has a rank, too."""
+    placed = [each for each in cells if each["value"] is not None or never_reached(each["why"])]
+    found = [found_of(each) for each in placed]
+    for cell in cells:
+        cell["of"] = len(placed)
+    for cell, place in zip(placed, places(found, column.judged), strict=True):
+        known = place.known if column.better else ""
+        cell |= {"rank": place.rank, "place": known, "unsure": bool(place.unsure)}
 
 
-def criterion_of(
-    mirror: Mirror,
+def _criterion(
     key: str,
-    study: EvaluatedStudy,
-    cells: Sequence[Cell],
+    told: CriterionFile,
+    column: Column | None,
+    cells: Sequence[Ranked],
+    of: str,
     labels: Mapping[str, str],
-    common: Mapping[str, str],
 ) -> Criterion:
-    """A question of RFC 9743 with the answers of all protocols.
-
-    Args:
-        mirror: the study that declares it.
-        key: of the criterion.
-        study: the study's parts.
-        cells: all cells of the study.
-        labels: key → label of the protocols, in the order of the document.
-        common: common name of a protocol of the study → its key in the document.
-    """
-    told, of = mirror.file.criteria[key], common.get(mirror.file.criteria[key].of, "")
-    part = study.parts.get(told.part or "")
-    answers: list[Answer] = []
-    reference = bound = None
-    unit = ""
-    if part is not None and told.part and told.column in part.columns:
-        of_column = _of(cells, told.part, told.column)
-        unit = part.columns[told.column].unit
-        reference = _worst(told, [each for each in of_column if each["protocol"] == of])
-        bound = _bound(told, reference)
-        for name in labels:
-            own = [each for each in of_column if each["protocol"] == name]
-            if own:
-                answers.append(_answer(told, bound, name, own))
-    return Criterion(
-        **told.model_dump(),
-        key=key,
-        study=mirror.key if told.part else "",
-        unit=unit,
-        rule=_rule(told, unit, labels.get(of, told.of), reference, bound),
-        bound=bound,
-        reference=reference,
-        answers=answers,
-    )
+    """A question with the answers of all protocols; ``of`` is the one that its rule names."""
+    if told.part is None:
+        return Criterion(key, told)
+    own = [each for each in (told.least, told.most) if each is not None]
+    by_protocol: dict[str, list[Ranked]] = {}
+    for cell in cells:
+        by_protocol.setdefault(cell["protocol"], []).append(cell)
+    reference = _worst(told, by_protocol.get(of, ()))
+    relative = [told.times * reference] if told.times and reference is not None else []
+    # Of its own bound and what another protocol has, the one that is easier to meet.
+    bound = (max if told.least is None else min)(own + relative)
+    unit = column.unit if column else ""
+    side, what = "at most" if told.least is None else "at least", f"{own[0]:g}"
+    rule = f"{side} {with_unit(what, unit)}"
+    if told.times is not None:
+        times = "" if told.times == 1 else f"{told.times:g} times "
+        rule += f", or {times}what {labels.get(of, told.of)} has"
+        if reference is None:
+            rule += ", which is not known"
+        else:
+            value, limit = (with_unit(format_number(each), unit) for each in (reference, bound))
+            rule += f" ({value}); that is {side} {limit}"
+    answers = [_answer(told, bound, name, found) for name, found in by_protocol.items()]
+    return Criterion(key, told, unit, rule, bound if column else None, reference, answers)
 
 
-def _worst(told: CriterionFile, cells: Sequence[Cell]) -> float | None:
+def _worst(told: CriterionFile, cells: Iterable[Ranked]) -> float | None:
     """The worst value of some cells by the rule of a criterion; None if they have none."""
     known = [each["value"] for each in cells if each["value"] is not None]
-    if not known:
-        return None
-    return max(known) if told.least is None else min(known)
+    return (max if told.least is None else min)(known, default=None)
 
 
-def _bound(told: CriterionFile, reference: float | None) -> float:
-    """What a value must not be below, or above: its own bound, or another protocol's if easier."""
-    bounds = [told.least if told.most is None else told.most]
-    if told.times is not None and reference is not None:
-        bounds.append(told.times * reference)
-    known = [each for each in bounds if each is not None]
-    return max(known) if told.least is None else min(known)
-
-
-def _rule(
-    told: CriterionFile, unit: str, of: str, reference: float | None, bound: float | None
-) -> str:
-    """The rule of a criterion in words, with what it comes to; "" if it has none."""
-    if told.part is None:
-        return ""
-    side = "at most" if told.least is None else "at least"
-    own = told.most if told.least is None else told.least
-    words = f"{side} {with_unit(f'{own:g}', unit)}"
-    if told.times is None:
-        return words
-    times = "" if told.times == 1 else f"{told.times:g} times "
-    words = f"{words}, or {times}what {of} has"
-    if reference is None:
-        return f"{words}, which is not known"
-    value, comes_to = (with_unit(format_number(each), unit) for each in (reference, bound))
-    return f"{words} ({value}); that is {side} {comes_to}"
-
-
-def _answer(told: CriterionFile, bound: float, name: str, own: Sequence[Cell]) -> Answer:
+def _answer(told: CriterionFile, bound: float, name: str, cells: Sequence[Ranked]) -> Answer:
     """What the worst cell of a protocol says."""
-    runs = [run_id for each in own for run_id in each["run_ids"]]
-    worst = _worst(told, own)
-    why = next((each["why"] for each in own if each["why"]), "")
-    passes = None
-    if worst is None or (why and not never_reached(None, why)):
-        worst = None
-    elif why:
-        passes = False
+    worst = _worst(told, cells)
+    why = next((each["why"] for each in cells if each["why"]), "")
+    if worst is None or (why and not never_reached(why)):
+        worst, passes = None, None
     else:
-        passes = worst <= bound if told.least is None else worst >= bound
-    return Answer(protocol=name, passes=passes, worst=worst, runs=runs, why=why)
+        passes = not why and (worst <= bound if told.least is None else worst >= bound)
+    runs = [run_id for each in cells for run_id in each["run_ids"]]
+    return Answer(name, passes, worst, runs, why)

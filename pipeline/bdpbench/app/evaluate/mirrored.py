@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -20,7 +21,7 @@ from bdpbench.contracts.runs import ERROR_NAME, METRICS_NAME
 from bdpbench.contracts.yaml_files import meant, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import METRICS_SCHEMA, Definition, definitions_for
-from bdpbench.studies.evaluate import Mirror, NewcomerRun, with_protocols
+from bdpbench.studies.evaluate import Mirror, with_protocols
 from bdpbench.studies.folders import ProtocolFolder, folder_in
 from bdpbench.studies.load import load_study, studies_dir, study_keys
 from bdpbench.studies.named import named_folder
@@ -154,6 +155,21 @@ _Key = tuple[str, str]
 """Run id and scenario: a run's place in a study."""
 
 
+@dataclass(frozen=True)
+class Shown:
+    """A run of a study with newcomers.
+
+    Attributes:
+        run: the run.
+        newcomer: the evaluated protocol that takes part; "" for a run of the study's own.
+        varied: whether it has a small change of what the study has.
+    """
+
+    run: PlannedRun
+    newcomer: str = ""
+    varied: bool = False
+
+
 @dataclass
 class Mirrored:
     """A study with the newcomers of an evaluation.
@@ -164,8 +180,7 @@ class Mirrored:
         newcomers: those whose code compiles.
         paths: where plan and runs are.
         build_id: id of the build of ns-2.
-        own: scenario → the study's own runs beside which the newcomers' stand.
-        runs: newcomer → its runs.
+        shown: the newcomers' runs, and the study's own beside which they stand.
         refused: newcomers, each with a scenario that cannot have it, and why.
     """
 
@@ -174,22 +189,27 @@ class Mirrored:
     newcomers: Sequence[Newcomer]
     paths: Paths
     build_id: str
-    own: dict[str, list[PlannedRun]] = field(default_factory=dict)
-    runs: dict[str, list[NewcomerRun]] = field(default_factory=dict)
+    shown: list[Shown] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        for scenario in self.mirror.file.scenarios:
-            self.own[scenario] = self.mirror.own_runs(scenario, self.choice)
-            for each in self.newcomers:
-                try:
-                    runs = self.mirror.runs_of(
-                        self.key_of(each.key), each.protocol, scenario, self.choice
-                    )
-                except BdpbenchError as error:
-                    self.refused.append((each.key, f"{scenario}: {error}"))
-                else:
-                    self.runs.setdefault(each.key, []).extend(runs)
+        scenarios = self.mirror.file.scenarios
+        for each, scenario in itertools.product(self.newcomers, scenarios):
+            key = self.key_of(each.key)
+            try:
+                plain, varied = self.mirror.runs_of(key, each.protocol, scenario, self.choice)
+            except BdpbenchError as error:
+                self.refused.append((each.key, f"{scenario}: {error}"))
+            else:
+                self.shown += [Shown(run, each.key) for run in plain]
+                self.shown += [Shown(run, each.key, varied=True) for run in varied]
+        for scenario in scenarios:
+            self.shown += map(Shown, self.mirror.own_runs(scenario, self.choice))
+
+    @property
+    def own(self) -> list[PlannedRun]:
+        """The study's own runs."""
+        return [each.run for each in self.shown if not each.newcomer]
 
     def key_of(self, newcomer: str) -> str:
         """A newcomer's key in the study's runs, which none of its protocols has."""
@@ -200,12 +220,11 @@ class Mirrored:
         """The runs of all newcomers, each once for each scenario; nothing of it is written yet."""
         study = self.mirror.study
         keys = {self.key_of(each.key): each.protocol for each in self.newcomers}
-        named = with_protocols(study, keys)
         runs: dict[_Key, PlannedRun] = {}
-        for each in self.newcomers:
-            for run in self.runs.get(each.key, ()):
-                runs.setdefault(_key(run.run), run.run)
-        checksum = evaluation_checksum(study.folder)
+        for each in self.shown:
+            if each.newcomer:
+                runs.setdefault(_key(each.run), each.run)
+        named, checksum = with_protocols(study, keys), evaluation_checksum(study.folder)
         return make_plan(named, self.mirror.file.tier, self.build_id, [*runs.values()], checksum)
 
     @cached_property
@@ -219,21 +238,16 @@ class Mirrored:
         path = published_folder(self.mirror.key) / METRICS_NAME
         if not path.is_file():
             return pl.DataFrame(schema=METRICS_SCHEMA)
-        today = pl.DataFrame(
-            [(name, each.id) for name, each in self.definitions.items()],
-            schema={"metric": pl.String, "definition": pl.String},
-            orient="row",
-        )
-        return read_metrics(path).join(today, on=["metric", "definition"], how="semi")
+        today = [each.id for each in self.definitions.values()]
+        return read_metrics(path).filter(pl.col("definition").is_in(today))
 
     @cached_property
-    def published_runs(self) -> frozenset[_Key]:
-        """Runs whose values are published."""
+    def _published_runs(self) -> frozenset[_Key]:
         return frozenset(self.published.select("run_id", "scenario").unique().iter_rows())
 
     def is_published(self, run: PlannedRun) -> bool:
         """Whether a run's values are published."""
-        return _key(run) in self.published_runs
+        return _key(run) in self._published_runs
 
     @cached_property
     def to_simulate(self) -> list[PlannedRun]:
@@ -256,7 +270,8 @@ class Mirrored:
             plan: Plan = {**self.plan, "runs": runs}
             run_dir = self.paths.run(run_id)
             if not is_finished(self.paths, runs[0]):
-                failed[run_id] = _failure(run_dir)
+                path = run_dir / ERROR_NAME
+                failed[run_id] = read_text(path).strip() if path.is_file() else "was not simulated"
                 continue
             try:
                 parse_runs([run_dir], plan)
@@ -267,33 +282,23 @@ class Mirrored:
 
     def values(self, newcomer: str, measured: pl.DataFrame) -> pl.DataFrame:
         """Values of a newcomer's runs, simulated or published, and those of several together."""
-        runs = [each.run for each in self.runs.get(newcomer, ()) if not each.varied]
-        varied = [each.run for each in self.runs.get(newcomer, ()) if each.varied]
+        own = [each for each in self.shown if each.newcomer == newcomer]
+        runs, varied = ([e.run for e in own if e.varied == of] for of in (False, True))
         single = [name for name, each in self.definitions.items() if each.level == "run"]
-        of_single = self.published.filter(pl.col("metric").is_in(single))
-        known = pl.concat([measured, of_single])
+        known = pl.concat([measured, self.published.filter(pl.col("metric").is_in(single))])
         plan: Plan = {**self.plan, "runs": runs}
         return pl.concat([with_groups(plan, _of(known, runs)), _of(known, varied)])
 
     def own_values(self) -> pl.DataFrame:
         """The published values of the study's own runs."""
-        return _of(self.published, [run for runs in self.own.values() for run in runs])
+        return _of(self.published, self.own)
 
 
 def _of(metrics: pl.DataFrame, runs: Sequence[PlannedRun]) -> pl.DataFrame:
-    wanted = pl.DataFrame(
-        list(dict.fromkeys(map(_key, runs))),
-        schema={"run_id": pl.String, "scenario": pl.String},
-        orient="row",
-    )
+    schema = {"run_id": pl.String, "scenario": pl.String}
+    wanted = pl.DataFrame(list(dict.fromkeys(map(_key, runs))), schema=schema, orient="row")
     return metrics.join(wanted, on=["run_id", "scenario"], how="semi")
 
 
 def _key(run: PlannedRun) -> _Key:
     return run["run_id"], run["scenario"]
-
-
-def _failure(run_dir: Path) -> str:
-    """Why a run has no results."""
-    path = run_dir / ERROR_NAME
-    return read_text(path).strip() if path.is_file() else "was not simulated"

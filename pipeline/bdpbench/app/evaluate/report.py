@@ -2,50 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from bdpbench.app.evaluate.mirrored import find_newcomers
+from bdpbench.app.evaluate.judging import Prints, judged
 from bdpbench.app.keep.export import check_folder, parse_formats, write_exported
 from bdpbench.app.keep.tier import origin
+from bdpbench.app.planning import Prepared
 from bdpbench.app.programs import found_browser, print_page
-from bdpbench.app.stages import PlanData, elsewhere_of
-from bdpbench.contracts.evaluation import (
-    Evaluation,
-    read_evaluation,
-)
+from bdpbench.app.stages import PlanData
+from bdpbench.contracts.evaluation import Evaluation, Judgement, read_evaluation
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.paths import (
-    published_folder,
-    resolved,
-)
-from bdpbench.contracts.plan import PLAN_NAME, PlannedRun, read_plan
+from bdpbench.contracts.paths import published_folder
 from bdpbench.contracts.reports import REPORT_NAME, read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME, rows_of
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.pages.evaluation.files import evaluation_files
-from bdpbench.pages.evaluation.page import (
-    EvaluationReport,
-    evaluation_page,
-)
-from bdpbench.pages.evaluation.parts import Earlier, EvaluationInputs, LoadSeries, Prints
+from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
+from bdpbench.pages.evaluation.parts import EvaluationInputs, LoadSeries
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import series_of_report
 
-if TYPE_CHECKING:
-    import polars as pl
-
-    from bdpbench.studies.parts import Protocol
-
 PAGE_NAME = "evaluation.html"
 PDF_NAME = "evaluation.pdf"
-
-RUNS_FOLDER = "runs"
-"""Folder of the runs of all evaluations, beside those of the evaluations."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +45,11 @@ class WantedFiles:
     formats: str = "pdf"
     pdf: bool = False
 
-    def check(self) -> Earlier | None:
+    def check(self) -> tuple[str, Judgement] | None:
         """Refuse, before anything is simulated, what could not be made.
 
         Returns:
-            The earlier evaluation, which may be the one that is replaced.
+            The earlier evaluation, which may be the one that is replaced, and its name.
 
         Raises:
             BdpbenchError: for an unknown format, a folder that cannot be written, an earlier
@@ -84,24 +65,19 @@ class WantedFiles:
         if not self.against.is_dir():
             hint = "name a folder of `bdpbench evaluate`; unpack an archive of one first"
             raise BdpbenchError("is not a folder", where=str(self.against), hint=hint)
-        return Earlier(self.against.name, *read_evaluation(self.against))
+        evaluation, cells = read_evaluation(self.against)
+        return self.against.name, judged(evaluation, cells, published_prints(evaluation))
 
 
 def make_files(
-    folder: Path, wanted: WantedFiles, earlier: Earlier | None = None
+    folder: Path, wanted: WantedFiles, inputs: EvaluationInputs
 ) -> Iterator[tuple[str, Path]]:
     """Write the report of an evaluation, and what else is wanted: what it is, and its path.
 
-    Args:
-        folder: folder of the evaluation.
-        wanted: what to make.
-        earlier: the evaluation that the report compares this one with.
-
     Raises:
-        BdpbenchError: as ``WantedFiles.check``; when the evaluation is missing, damaged or of
-            another version.
+        BdpbenchError: when a browser prints nothing, or a file cannot be written.
     """
-    report = report_of(folder, *read_evaluation(folder), earlier)
+    report = EvaluationReport(inputs)
     page = folder / PAGE_NAME
     write_text_atomically(page, visible(evaluation_page(report)))
     yield "report", page
@@ -112,23 +88,6 @@ def make_files(
     if wanted.pdf:
         print_page(page, folder / PDF_NAME)
         yield "PDF", folder / PDF_NAME
-
-
-def report_of(
-    folder: Path, evaluation: Evaluation, cells: pl.DataFrame, earlier: Earlier | None = None
-) -> EvaluationReport:
-    """What page and files show of an evaluation whose runs and plans are beside a folder."""
-    series, prints = stored_series(folder, evaluation), published_prints(evaluation)
-    found = elsewhere_of(dict(_evaluated(evaluation)))
-    return EvaluationReport(EvaluationInputs(evaluation, cells, prints, series, earlier, found))
-
-
-def _evaluated(evaluation: Evaluation) -> Iterator[tuple[str, Protocol]]:
-    """The evaluated protocols that are still where they were."""
-    for each in evaluation.evaluated:
-        named = str(resolved(each.folder)) if each.folder else each.source
-        with suppress(BdpbenchError):
-            yield each.key, find_newcomers([named])[0].protocol
 
 
 def published_prints(evaluation: Evaluation) -> Prints:
@@ -148,20 +107,17 @@ def published_prints(evaluation: Evaluation) -> Prints:
     return found
 
 
-def stored_series(folder: Path, evaluation: Evaluation) -> LoadSeries:
+def stored_series(evaluation: Evaluation, prepared: Sequence[Prepared]) -> LoadSeries:
     """Series of runs over time: of those that were simulated, and of published ones."""
     histories = [
-        (study, {run.run_id for run in part.runs})
-        for (study, _), part in evaluation.parts.items()
+        (study.key, {run.run_id for run in part.runs})
+        for study in evaluation.studies
+        for part in study.parts.values()
         if part.kind == "history"
     ]
     bins = bins_for(len(set().union(*(run_ids for _, run_ids in histories))))
-    simulated: dict[str, tuple[PlanData, PlannedRun]] = {}
-    for study in evaluation.studies:
-        path = folder / study.key / PLAN_NAME
-        if path.is_file():
-            data = PlanData(read_plan(path), folder.parent / RUNS_FOLDER)
-            simulated |= {run["run_id"]: (data, run) for run in data.finished()}
+    plans = [PlanData(each.plan, each.paths.runs) for each in prepared]
+    simulated = {run["run_id"]: (data, run) for data in plans for run in data.finished()}
 
     @cache
     def published(study: str) -> Mapping[str, str]:

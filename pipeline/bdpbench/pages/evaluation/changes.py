@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-import polars as pl
-
-from bdpbench.contracts.evaluation import Criterion, Evaluation, Figure, FigureValue
+from bdpbench.contracts.evaluation import Column, Judgement, Ranked, found_of, group_of
 from bdpbench.contracts.judged import Found, Judged
 from bdpbench.pages.evaluation.findings import (
     criterion_anchor,
@@ -16,7 +14,7 @@ from bdpbench.pages.evaluation.findings import (
     is_known,
     ordinal,
     shown,
-    value_of,
+    values_of,
 )
 from bdpbench.pages.text import format_number, joined
 from bdpbench.units import with_unit
@@ -31,8 +29,6 @@ MOVES: Mapping[Move, str] = {
     "same": "the same",
 }
 """How a value moved, in words: ``within`` if the intervals of both overlap."""
-
-_PLACE = ("study", "part", "column", "row", "beside", "panel", "x")
 
 
 @dataclass(frozen=True)
@@ -64,72 +60,71 @@ class Changes:
         only: how many cells only one of the two has.
     """
 
-    pairs: tuple[tuple[str, str], ...]
-    figures: tuple[Change, ...]
-    criteria: tuple[Change, ...]
-    cells: tuple[Change, ...]
+    pairs: Sequence[tuple[str, str]]
+    figures: Sequence[Change]
+    criteria: Sequence[Change]
+    cells: Sequence[Change]
     same: int
     within: int
     only: int
 
 
-def changes_of(
-    before: Evaluation, cells_before: pl.DataFrame, now: Evaluation, cells_now: pl.DataFrame
-) -> Changes:
+def changes_of(before: Judgement, now: Judgement) -> Changes:
     """What moved from one evaluation to another, for the protocols that both evaluate.
 
     A protocol is the same if it has the same key, or if both evaluate a single one.
     """
-    keys = [[each.key for each in one.evaluated] for one in (before, now)]
-    pairs = [(key, key) for key in keys[1] if key in keys[0]]
-    if all(len(each) == 1 for each in keys):
-        pairs = [(keys[0][0], keys[1][0])]
-    figures = {each.key: each for each in before.figures}
-    criteria = {each.key: each for each in before.criteria}
-    found = [
-        change
-        for first, second in pairs
-        for figure in now.figures
-        if (change := _of_figure(figures.get(figure.key), figure, first, second)) is not None
-    ]
-    answers = [
-        change
-        for first, second in pairs
-        for each in now.criteria
-        if (change := _of_criterion(criteria.get(each.key), each, first, second)) is not None
-    ]
-    cells, only = _of_cells(cells_before, cells_now, dict(pairs), now)
+    first, second = ([each.key for each in one.evaluation.evaluated] for one in (before, now))
+    same = {key: key for key in second if key in first}
+    pairs = dict(zip(first, second, strict=True)) if len(first) == len(second) == 1 else same
+    was = {
+        (group_of(each), pairs[each["protocol"]]): each
+        for each in before.cells
+        if each["protocol"] in pairs
+    }
+    own = [each for each in now.cells if each["protocol"] in pairs.values()]
+    both = [(was[at], each) for each in own if (at := (group_of(each), each["protocol"])) in was]
+    cells = list(_of_cells(both, now))
     moves = [each.move for each in cells]
+    labels = [one.evaluation.labels for one in (before, now)]
     return Changes(
-        pairs=tuple((before.labels[first], now.labels[second]) for first, second in pairs),
-        figures=tuple(found),
-        criteria=tuple(answers),
-        cells=tuple(each for each in cells if each.move not in ("same", "within")),
+        pairs=[(labels[0][old], labels[1][new]) for old, new in pairs.items()],
+        figures=[each for pair in pairs.items() for each in _of_figures(before, now, *pair)],
+        criteria=[each for pair in pairs.items() for each in _of_criteria(before, now, *pair)],
+        cells=[each for each in cells if each.move not in ("same", "within")],
         same=moves.count("same"),
         within=moves.count("within"),
-        only=only,
+        only=len(was) + len(own) - 2 * len(both),
     )
 
 
-def _of_figure(earlier: Figure | None, figure: Figure, first: str, second: str) -> Change | None:
-    values = (value_of(earlier, first) if earlier else None, value_of(figure, second))
-    if all(each is None or not is_known(each.value) for each in values):
-        return None
-    then, new = (Found(each.value, each.low, each.high) if each else Found(None) for each in values)
-    return Change(
-        what=figure.title,
-        anchor=figure_anchor(figure),
-        before=_ranked(values[0], figure.unit),
-        now=_ranked(values[1], figure.unit),
-        move=moved(then, new, figure.judged),
-    )
+def _of_figures(before: Judgement, now: Judgement, old: str, new: str) -> Iterator[Change]:
+    """All judged figures of a protocol that had or have a value, moved or not."""
+    earlier = {each.key: values_of(each, old) for each in before.figures}
+    for figure in now.figures:
+        both = (*earlier.get(figure.key, ()), None)[0], (*values_of(figure, new), None)[0]
+        if any(each and is_known(each["value"]) for each in both):
+            title, anchor = figure.column.title, figure_anchor(figure)
+            yield _change(title, anchor, *both, figure.column, is_ranked=True)
 
 
-def _ranked(value: FigureValue | None, unit: str) -> str:
-    if value is None or not is_known(value.value):
-        return "–"
-    place = f", {ordinal(value.rank)} of {value.of}" if value.rank else ""
-    return f"{shown(value.value, unit)}{place}"
+def _change(
+    what: str,
+    anchor: str,
+    before: Ranked | None,
+    now: Ranked | None,
+    column: Column,
+    *,
+    is_ranked: bool = False,
+) -> Change:
+    def told(cell: Ranked | None) -> str:
+        value = cell["value"] if cell else None
+        known = cell and cell["rank"] and is_ranked and is_known(value)
+        rank = f", {ordinal(cell['rank'] or 0)} of {cell['of']}" if cell and known else ""
+        return shown(value, column.unit) + rank
+
+    move = moved(found_of(before), found_of(now), column.judged)
+    return Change(what, anchor, told(before), told(now), move)
 
 
 def moved(before: Found, now: Found, judged: Judged) -> Move:
@@ -154,63 +149,47 @@ def moved(before: Found, now: Found, judged: Judged) -> Move:
     return "worse" if judged.lead(first, second) else "within"
 
 
-def _of_criterion(
-    earlier: Criterion | None, criterion: Criterion, first: str, second: str
-) -> Change | None:
-    then, now = (_passes(earlier, first) if earlier else None), _passes(criterion, second)
+def _of_criteria(before: Judgement, now: Judgement, old: str, new: str) -> Iterator[Change]:
+    """Criteria with another answer."""
     words = {True: "meets it", False: "does not meet it", None: "not known"}
     moves: dict[bool | None, Move] = {True: "better", False: "worse", None: "other"}
-    return (
-        None
-        if then == now
-        else Change(
-            what=criterion.question,
-            anchor=criterion_anchor(criterion),
-            before=words[then],
-            now=words[now],
-            move="other" if then is None else moves[now],
-        )
+    earlier, own = (
+        {
+            each.key: answer.passes
+            for each in one.criteria
+            for answer in each.answers
+            if answer.protocol == key
+        }
+        for one, key in ((before, old), (now, new))
     )
+    for each in now.criteria:
+        then, passes = earlier.get(each.key), own.get(each.key)
+        if then != passes:
+            yield Change(
+                what=each.file.question,
+                anchor=criterion_anchor(each),
+                before=words[then],
+                now=words[passes],
+                move="other" if then is None else moves[passes],
+            )
 
 
-def _passes(criterion: Criterion, protocol: str) -> bool | None:
-    answers = (each for each in criterion.answers if each.protocol == protocol)
-    return next((each.passes for each in answers), None)
-
-
-def _of_cells(
-    before: pl.DataFrame, now: pl.DataFrame, pairs: Mapping[str, str], evaluation: Evaluation
-) -> tuple[list[Change], int]:
-    """Cells of the compared protocols but for those of figures, and how many only one side has."""
-    keys, ends = [*_PLACE, "protocol"], ["value", "low", "high"]
-    first = before.filter(pl.col("protocol").is_in(list(pairs))).select(*keys, *ends)
-    first = first.with_columns(protocol=pl.col("protocol").replace(dict(pairs)))
-    second = now.filter(pl.col("protocol").is_in(list(pairs.values()))).select(*keys, *ends)
-    both = second.join(first, on=keys, nulls_equal=True, suffix="_before", maintain_order="left")
-    judged = {(each.study, each.part, each.column) for each in evaluation.figures}
-    parts = evaluation.parts
-    found = []
-    for row in both.iter_rows(named=True):
-        part = parts.get((row["study"], row["part"]))
-        if part is None or (row["study"], row["part"], row["column"]) in judged:
+def _of_cells(both: Sequence[tuple[Ranked, Ranked]], now: Judgement) -> Iterator[Change]:
+    """Cells before and now, but for those of figures."""
+    labels, studies = now.evaluation.labels, {each.key: each for each in now.evaluation.studies}
+    for then, cell in both:
+        study = studies[cell["study"]]
+        part = study.parts[cell["part"]]
+        figures = {(each.part, each.column) for each in study.figures.values()}
+        if (cell["part"], cell["column"]) in figures:
             continue
-        column = part.columns[row["column"]]
-        beside = evaluation.labels.get(row["beside"], row["beside"])
+        column = part.columns[cell["column"]]
         where = joined(
             column.title,
-            row["row"],
-            f"beside {beside}" if beside else "",
-            row["panel"],
-            "" if row["x"] is None else with_unit(format_number(row["x"]), part.x_unit),
+            cell["row"],
+            f"beside {labels[cell['beside']]}" if cell["beside"] else "",
+            cell["panel"],
+            "" if cell["x"] is None else with_unit(format_number(cell["x"]), part.x_unit),
         )
-        then = Found(*(row[f"{each}_before"] for each in ends))
-        new = Found(*(row[each] for each in ends))
-        change = Change(
-            what=f"{part.title}: {where}",
-            anchor=f"part-{row['study']}-{row['part']}",
-            before=shown(then.value, column.unit),
-            now=shown(new.value, column.unit),
-            move=moved(then, new, column.judged),
-        )
-        found.append(change)
-    return found, first.height + second.height - 2 * both.height
+        anchor = f"part-{study.key}-{cell['part']}"
+        yield _change(f"{part.title}: {where}", anchor, then, cell, column)

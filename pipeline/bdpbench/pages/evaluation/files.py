@@ -11,25 +11,21 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from bdpbench.contracts.documents import csv_of
-from bdpbench.contracts.evaluation import Criterion
+from bdpbench.contracts.evaluation import Answer, Criterion, Ranked
 from bdpbench.pages.evaluation.page import EvaluationReport, rank_of, standing_of, verdict_of
-from bdpbench.pages.evaluation.parts import PartTable, ShownPart
+from bdpbench.pages.evaluation.parts import PartTable, ShownPart, value_text
 from bdpbench.pages.exports import (
-    FIGURES_FOLDER,
-    Caption,
     Contents,
     ExportRequest,
-    Figure,
     Renderer,
+    figure_caption,
     named,
     paper_files,
-    printed_caption,
-    run_ids_of,
     table_caption,
 )
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.tables import Cell, Column, PaperTable
-from bdpbench.pages.text import joined
+from bdpbench.pages.text import format_number, joined
 from bdpbench.units import axis_title, slug
 
 CELLS_NAME = "cells.csv"
@@ -38,9 +34,9 @@ CELLS_NAME = "cells.csv"
 
 def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
     """The tables of an evaluation: standings, criteria, and each part's own."""
-    if report.evaluation.figures:
+    if report.inputs.judgement.figures:
         yield _standings(report)
-    if report.evaluation.criteria:
+    if report.inputs.judgement.criteria:
         yield _criteria(report)
     values = _values(report)
     for study in report.studies:
@@ -50,10 +46,8 @@ def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
 
 
 def _standings(report: EvaluationReport) -> PaperTable:
-    figures = report.evaluation.figures
-    columns = [
-        Column(axis_title(each.title, each.unit), each.key, numeric=True) for each in figures
-    ]
+    figures, labels = report.inputs.judgement.figures, report.evaluation.labels
+    heads = [(axis_title(each.column.title, each.column.unit), each.key) for each in figures]
     rows = [
         (
             protocol.label,
@@ -65,25 +59,18 @@ def _standings(report: EvaluationReport) -> PaperTable:
         )
         for protocol, found in report.standings
     ]
-    data = [
-        {
-            "protocol": report.evaluation.labels[each.protocol],
-            "figure": figure.key,
-            "value": each.value,
-            "unit": figure.unit,
-            "low": each.low,
-            "high": each.high,
-            "rank": each.rank,
-            "of": each.of,
-            "runs": " ".join(each.runs),
-        }
+    names = ("value", "unit", "low", "high", "rank", "of")
+    data: list[dict[str, Cell]] = [
+        {"protocol": labels[each["protocol"]], "figure": figure.key}
+        | {name: each[name] for name in names}  # type: ignore[literal-required]
+        | {"runs": " ".join(each["run_ids"])}
         for figure in figures
         for each in figure.values
     ]
     return PaperTable(
         name="standings",
         title="Judged figures of all protocols, with their ranks",
-        columns=(Column("Protocol", "protocol"), *columns),
+        columns=(Column("Protocol", "protocol"), *(Column(*each, numeric=True) for each in heads)),
         rows=tuple(rows),
         data=tuple(data),
     )
@@ -91,15 +78,15 @@ def _standings(report: EvaluationReport) -> PaperTable:
 
 def _criteria(report: EvaluationReport) -> PaperTable:
     labels = [each.label for each in report.evaluation.evaluated]
-    answered = [each for _, found in report.criteria for each in found]
+    criteria = [each for found in report.criteria.values() for each in found]
     rows = [
         (
-            each.criterion.section,
-            each.criterion.question,
-            each.criterion.rule or "–",
-            *(joined(verdict.label, worst) for _, verdict, worst, _ in each.answers),
+            each.file.section,
+            each.file.question,
+            each.rule or "–",
+            *(joined(verdict.label, worst) for _, verdict, worst, _ in report.answers(each)),
         )
-        for each in answered
+        for each in criteria
     ]
     return PaperTable(
         name="rfc9743",
@@ -111,25 +98,24 @@ def _criteria(report: EvaluationReport) -> PaperTable:
             *(Column(label, slug(label).replace("-", "_")) for label in labels),
         ),
         rows=tuple(rows),
-        data=tuple(row for each in answered for row in _answers(each.criterion, report)),
+        data=tuple(row for each in criteria for row in _answers(each, report)),
     )
 
 
 def _answers(criterion: Criterion, report: EvaluationReport) -> Iterator[dict[str, Cell]]:
     """The answers of all protocols, unrounded; one empty row where nothing is simulated."""
-    found = {each.protocol: each for each in criterion.answers}
-    for key in found or [""]:
-        answer = found.get(key)
+    told, answers = criterion.file, list[Answer | None](criterion.answers) or [None]
+    for answer in answers:
         verdict, _, runs = verdict_of(answer, criterion)
         yield {
-            "section": criterion.section,
-            "question": criterion.question,
+            "section": told.section,
+            "question": told.question,
             "rule": criterion.rule,
-            "source": criterion.source,
+            "source": told.source,
             "unit": criterion.unit,
             "bound": criterion.bound,
             "reference": criterion.reference,
-            "protocol": report.evaluation.labels.get(key, ""),
+            "protocol": report.evaluation.labels[answer.protocol] if answer else "",
             "verdict": verdict.label,
             "value": answer.worst if answer else None,
             "runs": " ".join(runs),
@@ -142,24 +128,25 @@ def _of_part(shown: ShownPart, table: PartTable, values: pl.DataFrame) -> PaperT
         Column(axis_title(*each), f"column_{n}", numeric=True) for n, each in enumerate(table.heads)
     ]
     rows = [
-        (
-            *((row.row,) if table.has_rows else ()),
-            row.label,
-            *(f"{cell.text} [{cell.printed}]" if cell.printed else cell.text for cell in row.cells),
-        )
+        (*((row.row,) if table.has_rows else ()), row.label, *map(_with_print, row.cells))
         for row in table.rows
     ]
     printed = "; printed values in brackets" if table.has_prints else ""
     shows = f" ({', '.join(shown.part.shows)})" if shown.part.shows else ""
-    runs = (run for row in table.rows for cell in row.cells for run in cell.run_ids)
     return PaperTable(
         name=shown.anchor.removeprefix("part-"),
         title=f"{joined(shown.part.title + shows, table.quantity, by=': ')}{printed}",
         columns=(*case, Column("Protocol", "protocol"), *heads),
         rows=tuple(rows),
         data=tuple(values.to_dicts()),
-        run_ids=tuple(dict.fromkeys(runs)),
+        run_ids=tuple(dict.fromkeys(run for cell in table.cells for run in cell["run_ids"])),
     )
+
+
+def _with_print(cell: Ranked | None) -> str:
+    printed = cell["printed"] if cell else None
+    own = "" if printed is None else f" [{format_number(printed, like=printed)}]"
+    return value_text(cell) + own
 
 
 def _values(report: EvaluationReport) -> pl.DataFrame:
@@ -174,19 +161,13 @@ def _values(report: EvaluationReport) -> pl.DataFrame:
 def evaluation_files(
     report: EvaluationReport, formats: Sequence[str], origin: str
 ) -> Iterator[tuple[str, bytes]]:
-    """Tables, figures and values as files, one after the other: relative path and bytes.
-
-    Args:
-        report: what to export.
-        formats: formats of the figures, some of ``FIGURE_FORMATS``.
-        origin: ns-2 build, version and commit of bdpbench, in a sentence.
-    """
+    """Tables, figures and values as files, one after the other, as ``export_files``."""
     charts = report.charts  # loads the series that they show
     labels = [each.label for each in report.evaluation.evaluated]
     contents = Contents(
         title=f"the evaluation of {' and '.join(labels)}",
         figures=[
-            (figure, _caption(figure, origin))
+            (figure, figure_caption(figure, {}, origin))
             for figure in named((each.chart_id, each.title, each) for each in charts)
         ],
         tables=[(table, table_caption(table, {}, origin)) for table in evaluation_tables(report)],
@@ -196,14 +177,3 @@ def evaluation_files(
     yield from paper_files(contents, renderer, ExportRequest(tuple(formats), origin))
     values = _values(report)
     yield CELLS_NAME, csv_of(values.columns, values.to_dicts()).encode()
-
-
-def _caption(figure: Figure, origin: str) -> Caption:
-    return Caption(
-        file=f"{FIGURES_FOLDER}/{figure.name}",
-        title=figure.title,
-        text=printed_caption(figure.chart),
-        definitions={},
-        run_ids=tuple(run_ids_of(figure.chart)),
-        origin=origin,
-    )

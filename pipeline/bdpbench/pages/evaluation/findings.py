@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
-from bdpbench.contracts.evaluation import Answer, Criterion, Evaluation, Figure, FigureValue
+from bdpbench.contracts.evaluation import Answer, Criterion, Figure, Judgement, Ranked
 from bdpbench.pages.text import format_number, listed
 from bdpbench.units import with_unit
 
@@ -54,47 +54,42 @@ class Findings:
     """
 
     summary: str
-    best: tuple[Finding, ...]
-    worst: tuple[Finding, ...]
-    keeps: tuple[Finding, ...]
-    limits: tuple[Finding, ...]
-    unknown: tuple[Finding, ...]
+    best: Sequence[Finding]
+    worst: Sequence[Finding]
+    keeps: Sequence[Finding]
+    limits: Sequence[Finding]
+    unknown: Sequence[Finding]
 
 
-def findings_of(evaluation: Evaluation, protocol: str) -> Findings:
-    """What an evaluation says about one of its protocols.
-
-    Args:
-        evaluation: the document.
-        protocol: key of the protocol.
-    """
-    labels = evaluation.labels
-    places = [
-        (figure, value)
-        for figure in evaluation.figures
-        if (value := value_of(figure, protocol)) is not None
-    ]
+def findings_of(judgement: Judgement, protocol: str) -> Findings:
+    """What an evaluation says about one of its protocols, by its key."""
+    labels = judgement.evaluation.labels
+    places = [(each, value) for each in judgement.figures for value in values_of(each, protocol)]
     ranked = [(figure, value) for figure, value in places if _is_ranked(figure, value)]
-    best = [each for each in ranked if each[1].place == "first"]
-    worst = [each for each in ranked if each[1].place == "last"]
-    answered = list(_answers(evaluation, protocol))
+    best = [each for each in ranked if each[1]["place"] == "first"]
+    worst = [each for each in ranked if each[1]["place"] == "last"]
+    answered = [
+        (each, answer)
+        for each in judgement.criteria
+        for answer in each.answers
+        if answer.protocol == protocol
+    ]
     failed = [(each, answer) for each, answer in answered if answer.passes is False]
-    keeps = [each for each in failed if not is_special(each[0])]
-    limits = [each for each in failed if is_special(each[0])]
+    keeps = [each for each in failed if not _is_special(each[0])]
     passed = sum(answer.passes is True for _, answer in answered)
     return Findings(
         summary=_summary(labels[protocol], ranked, best, worst, passed, failed, keeps),
-        best=tuple(_of_figure(*each, labels, first=True) for each in best),
-        worst=tuple(_of_figure(*each, labels, first=False) for each in worst),
-        keeps=tuple(_of_criterion(*each) for each in keeps),
-        limits=tuple(_of_criterion(*each) for each in limits),
-        unknown=(*_without_value(places), *_without_answer(answered)),
+        best=[_of_figure(*each, labels, first=True) for each in best],
+        worst=[_of_figure(*each, labels, first=False) for each in worst],
+        keeps=[_of_criterion(*each) for each in keeps],
+        limits=[_of_criterion(*each) for each in failed if _is_special(each[0])],
+        unknown=[*_without_value(places), *_without_answer(answered)],
     )
 
 
-def value_of(figure: Figure, protocol: str) -> FigureValue | None:
-    """A protocol's value of a figure; None if the figure does not list the protocol."""
-    return next((each for each in figure.values if each.protocol == protocol), None)
+def values_of(figure: Figure, protocol: str) -> list[Ranked]:
+    """A protocol's value of a figure; none if the figure does not list the protocol."""
+    return [each for each in figure.values if each["protocol"] == protocol]
 
 
 def nearest(figures: Sequence[Figure], protocol: str, others: Iterable[str]) -> str:
@@ -103,7 +98,7 @@ def nearest(figures: Sequence[Figure], protocol: str, others: Iterable[str]) -> 
     Returns:
         Its key; "" if none has enough figures in common with it.
     """
-    ranks = [{each.protocol: each.rank for each in figure.values} for figure in figures]
+    ranks = [{each["protocol"]: each["rank"] for each in figure.values} for figure in figures]
     distances = {}
     for other in others:
         pairs = [(found.get(protocol), found.get(other)) for found in ranks]
@@ -113,20 +108,18 @@ def nearest(figures: Sequence[Figure], protocol: str, others: Iterable[str]) -> 
     return min(distances, key=distances.__getitem__, default="")
 
 
-def is_special(criterion: Criterion) -> bool:
-    """Whether a criterion is of a special case of RFC 9743."""
-    return criterion.section.split(".")[0] == SPECIAL_CASES
+def _is_special(criterion: Criterion) -> bool:
+    return criterion.file.section.split(".")[0] == SPECIAL_CASES
 
 
-def is_danger(criterion: Criterion) -> bool:
-    """Whether a protocol that does not meet a criterion is a danger to others."""
-    section = f"{criterion.section}."
+def _is_danger(criterion: Criterion) -> bool:
+    section = f"{criterion.file.section}."
     return any(section.startswith(f"{each}.") for each in DANGERS)
 
 
-def _is_ranked(figure: Figure, value: FigureValue) -> bool:
+def _is_ranked(figure: Figure, value: Ranked) -> bool:
     """Whether a protocol has a rank; one that never reached what is measured has one, too."""
-    return bool(figure.better) and value.rank is not None
+    return bool(figure.column.better) and value["rank"] is not None
 
 
 def is_known(value: float | None) -> TypeGuard[float]:
@@ -147,35 +140,36 @@ def _summary(
         compared = f"{label} has no figure that can be compared with another protocol's."
     else:
         figures = "one figure" if len(ranked) == 1 else f"{len(ranked)} figures"
-        compared = f"Of {figures}, {label} is best in {_some(best)} and worst in {_some(worst)}."
+        best_in, worst_in = len(best) or "none", len(worst) or "none"
+        compared = f"Of {figures}, {label} is best in {best_in} and worst in {worst_in}."
     judged = passed + len(failed)
     if not judged:
         return f"{compared} No criterion of RFC 9743 could be judged."
     criteria = "the one criterion" if judged == 1 else f"the {judged} criteria"
-    met = f"meets {_some(range(passed))}" if failed else "meets each"
+    met = f"meets {passed or 'none'}" if failed else "meets each"
     ending = "."
     if keeps:
-        danger = ", as a danger to others" if any(is_danger(each) for each, _ in keeps) else ""
+        danger = ", as a danger to others" if any(_is_danger(each) for each, _ in keeps) else ""
         ending = f"; {len(keeps)} of the others would keep it from deployment{danger}."
     return f"{compared} It {met} of {criteria} of RFC 9743 that could be judged{ending}"
 
 
-def _some(counted: Sequence[object]) -> str:
-    return str(len(counted)) if counted else "none"
-
-
-def _of_figure(
-    figure: Figure, value: FigureValue, labels: Mapping[str, str], *, first: bool
-) -> Finding:
+def _of_figure(figure: Figure, value: Ranked, labels: Mapping[str, str], *, first: bool) -> Finding:
+    """A first or last place, who shares it, and who comes next."""
+    rank = value["rank"] or 0
     sharing = [
-        labels[each.protocol]
+        labels[each["protocol"]]
         for each in figure.values
-        if each.rank == value.rank and each is not value
+        if each["rank"] == rank and each is not value
     ]
-    words = [f"{figure.title}: {_value_text(figure, value)}"]
-    words.append(f"{ordinal(value.rank or 0)} of {value.of}{_shared(sharing)}")
-    words += _neighbour(figure, value, labels, first=first)
-    return Finding(", ".join(words) + ".", figure_anchor(figure))
+    shared = f", together with {listed(sharing)}" if sharing else ""
+    text = f"{figure.column.title}: {_value_text(figure, value)}, {ordinal(rank)} of {value['of']}"
+    others = [each for each in figure.values if _is_ranked(figure, each) and each["rank"] != rank]
+    if others:
+        other = (min if first else max)(others, key=lambda each: each["rank"] or 0)
+        where = "the next" if first else "the one before"
+        shared += f", {where} is {labels[other['protocol']]} with {_value_text(figure, other)}"
+    return Finding(f"{text}{shared}.", figure_anchor(figure))
 
 
 def figure_anchor(figure: Figure) -> str:
@@ -198,33 +192,10 @@ def ordinal(rank: int) -> str:
     return f"{rank}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(rank % 10, 'th')}"
 
 
-def _shared(labels: Sequence[str]) -> str:
-    return f", together with {listed(labels)}" if labels else ""
-
-
-def _neighbour(
-    figure: Figure, value: FigureValue, labels: Mapping[str, str], *, first: bool
-) -> Iterator[str]:
-    """Who comes next, seen from the first or the last place."""
-    others = [
-        each for each in figure.values if _is_ranked(figure, each) and each.rank != value.rank
-    ]
-    if others:
-        other = (min if first else max)(others, key=lambda each: each.rank or 0)
-        where = "the next" if first else "the one before"
-        yield f"{where} is {labels[other.protocol]} with {_value_text(figure, other)}"
-
-
-def _value_text(figure: Figure, value: FigureValue) -> str:
+def _value_text(figure: Figure, value: Ranked) -> str:
     """A value with its unit, or why a protocol with a rank has none."""
-    return shown(value.value, figure.unit) if is_known(value.value) else value.why
-
-
-def _answers(evaluation: Evaluation, protocol: str) -> Iterator[tuple[Criterion, Answer]]:
-    for criterion in evaluation.criteria:
-        for answer in criterion.answers:
-            if answer.protocol == protocol:
-                yield criterion, answer
+    known = is_known(value["value"])
+    return shown(value["value"], figure.column.unit) if known else value["why"]
 
 
 def criterion_anchor(criterion: Criterion) -> str:
@@ -236,9 +207,9 @@ def _of_criterion(criterion: Criterion, answer: Answer) -> Finding:
     """What a criterion that is not met means."""
     value = shown(answer.worst, criterion.unit)
     measured = f"{value}, where the rule is" if is_known(answer.worst) else "the rule is"
-    ending = " It is a danger to others." if is_danger(criterion) else ""
+    ending = " It is a danger to others." if _is_danger(criterion) else ""
     return Finding(
-        f"{criterion.question} No: {measured} {criterion.rule} "
+        f"{criterion.file.question} No: {measured} {criterion.rule} "
         f"(RFC 9743, {section_of(criterion)}).{ending}",
         criterion_anchor(criterion),
     )
@@ -246,20 +217,21 @@ def _of_criterion(criterion: Criterion, answer: Answer) -> Finding:
 
 def section_of(criterion: Criterion) -> str:
     """The section of RFC 9743 in words, or the sections."""
-    section = criterion.section
+    section = criterion.file.section
     return f"{'sections' if ' and ' in section else 'section'} {section}"
 
 
-def _without_value(places: Sequence[tuple[Figure, FigureValue]]) -> Iterator[Finding]:
+def _without_value(places: Sequence[tuple[Figure, Ranked]]) -> Iterator[Finding]:
     for figure, value in places:
-        if not is_known(value.value) and value.rank is None:
-            why = value.why or "it has no value"
-            is_drawn = any(is_known(each.value) for each in figure.values)
-            yield Finding(f"{figure.title}: {why}.", figure_anchor(figure) if is_drawn else "")
+        if not is_known(value["value"]) and value["rank"] is None:
+            why = value["why"] or "it has no value"
+            is_drawn = any(is_known(each["value"]) for each in figure.values)
+            anchor = figure_anchor(figure) if is_drawn else ""
+            yield Finding(f"{figure.column.title}: {why}.", anchor)
 
 
 def _without_answer(answered: Sequence[tuple[Criterion, Answer]]) -> Iterator[Finding]:
     for criterion, answer in answered:
         if answer.passes is None:
             why = answer.why or "no run of it is there"
-            yield Finding(f"{criterion.question}: {why}.", criterion_anchor(criterion))
+            yield Finding(f"{criterion.file.question}: {why}.", criterion_anchor(criterion))

@@ -5,7 +5,7 @@ It measures and judges nothing: values, ranks and answers are those of the docum
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from bdpbench.contracts.evaluation import (
     EvaluatedProtocol,
     Evaluation,
     Figure,
-    FigureValue,
+    Ranked,
 )
 from bdpbench.contracts.judged import direction
 from bdpbench.pages.curves import time_specs
@@ -30,7 +30,7 @@ from bdpbench.pages.evaluation.findings import (
     ordinal,
     section_of,
     shown,
-    value_of,
+    values_of,
 )
 from bdpbench.pages.evaluation.parts import (
     EvaluationInputs,
@@ -38,6 +38,7 @@ from bdpbench.pages.evaluation.parts import (
     ShownStudy,
     few_digits,
     interval,
+    value_text,
 )
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.inputs import read_captions
@@ -61,18 +62,6 @@ SECTIONS: Mapping[str, str] = {
 
 
 @dataclass(frozen=True)
-class Answered:
-    """What the evaluated protocols, and the others, answer to a criterion."""
-
-    criterion: Criterion
-    anchor: str
-    bound: str
-    answers: tuple[tuple[str, Verdict, str, tuple[str, ...]], ...]
-    meeting: tuple[str, ...]
-    failing: tuple[str, ...]
-
-
-@dataclass(frozen=True)
 class EvaluationReport:
     """Everything that the page and the files show; made once."""
 
@@ -86,61 +75,62 @@ class EvaluationReport:
     @property
     def evaluation(self) -> Evaluation:
         """The document."""
-        return self.inputs.evaluation
+        return self.inputs.judgement.evaluation
 
     @cached_property
-    def standings(self) -> list[tuple[EvaluatedProtocol, list[tuple[Figure, FigureValue | None]]]]:
+    def standings(self) -> list[tuple[EvaluatedProtocol, list[tuple[Figure, Ranked | None]]]]:
         """Rows of the first table: the protocols that have a value of any figure."""
+        figures = self.inputs.judgement.figures
         rows = [
-            (protocol, [(each, value_of(each, protocol.key)) for each in self.evaluation.figures])
-            for protocol in self.evaluation.protocols
+            (each, [(figure, next(iter(values_of(figure, each.key)), None)) for figure in figures])
+            for each in self.evaluation.protocols
         ]
         return [
             (protocol, found)
             for protocol, found in rows
-            if protocol.evaluated or any(each and each.value is not None for _, each in found)
+            if protocol.evaluated or any(each and each["value"] is not None for _, each in found)
         ]
 
     @cached_property
     def findings(self) -> list[tuple[EvaluatedProtocol, Findings]]:
         """What is said about each evaluated protocol."""
-        return [
-            (each, findings_of(self.evaluation, each.key)) for each in self.evaluation.evaluated
-        ]
+        judgement = self.inputs.judgement
+        return [(each, findings_of(judgement, each.key)) for each in self.evaluation.evaluated]
 
     @cached_property
     def figures(self) -> list[Chart]:
         """Charts of the judged figures that have values."""
-        drawn = (self.parts.figure(each) for each in self.evaluation.figures)
+        drawn = map(self.parts.figure, self.inputs.judgement.figures)
         return [each for each in drawn if each is not None]
 
     @cached_property
-    def criteria(self) -> list[tuple[str, list[Answered]]]:
+    def criteria(self) -> dict[str, list[Criterion]]:
         """Criteria by section of RFC 9743, with a title of each section."""
-        found: dict[str, list[Answered]] = {}
-        for each in self.evaluation.criteria:
-            found.setdefault(_title_of(each.section), []).append(self._answered(each))
-        return list(found.items())
+        found: dict[str, list[Criterion]] = {}
+        for each in self.inputs.judgement.criteria:
+            first, *rest = each.file.section.split(".")
+            name = next((k for k in (".".join([first, *rest[:1]]), first) if k in SECTIONS), "")
+            title = SECTIONS.get(name, f"Section {each.file.section}")
+            found.setdefault(title, []).append(each)
+        return found
 
-    def _answered(self, criterion: Criterion) -> Answered:
-        by_key = {each.protocol: each for each in criterion.answers}
-        own = tuple(
-            (each.label, *verdict_of(by_key.get(each.key), criterion))
+    def answers(self, *criteria: Criterion) -> list[tuple[str, Verdict, str, Sequence[str]]]:
+        """Label, verdict, words and runs of each evaluated protocol."""
+        return [
+            (each.label, *verdict_of(answer, criterion))
+            for criterion in criteria
             for each in self.evaluation.evaluated
-        )
-        others = [
-            (each.label, by_key[each.key].passes)
-            for each in self.evaluation.protocols
-            if not each.evaluated and each.key in by_key
+            for answer in [next((a for a in criterion.answers if a.protocol == each.key), None)]
         ]
-        return Answered(
-            criterion=criterion,
-            anchor=criterion_anchor(criterion),
-            bound=_bound(criterion),
-            answers=own,
-            meeting=tuple(label for label, passes in others if passes is True),
-            failing=tuple(label for label, passes in others if passes is False),
-        )
+
+    def others(self, criterion: Criterion, passes: bool) -> list[str]:
+        """Labels of the other protocols that meet a criterion, or do not."""
+        return [
+            each.label
+            for each in self.evaluation.protocols
+            if not each.evaluated
+            and any(a.protocol == each.key and a.passes is passes for a in criterion.answers)
+        ]
 
     @cached_property
     def studies(self) -> list[ShownStudy]:
@@ -151,10 +141,7 @@ class EvaluationReport:
     def changes(self) -> Changes | None:
         """What changed since an earlier evaluation."""
         earlier = self.inputs.earlier
-        if earlier is None:
-            return None
-        given = self.inputs
-        return changes_of(earlier.evaluation, earlier.cells, given.evaluation, given.cells)
+        return earlier and changes_of(earlier[1], self.inputs.judgement)
 
     @property
     def charts(self) -> list[Chart]:
@@ -163,24 +150,18 @@ class EvaluationReport:
         return [*self.figures, *(chart for part in of_parts for chart in part.charts)]
 
 
-def _title_of(section: str) -> str:
-    parts = section.split(".")
-    name = ".".join(parts[:2]) if ".".join(parts[:2]) in SECTIONS else parts[0]
-    return SECTIONS.get(name, f"Section {section}")
-
-
-def standing_of(value: FigureValue | None) -> str:
+def standing_of(value: Ranked | None) -> str:
     """A value of a figure where there is little room."""
-    is_last = value is not None and value.value is None and value.rank
-    return "never" if is_last else few_digits(value.value if value else None)
+    is_last = value is not None and value["value"] is None and value["rank"]
+    return "never" if is_last else few_digits(value["value"] if value else None)
 
 
-def rank_of(figure: Figure, value: FigureValue | None) -> str:
+def rank_of(figure: Figure, value: Ranked | None) -> str:
     """The rank of a value, e.g. 2nd; "" if it has none."""
-    return ordinal(value.rank) if value and value.rank and figure.better else ""
+    return ordinal(value["rank"]) if value and value["rank"] and figure.column.better else ""
 
 
-def verdict_of(answer: Answer | None, criterion: Criterion) -> tuple[Verdict, str, tuple[str, ...]]:
+def verdict_of(answer: Answer | None, criterion: Criterion) -> tuple[Verdict, str, Sequence[str]]:
     """Verdict, words, and runs of one protocol's answer."""
     if not criterion.answers:
         return NOT_SHOWN, "", ()
@@ -188,10 +169,10 @@ def verdict_of(answer: Answer | None, criterion: Criterion) -> tuple[Verdict, st
         return NOT_KNOWN, answer.why if answer else "", ()
     verdict = MEETS if answer.passes else MEETS_NOT
     worst = shown(answer.worst, criterion.unit) if is_known(answer.worst) else ""
-    return verdict, worst, tuple(answer.runs)
+    return verdict, worst, answer.runs
 
 
-def _bound(criterion: Criterion) -> str:
+def bound_of(criterion: Criterion) -> str:
     """What the rule of a criterion comes to, e.g. "at least 80 %"; "" without a rule."""
     if criterion.bound is None:
         return ""
@@ -212,15 +193,20 @@ def evaluation_page(report: EvaluationReport) -> str:
     content = {
         "report": report,
         "evaluation": evaluation,
+        "judgement": report.inputs.judgement,
         "version": __version__,
         "labels": [each.label for each in evaluation.evaluated],
         "html_name": f"evaluation-{evaluation.name}",
         "figure_anchor": figure_anchor,
-        "direction": lambda figure: direction(figure.judged),
+        "direction": lambda figure: direction(figure.column.judged),
+        "criterion_anchor": criterion_anchor,
+        "bound_of": bound_of,
         "section_of": section_of,
         "standing_of": standing_of,
         "rank_of": rank_of,
         "interval": interval,
+        "value_text": value_text,
+        "is_known": is_known,
         "not_met": MEETS_NOT,
         "drawn": {each.chart_id for each in charts},
         "runs": [each for each in runs if each["evaluated"]],

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias, cast
+from typing import TypeAlias, cast
 
 import polars as pl
 
@@ -15,15 +15,17 @@ from bdpbench.contracts.evaluation import (
     Column,
     EvaluatedProtocol,
     EvaluatedStudy,
-    Evaluation,
     Figure,
+    Judgement,
     Part,
     PartRun,
-    Quantity,
-    never_reached,
+    Ranked,
+    cells_schema,
+    found_of,
+    group_of,
 )
-from bdpbench.contracts.judged import Found, direction, places
-from bdpbench.pages.curves import points_of_lines, settled
+from bdpbench.contracts.judged import direction
+from bdpbench.pages.curves import curve, points_of_lines, settled
 from bdpbench.pages.evaluation.findings import is_known, nearest
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_specs import Axes, valued_matrix
@@ -35,14 +37,11 @@ from bdpbench.pages.names import (
     subject_name,
 )
 from bdpbench.pages.series import RunSeries, points_of
-from bdpbench.pages.specs import Chart, CurveContent, Styles, TimeContent, spec_content
+from bdpbench.pages.specs import Chart, Styles, TimeContent, spec_content
 from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
 from bdpbench.pages.text import format_number, joined, listed
 from bdpbench.pages.texts import Elsewhere
 from bdpbench.units import axis_title, several, with_unit
-
-Prints: TypeAlias = Mapping[tuple[str, str, str, str], float]
-"""(study, run id, metric, subject) → the number that the study prints for it."""
 
 LoadSeries: TypeAlias = Callable[[str], str | None]
 """Run id → what ``pages.series.series_text`` made of the run; None if there is nothing."""
@@ -53,32 +52,15 @@ OVER_TIME = ("cwnd", "queue")
 MOST_HISTORIES = 6
 """Most runs whose cwnd and queue are charted for each protocol and part."""
 
-_DASH = "–"
-
-_CELL = ("study", "part", "column", "row", "beside", "panel", "x")
-"""What the cells have in common that are compared with one another."""
-
-
-@dataclass(frozen=True)
-class CellText:
-    """A cell in words; ``value`` is unrounded, ``printed`` what the study prints, "" if nothing."""
-
-    value: float | None
-    text: str
-    interval: str
-    printed: str
-    why: str
-    run_ids: tuple[str, ...]
-
 
 @dataclass(frozen=True)
 class TableRow:
-    """A row of a table: who it is about, what else (``row``), and its cells."""
+    """A row of a table: who it is about, what else (``row``), and its cells, some absent."""
 
     label: str
     evaluated: bool
     row: str
-    cells: tuple[CellText, ...]
+    cells: Sequence[Ranked | None]
 
 
 @dataclass(frozen=True)
@@ -92,10 +74,15 @@ class PartTable:
         absent: titles of the columns that were left out, as no run of them is there.
     """
 
-    heads: tuple[tuple[str, str], ...]
-    rows: tuple[TableRow, ...]
+    heads: Sequence[tuple[str, str]]
+    rows: Sequence[TableRow]
     quantity: str = ""
-    absent: tuple[str, ...] = ()
+    absent: Sequence[str] = ()
+
+    @property
+    def cells(self) -> list[Ranked]:
+        """All cells that are there."""
+        return [cell for row in self.rows for cell in row.cells if cell]
 
     @property
     def has_rows(self) -> bool:
@@ -105,7 +92,7 @@ class PartTable:
     @property
     def has_prints(self) -> bool:
         """Whether any cell has a printed number beside it."""
-        return any(cell.printed for each in self.rows for cell in each.cells)
+        return any(each["printed"] is not None for each in self.cells)
 
 
 @dataclass(frozen=True)
@@ -127,33 +114,17 @@ class ShownPart:
     place: str
     answer: str
     table: PartTable | None
-    charts: tuple[Chart, ...]
-    lacking: tuple[str, ...]
+    charts: Sequence[Chart]
+    lacking: Sequence[str]
 
 
 @dataclass(frozen=True)
 class ShownStudy:
-    """A study with its parts.
-
-    Attributes:
-        parts: by their keys.
-        place: whose place the evaluated protocols take in all of them, in a sentence, else "".
-        answer: in how many values the evaluated protocols are best and worst, "" if in none.
-    """
+    """A study with its parts by their keys; ``answer`` as that of a part, over all of them."""
 
     study: EvaluatedStudy
     parts: Mapping[str, ShownPart]
-    place: str
     answer: str
-
-
-@dataclass(frozen=True)
-class Earlier:
-    """An earlier evaluation, and how it is named."""
-
-    name: str
-    evaluation: Evaluation
-    cells: pl.DataFrame
 
 
 @dataclass(frozen=True)
@@ -161,111 +132,91 @@ class EvaluationInputs:
     """An evaluation with what its page needs.
 
     Attributes:
-        evaluation, cells: see ``contracts/evaluation.py``.
-        prints: numbers that the studies print.
+        judgement: see ``contracts/evaluation.py``.
         load_series: series of runs over time.
-        earlier: what it is compared with, if anything.
+        earlier: name of the evaluation that it is compared with, and that evaluation, if any.
         elsewhere: key of an evaluated protocol → what reports of other studies say about it.
     """
 
-    evaluation: Evaluation
-    cells: pl.DataFrame
-    prints: Prints
+    judgement: Judgement
     load_series: LoadSeries
-    earlier: Earlier | None = None
+    earlier: tuple[str, Judgement] | None = None
     elsewhere: Mapping[str, Sequence[Elsewhere]] = field(default_factory=dict)
 
 
 class Parts:
-    """Makes tables and charts of the cells of an evaluation; ``cells`` have the printed values."""
+    """Makes tables and charts of the cells of an evaluation."""
 
     def __init__(self, inputs: EvaluationInputs) -> None:
-        self._evaluation, self._load_series = inputs.evaluation, inputs.load_series
+        self._judged, self._load_series = inputs.judgement, inputs.load_series
+        self._labels = inputs.judgement.evaluation.labels
+        self._new = [each.key for each in inputs.judgement.evaluation.evaluated]
         self._captions = read_captions()
-        self._texts: dict[str, str] = {}
-        printed = [_printed(row, inputs.prints) for row in inputs.cells.iter_rows(named=True)]
-        self.cells = inputs.cells.with_columns(printed=pl.Series(printed, dtype=pl.Float64))
+        self.series_texts: dict[str, str] = {}
+        """Run id → series of the runs that charts over time show, so far."""
 
     @cached_property
     def protocols(self) -> dict[str, EvaluatedProtocol]:
         """Key → protocol, in the order of the document."""
-        return {each.key: each for each in self._evaluation.protocols}
+        return {each.key: each for each in self._judged.evaluation.protocols}
 
     @cached_property
-    def _labels(self) -> dict[str, str]:
-        return self._evaluation.labels
+    def relatives(self) -> dict[str, str]:
+        """Evaluated protocol → the other one whose figures are nearest to its own, or ""."""
+        others = [key for key in self.protocols if key not in self._new]
+        return {key: nearest(self._judged.figures, key, others) for key in self._new}
 
-    @property
-    def _new(self) -> list[str]:
-        """Keys of the evaluated protocols."""
-        return [key for key, each in self.protocols.items() if each.evaluated]
-
-    @property
-    def series_texts(self) -> Mapping[str, str]:
-        """Run id → series of the runs that charts over time show, so far."""
-        return self._texts
+    @cached_property
+    def cells(self) -> pl.DataFrame:
+        """The cells with the numbers that studies print."""
+        schema = {**cells_schema(), "printed": pl.Float64()}
+        return pl.DataFrame(list(self._judged.cells), schema=schema)
 
     @property
     def series(self) -> dict[str, RunSeries]:
-        """The same, unpacked from JSON."""
-        return {key: cast("RunSeries", json.loads(text)) for key, text in self._texts.items()}
+        """The series of ``series_texts``, unpacked from JSON."""
+        return {key: json.loads(text) for key, text in self.series_texts.items()}
 
     def studies(self) -> list[ShownStudy]:
         """All studies, those of papers first, with their parts but for those of judged figures."""
-        figures = self._evaluation.figures
-        judged = {(each.study, each.part, each.column) for each in figures}
-        ordered = sorted(self._evaluation.studies, key=lambda each: not each.paper)
+        ordered = sorted(self._judged.evaluation.studies, key=lambda each: not each.paper)
         found = []
         for study in ordered:
+            judged = {(each.part, each.column) for each in study.figures.values()}
             shown = {
                 key: self._shown(study, key, part)
                 for key, part in study.parts.items()
-                if part.kind != "table"
-                or any((study.key, key, name) not in judged for name in part.columns)
+                if part.kind != "table" or any((key, name) not in judged for name in part.columns)
             }
-            takes = {each.place for each in shown.values()}
-            place = takes.pop() if len(takes) == 1 else ""
-            if place:
-                shown = {key: replace(each, place="") for key, each in shown.items()}
-            answer = "; ".join(self._compares(study=study.key))
-            found.append(ShownStudy(study, shown, place, answer))
+            found.append(ShownStudy(study, shown, self._compared(study=study.key)))
         return found
 
     @cached_property
-    def _placed(self) -> list[tuple[Mapping[str, Any], str]]:
-        """Cells that can be compared, with their places (``first``, ``last`` or "").
+    def _placed(self) -> list[Ranked]:
+        """Cells that can be compared, of those of whose protocols not all share a place."""
+        columns = self._judged.evaluation.columns
+        ranked = [each for each in self._judged.cells if each["rank"] is not None]
+        told_apart = {group_of(each) for each in ranked if (each["rank"] or 0) > 1}
+        return [
+            each
+            for each in ranked
+            if group_of(each) in told_apart
+            and columns[each["study"], each["part"], each["column"]].better
+        ]
 
-        Only those of places that not all protocols share.
-        """
-        columns = self._evaluation.columns.items()
-        judged = {place: column.judged for place, column in columns if column.better}
-        groups: dict[tuple[object, ...], list[Mapping[str, Any]]] = {}
-        for cell in self.cells.iter_rows(named=True):
-            is_placed = is_known(cell["value"]) or never_reached(cell["value"], cell["why"])
-            if is_placed and (cell["study"], cell["part"], cell["column"]) in judged:
-                groups.setdefault(tuple(cell[each] for each in _CELL), []).append(cell)
-        found: list[tuple[Mapping[str, Any], str]] = []
-        for place, cells in groups.items():
-            values = [Found(each["value"], each["low"], each["high"]) for each in cells]
-            own = places(values, judged[place[:3]])  # type: ignore[index]
-            if any(each.rank > 1 for each in own):
-                found += zip(cells, (each.known for each in own), strict=True)
-        return found
-
-    def _compares(self, **where: str) -> Iterator[str]:
+    def _compared(self, **where: str) -> str:
         """Of how many values each evaluated protocol has the best, and of how many the worst."""
+        found = []
         for key in self._new:
-            wanted = {"protocol": key, **where}
-            own = [
-                place
-                for cell, place in self._placed
-                if all(cell[name] == value for name, value in wanted.items())
-            ]
+            wanted = {"protocol": key, **where}.items()
+            own = [each["place"] for each in self._placed if wanted <= each.items()]
             if own:
                 who = f"{self._labels[key]}: " if len(self._new) > 1 else ""
-                best, worst = own.count("first"), own.count("last")
-                of = several(len(own), "value")
-                yield f"{who}best in {best or 'none'} and worst in {worst or 'none'} of {of}"
+                best, worst = own.count("first") or "none", own.count("last") or "none"
+                found.append(
+                    f"{who}best in {best} and worst in {worst} of {several(len(own), 'value')}"
+                )
+        return "; ".join(found)
 
     def figure(self, figure: Figure) -> Chart | None:
         """The chart of a judged figure: a bar for each protocol, the best on top.
@@ -273,140 +224,144 @@ class Parts:
         Returns:
             None if no protocol has a value.
         """
-        known = [each for each in figure.values if is_known(each.value)]
-        known.sort(key=lambda each: each.rank or 0)
+        known = [each for each in figure.values if is_known(each["value"])]
+        known.sort(key=lambda each: each["rank"] or 0)
         if not known:
             return None
         never = [
-            self._labels[each.protocol]
+            self._labels[each["protocol"]]
             for each in figure.values
-            if each.rank and not is_known(each.value)
+            if each["rank"] and not is_known(each["value"])
         ]
-        order = [self._labels[each.protocol] for each in known]
+        order = [self._labels[each["protocol"]] for each in known]
+        ends = [found_of(each).ends for each in known]
         bars = pl.DataFrame(
-            [
-                {
-                    "label": label,
-                    "mean": each.value,
-                    "lower": each.value if each.low is None else each.low,
-                    "upper": each.value if each.high is None else each.high,
-                    "runs": len(each.runs),
-                    "run_id": next(iter(each.runs), ""),
-                }
-                for label, each in zip(order, known, strict=True)
-            ],
+            {
+                "label": order,
+                "mean": [each["value"] for each in known],
+                "lower": [low for low, _ in ends],
+                "upper": [high for _, high in ends],
+                "runs": [len(each["run_ids"]) for each in known],
+                "run_id": [next(iter(each["run_ids"]), "") for each in known],
+            },
             schema_overrides=dict.fromkeys(("mean", "lower", "upper"), pl.Float64),
         )
-        colours = [self.protocols[each.protocol].colour for each in known]
-        marked = [self._labels[key] for key in self._new]
-        quantity = axis_title(figure.title, figure.unit)
+        column = figure.column
+        quantity = axis_title(column.title, column.unit)
+        colours = [self.protocols[each["protocol"]].colour for each in known]
+        spec = interval_bars(
+            bars, order, colours, quantity, [self._labels[key] for key in self._new]
+        )
         return Chart(
             chart_id=f"figure-{figure.key}",
-            title=figure.title,
+            title=column.title,
             caption=joined(
                 figure.text,
-                _better(figure),
+                _better(column),
                 f"Without a bar, as they never got there: {listed(never)}." if never else "",
                 by=" ",
             ),
-            alternative=f"Bars of {figure.title}: {'; '.join(order)}.",
-            content=spec_content(interval_bars(bars, order, colours, quantity, marked)),
+            alternative=f"Bars of {column.title}: {'; '.join(order)}.",
+            content=spec_content(spec),
             metrics=(),
         )
 
     def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:
-        own = self.cells.filter(study=study.key, part=key)
-        lacks = own.filter(pl.col("evaluated") & (pl.col("why") != "") & pl.col("value").is_null())
+        own = [
+            each for each in self._judged.cells if (each["study"], each["part"]) == (study.key, key)
+        ]
+        lacking = dict.fromkeys(
+            f"{joined(part.columns[each['column']].title, each['row'])}: {each['why']}"
+            for each in own
+            if each["evaluated"] and each["why"] and each["value"] is None
+        )
+        place, new = "", [self._labels[each] for each in self._new]
+        if study.paper and part.in_place_of:
+            takes = "takes" if len(new) == 1 else "in turn take"
+            others = listed(part.in_place_of)
+            place = f"{listed(new)} {takes} the place of {others}; all else is as it was."
         return ShownPart(
             part=part,
             anchor=f"part-{study.key}-{key}",
-            place=self._place(part) if study.paper else "",
-            answer="; ".join(self._compares(study=study.key, part=key)),
+            place=place,
+            answer=self._compared(study=study.key, part=key),
             table=None if part.kind == "history" else self._table(part, own),
-            charts=tuple(self._charts(study, key, part, own)),
-            lacking=tuple(_lacking(part, lacks)),
+            charts=list(self._charts(f"{study.key}-{key}", part, own)),
+            lacking=list(lacking),
         )
 
-    def _place(self, part: Part) -> str:
-        """Whose place the evaluated protocols take, in a sentence; "" if nobody's."""
-        places = list(dict.fromkeys(part.in_place_of.values()))
-        new = [self._labels[key] for key in self._new]
-        if not places:
-            return ""
-        takes = "takes" if len(new) == 1 else "in turn take"
-        return f"{listed(new)} {takes} the place of {listed(places)}; all else is as it was."
-
-    def _named(self, own: pl.DataFrame) -> pl.DataFrame:
-        """Cells in the order of the protocols, with their ``label``.
+    def _named(self, own: Sequence[Ranked]) -> list[tuple[str, Ranked]]:
+        """Cells in the order of the protocols, with their labels.
 
         The label has the key in the study where that has several protocols of the kind.
         """
-        order, keys = list(self.protocols), own.select("protocol", "own_key")
-        alike = Counter(keys.unique()["protocol"])
-        labels = [
-            f"{self._labels[protocol]} ({own_key})"
-            if alike[protocol] > 1 and own_key
-            else self._labels[protocol]
-            for protocol, own_key in keys.iter_rows()
-        ]
-        places = [order.index(each) for each in own["protocol"]]
-        columns = (pl.Series("label", labels, pl.String), pl.Series("place", places, pl.Int64))
-        return own.with_columns(columns).sort("place", maintain_order=True)
+        order = list(self.protocols)
+        alike = Counter(name for name, _ in {(each["protocol"], each["own_key"]) for each in own})
+        found = []
+        for each in sorted(own, key=lambda each: order.index(each["protocol"])):
+            label, key = self._labels[each["protocol"]], each["own_key"]
+            found.append(
+                (f"{label} ({key})" if alike[each["protocol"]] > 1 and key else label, each)
+            )
+        return found
 
-    def _table(self, part: Part, own: pl.DataFrame) -> PartTable:
-        cells = self._named(own)
-        quantity, is_apart = "", False
+    def _table(self, part: Part, own: Sequence[Ranked]) -> PartTable:
+        columns, quantity, is_apart = list(part.columns.values()), "", False
+        if part.kind != "table":
+            quantity = axis_title(columns[0].title, columns[0].unit)
         if part.kind == "table":
-            heads = {key: (each.title, each.unit) for key, each in part.columns.items()}
-            places = cells.group_by("label", "column", "row", "panel")
-            is_apart = bool((places.agg(pl.col("beside").n_unique())["beside"] > 1).any())
-            cells = cells.with_columns(head="column")
+            heads: dict[object, tuple[str, str]] = {
+                key: (each.title, each.unit) for key, each in part.columns.items()
+            }
+            beside: dict[tuple[str, ...], set[str]] = {}
+            for each in own:
+                place = (
+                    each["protocol"],
+                    each["own_key"],
+                    each["column"],
+                    each["row"],
+                    each["panel"],
+                )
+                beside.setdefault(place, set()).add(each["beside"])
+            is_apart = any(len(each) > 1 for each in beside.values())
+        elif part.kind == "matrix":
+            present = {each["beside"] for each in own}
+            heads = {key: (label, "") for key, label in self._labels.items() if key in present}
         else:
-            (column,) = part.columns.values()
-            quantity = axis_title(column.title, column.unit)
-            if part.kind == "matrix":
-                present = set(cells["beside"])
-                heads = {key: (self._labels[key], "") for key in self.protocols if key in present}
-                cells = cells.with_columns(head="beside")
-            else:
-                points = [format_number(each) for each in cells["x"].unique().sort()]
-                heads = {each: (with_unit(each, part.x_unit), "") for each in points}
-                texts = [format_number(each) for each in cells["x"]]
-                cells = cells.with_columns(head=pl.Series(texts, dtype=pl.String))
-        found: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
-        for cell in cells.iter_rows(named=True):
-            beside = self._labels.get(cell["beside"], "") if is_apart else ""
-            other = joined(cell["row"], cell["panel"], beside)
-            found.setdefault((cell["label"], other), {})[cell["head"]] = cell
+            points = sorted({each["x"] or 0.0 for each in own})
+            heads = {each: (with_unit(format_number(each), part.x_unit), "") for each in points}
+        head = {"table": "column", "matrix": "beside", "curve": "x"}[part.kind]
+        found: dict[tuple[str, str], dict[object, Ranked]] = {}
+        for label, each in self._named(own):
+            other = self._labels.get(each["beside"], "") if is_apart else ""
+            row = joined(each["row"], each["panel"], other)
+            found.setdefault((label, row), {})[each[head]] = each  # type: ignore[literal-required]
         rows = [
             TableRow(
                 label,
                 any(each["evaluated"] for each in of_row.values()),
-                other,
-                tuple(_cell_text(of_row.get(key)) for key in heads),
+                row,
+                [of_row.get(key) for key in heads],
             )
-            for (label, other), of_row in found.items()
+            for (label, row), of_row in found.items()
         ]
         if any(each.row for each in rows):  # a case of the paper with all protocols in it
             cases = list(dict.fromkeys(each.row for each in rows))
             rows.sort(key=lambda each: cases.index(each.row))
         return _without_absent(list(heads.values()), rows, quantity)
 
-    def _charts(
-        self, study: EvaluatedStudy, key: str, part: Part, own: pl.DataFrame
-    ) -> Iterator[Chart]:
-        prefix = f"{study.key}-{key}"
+    def _charts(self, prefix: str, part: Part, own: Sequence[Ranked]) -> Iterator[Chart]:
         if part.kind == "history":
             yield from self._histories(prefix, part)
-        elif part.kind in ("curve", "matrix"):
-            known = self._named(own).filter(pl.col("value").is_finite())
-            for number, panel in enumerate(own["panel"].unique(maintain_order=True)):
-                of_panel = known.filter(panel=panel)
-                if part.kind == "matrix" or of_panel["x"].n_unique() > 1:
+        elif part.kind != "table":
+            named = [(label, each) for label, each in self._named(own) if is_known(each["value"])]
+            for number, panel in enumerate(dict.fromkeys(each["panel"] for each in own)):
+                cells = [(label, each) for label, each in named if each["panel"] == panel]
+                if part.kind == "matrix" or len({each["x"] for _, each in cells}) > 1:
                     name = f"{prefix}-{number}" if panel else prefix
                     title = joined(part.title, self._panel(part, panel))
                     draw = self._matrix if part.kind == "matrix" else self._curve
-                    yield draw(name, title, part, of_panel)
+                    yield draw(name, title, part, cells)
 
     def _panel(self, part: Part, value: str) -> str:
         """The value of a panel with the name of its parameter; "" without panels."""
@@ -418,39 +373,52 @@ class Parts:
         except ValueError:
             return words.with_value(part.panels, value)
 
-    def _curve(self, chart_id: str, title: str, part: Part, cells: pl.DataFrame) -> Chart:
+    def _curve(
+        self, chart_id: str, title: str, part: Part, cells: Sequence[tuple[str, Ranked]]
+    ) -> Chart:
         (column,) = part.columns.values()
-        lines = cells.with_columns(
-            series=pl.when(pl.col("row") == "")
-            .then(pl.col("label"))
-            .otherwise(pl.col("label") + ", " + pl.col("row")),
-            run_id=pl.col("run_ids").list.first(),
-            runs=pl.col("run_ids").list.len().cast(pl.Int64),
+        lines = pl.DataFrame(
+            [
+                {
+                    "x": each["x"],
+                    "value": each["value"],
+                    "lower": each["low"],
+                    "upper": each["high"],
+                    "printed": each["printed"],
+                    "series": joined(label, each["row"]),
+                    "protocol": each["protocol"],
+                    "run_id": each["run_ids"][0],
+                    "run": label,
+                    "runs": len(each["run_ids"]),
+                }
+                for label, each in cells
+            ],
+            schema_overrides=dict.fromkeys(("lower", "upper", "printed"), pl.Float64),
         )
-        measured = lines.select("x", "value", "series", "run_id", run="label")
-        intervals = lines.filter(pl.col("high") > pl.col("low")).select(
-            "x",
-            pl.col("low").alias("lower"),
-            "value",
-            pl.col("high").alias("upper"),
-            "runs",
-            "series",
-        )
+        intervals = lines.filter(pl.col("upper") > pl.col("lower"))
+        printed = lines.filter(pl.col("printed").is_not_null())
+        points = (pl.col("printed").alias(each) for each in ("value", "lower", "upper"))
         styles = self._styles(lines)
         name = self._captions.parameters.get(part.x or "") or part.x_title or part.x or ""
         abscissa = Abscissa(axis_title(name, part.x_unit), name)
-        quantity = axis_title(column.title, column.unit)
-        points = (pl.col("printed").alias(each) for each in ("value", "lower", "upper"))
-        printed = lines.filter(pl.col("printed").is_not_null()).select(
-            "x", *points, "series", verdict=pl.lit("printed")
-        )
         new = lines.filter(lines["protocol"].is_in(self._new))["series"].unique(maintain_order=True)
-        spec = sweep_spec(measured, printed, styles, abscissa, quantity, intervals, new.to_list())
+        spec = sweep_spec(
+            lines.select("x", "value", "series", "run_id", "run"),
+            printed.select("x", *points, "series", verdict=pl.lit("printed")),
+            styles,
+            abscissa,
+            axis_title(column.title, column.unit),
+            intervals.select("x", "lower", "value", "upper", "runs", "series"),
+            new.to_list(),
+        )
         return Chart(
             chart_id=chart_id,
             title=title,
-            caption=_caption(
-                part, column, bars=not intervals.is_empty(), prints=not printed.is_empty()
+            caption=joined(
+                _better(column),
+                f"Bars: {column.interval}." if intervals.height and column.interval else "",
+                "Hollow diamonds are the printed values." if printed.height else "",
+                by=" ",
             ),
             alternative=f"{column.title} against {abscissa.title}. Series: {'; '.join(styles)}.",
             content=spec_content(spec, list(styles)),
@@ -464,33 +432,38 @@ class Parts:
         """
         keys, new = list(self.protocols), len(self._new)
         found: dict[str, tuple[str, Sequence[int]]] = {}
-        seen: list[str] = []
-        for series, protocol in (
-            lines.select("series", "protocol").unique(maintain_order=True).rows()
-        ):
+        seen: Counter[str] = Counter()
+        pairs = lines.select("series", "protocol").unique(maintain_order=True).rows()
+        for series, protocol in pairs:
             position = keys.index(protocol)
             dash = dash_of(0) if position < new else broken_dash_of(position - new)
-            nth = sum(each == protocol for each in seen)
-            found[series] = (lighter(self.protocols[protocol].colour, nth), dash)
-            seen.append(protocol)
+            found[series] = (lighter(self.protocols[protocol].colour, seen[protocol]), dash)
+            seen[protocol] += 1
         return found
 
-    def _matrix(self, chart_id: str, title: str, part: Part, cells: pl.DataFrame) -> Chart:
+    def _matrix(
+        self, chart_id: str, title: str, part: Part, cells: Sequence[tuple[str, Ranked]]
+    ) -> Chart:
         (column,) = part.columns.values()
-        others = [each for each in self.protocols if each in set(cells["beside"])]
-        columns = [self._labels[each] for each in others]
-        rows = cells["label"].unique(maintain_order=True).to_list()
-        values = cells["value"].to_list()
+        present = {each["beside"] for _, each in cells}
+        columns = [label for key, label in self._labels.items() if key in present]
+        rows = list(dict.fromkeys(label for label, _ in cells))
+        values = [each["value"] or 0.0 for _, each in cells]
         largest = max(map(abs, values)) or 1.0
         about_zero = min(values) < 0
-        shown = cells.select(
-            pl.lit("").alias("panel"),
-            row="label",
-            column=pl.col("beside").replace_strict({each: self._labels[each] for each in others}),
-            value="value",
-            text=pl.Series([few_digits(each, digits=2) for each in values]),
-            run_id=pl.col("run_ids").list.first(),
-            run=pl.col("label"),
+        shown = pl.DataFrame(
+            [
+                {
+                    "panel": "",
+                    "row": label,
+                    "column": self._labels[each["beside"]],
+                    "value": each["value"],
+                    "text": few_digits(each["value"], digits=2),
+                    "run_id": each["run_ids"][0],
+                    "run": label,
+                }
+                for label, each in cells
+            ]
         )
         quantity = axis_title(column.title, column.unit)
         axes = Axes(rows, columns, ("first flow", "second flow"), quantity)
@@ -498,7 +471,7 @@ class Parts:
         return Chart(
             chart_id=chart_id,
             title=title,
-            caption=_caption(part, column, bars=False, prints=False),
+            caption="",
             alternative=f"Matrix of {column.title}: {'; '.join(rows)} beside {'; '.join(columns)}.",
             content=spec_content(valued_matrix(shown, axes, ends, 0.0 if about_zero else None)),
             metrics=(column.metric,),
@@ -507,120 +480,89 @@ class Parts:
     def _histories(self, prefix: str, part: Part) -> Iterator[Chart]:
         """The cwnd and queue of evaluated protocols beside those of the nearest relatives there."""
         titles = {each.scenario: each.title for each in part.columns.values()}
+        others = [run.protocol for run in part.runs if run.protocol not in self._new]
         for key in self._new:
-            others = dict.fromkeys(
-                run.protocol for run in part.runs if run.protocol not in self._new
-            )
-            relative = self.protocols[key].relative
+            relative = self.relatives[key]
             if relative not in others:
-                relative = nearest(self._evaluation.figures, key, others)
+                relative = nearest(self._judged.figures, key, dict.fromkeys(others))
             pairs = list(_pairs(part.runs, key, relative))
             for number, runs in enumerate(pairs[:MOST_HISTORIES]):
                 for table in OVER_TIME:
-                    chart_id = f"{prefix}-{key}-{number}-{table}"
                     title = titles.get(runs[0].scenario) or runs[0].label
-                    chart = self._over_time(chart_id, table, title, runs)
-                    if chart is not None:
-                        yield chart
+                    yield from self._over_time(f"{prefix}-{key}-{number}", table, title, runs)
 
     def _over_time(
-        self, chart_id: str, table: str, title: str, runs: Sequence[PartRun]
-    ) -> Chart | None:
-        lines: list[CurveContent] = []
+        self, prefix: str, table: str, title: str, runs: Sequence[PartRun]
+    ) -> Iterator[Chart]:
+        """A table of some runs, of which the second has the relative; nothing if none has it."""
+        lines = []
         for position, run in enumerate(runs):
             own = self._series_of(run.run_id).get(table, {})
             protocol = self.protocols[run.protocol]
             for number, subject in enumerate(own):
-                label = protocol.label
-                if len(own) > 1:
-                    label = f"{label}, {subject_name(subject)}"
-                dash = dash_of(position + len(runs) * number)
-                lines.append(
-                    {
-                        "run": run.run_id,
-                        "subject": subject,
-                        "label": label,
-                        "colour": protocol.colour,
-                        "dash": list(dash),
-                    }
-                )
+                label = joined(protocol.label, subject_name(subject) if len(own) > 1 else "")
+                dash = list(dash_of(position + len(runs) * number))
+                lines.append(curve(run.run_id, subject, label, protocol.colour, dash))
         if not lines:
-            return None
+            return
         first = self._series_of(runs[0].run_id)
         ends = [points_of(first, table, each)[0][-1] for each in first.get(table, {})]
         words = self._captions.charts[table]
-        labels = [self._labels[each.protocol] for each in runs]
+        who = [self._labels[each.protocol] for each in runs]
         content: TimeContent = {
             "kind": table,
             "end": max(ends, default=0.0) or 1.0,
             "traces": lines,
             "thresholds": [],
         }
-        return Chart(
-            chart_id=chart_id,
+        yield Chart(
+            chart_id=f"{prefix}-{table}",
             title=joined(words["title"], title),
-            caption=_beside(labels),
+            caption=f"{' beside '.join(who)}, which ranks most like it here." if who[1:] else "",
             alternative=f"Line chart of {words['quantity']} over time. Lines: "
             f"{'; '.join(line['label'] for line in lines)}.",
             content=settled(content, points_of_lines(lines, table, self.series)),
         )
 
     def _series_of(self, run_id: str) -> RunSeries:
-        if run_id not in self._texts:
+        if run_id not in self.series_texts:
             text = self._load_series(run_id)
             if text is None:
                 return {}
-            self._texts[run_id] = text
-        return cast("RunSeries", json.loads(self._texts[run_id]))
-
-
-def _printed(cell: Mapping[str, Any], prints: Prints) -> float | None:
-    """The number that a study prints for the runs of a cell; None if it prints none."""
-    places = ((cell["study"], run, cell["metric"], cell["subject"]) for run in cell["run_ids"])
-    return next((prints[each] for each in places if each in prints), None)
-
-
-def _cell_text(cell: Mapping[str, Any] | None) -> CellText:
-    if cell is None:
-        return CellText(None, _DASH, "", "", "", ())
-    printed, known = cell["printed"], is_known(cell["value"])
-    return CellText(
-        value=cell["value"] if known else None,
-        text=format_number(cell["value"], like=printed) if known else _DASH,
-        interval=interval(cell["low"], cell["high"]),
-        printed="" if printed is None else format_number(printed, like=printed),
-        why="" if known else cell["why"],
-        run_ids=tuple(cell["run_ids"]),
-    )
+            self.series_texts[run_id] = text
+        return cast("RunSeries", json.loads(self.series_texts[run_id]))
 
 
 def _without_absent(
     heads: Sequence[tuple[str, str]], rows: Sequence[TableRow], quantity: str
 ) -> PartTable:
     """The table without columns that have no runs, and without other protocols' empty rows."""
-    columns = [n for n in range(len(heads)) if any(row.cells[n].run_ids for row in rows)]
-    kept = tuple(
-        replace(row, cells=tuple(row.cells[n] for n in columns))
+    columns = [n for n in range(len(heads)) if any(row.cells[n] for row in rows)]
+    kept = [
+        TableRow(row.label, row.evaluated, row.row, [row.cells[n] for n in columns])
         for row in rows
-        if row.evaluated or any(cell.value is not None for cell in row.cells)
-    )
-    absent = tuple(title for n, (title, _) in enumerate(heads) if n not in columns)
-    return PartTable(tuple(heads[n] for n in columns), kept, quantity, absent)
+        if row.evaluated or any(cell and is_known(cell["value"]) for cell in row.cells)
+    ]
+    absent = [title for n, (title, _) in enumerate(heads) if n not in columns]
+    return PartTable([heads[n] for n in columns], kept, quantity, absent)
 
 
-def _better(quantity: Quantity) -> str:
+def _better(column: Column) -> str:
     """Which values are better, in a sentence."""
-    words = direction(quantity.judged)
+    words = direction(column.judged)
     return f"{words[:1].upper()}{words[1:]}." if words else ""
 
 
-def interval(low: float | None, high: float | None) -> str:
-    """The interval of a value in words; "" if there is none.
+def value_text(cell: Ranked | None) -> str:
+    """The value of a cell, with the decimals of what the study prints."""
+    known = cell is not None and is_known(cell["value"])
+    return format_number(cell["value"], like=cell["printed"]) if cell and known else "–"
 
-    >>> interval(1.25, 12.54), interval(3.0, 3.0), interval(None, None)
-    ('1.25 to 12.5', '', '')
-    """
-    if low is None or high is None or not (is_known(low) and is_known(high)) or low == high:
+
+def interval(cell: Ranked) -> str:
+    """The interval of a value in words; "" if there is none."""
+    low, high = cell["low"], cell["high"]
+    if not (is_known(low) and is_known(high)) or low == high:
         return ""
     return f"{few_digits(low)} to {few_digits(high)}"
 
@@ -632,35 +574,6 @@ def few_digits(value: float | None, digits: int = 3) -> str:
     ('0.679', '9,410', '99.4', '–')
     """
     return format_number(float(f"{value:.{digits}g}") if is_known(value) else None)
-
-
-def _lacking(part: Part, lacks: pl.DataFrame) -> Iterator[str]:
-    """Columns without a value, with the reasons, each once."""
-    titles = {key: each.title for key, each in part.columns.items()}
-    rows = lacks.select("column", "row", "why").unique(maintain_order=True).rows()
-    for column, row, why in rows:
-        yield f"{joined(titles.get(column, column), row)}: {why}"
-
-
-def _caption(part: Part, column: Column, *, bars: bool, prints: bool) -> str:
-    """What the marks of a chart are."""
-    better = _better(column) if part.kind == "curve" else ""
-    return joined(
-        better,
-        f"Bars: {column.interval}." if bars and column.interval else "",
-        "Hollow diamonds are the printed values." if prints else "",
-        by=" ",
-    )
-
-
-def _beside(labels: Sequence[str]) -> str:
-    """Who is shown beside whom, in a sentence; "" if nobody is.
-
-    >>> _beside(["Mine", "CUBIC"])
-    'Mine beside CUBIC, which ranks most like it here.'
-    """
-    first, *others = labels
-    return f"{first} beside {others[0]}, which ranks most like it here." if others else ""
 
 
 def _pairs(runs: Sequence[PartRun], key: str, relative: str) -> Iterator[list[PartRun]]:

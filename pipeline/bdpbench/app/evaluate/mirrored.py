@@ -10,8 +10,9 @@ from pathlib import Path
 
 import polars as pl
 
+from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.planning import Paths, Prepared, evaluation_checksum, is_finished
-from bdpbench.app.stages import measure_single, parse_runs, read_metrics, with_groups
+from bdpbench.app.stages import measure_single, parse_runs, with_groups
 from bdpbench.contracts.evaluation import Choice
 from bdpbench.contracts.files import read_text
 from bdpbench.contracts.paths import config_dir, expanded, published_folder, relative
@@ -216,15 +217,16 @@ class Mirrored:
     @cached_property
     def published(self) -> pl.DataFrame:
         """The published values that have today's definitions; empty if nothing is published."""
-        path = published_folder(self.mirror.key) / METRICS_NAME
-        if not path.is_file():
+        folder = published_folder(self.mirror.key)
+        if not (folder / METRICS_NAME).is_file():
             return pl.DataFrame(schema=METRICS_SCHEMA)
         today = pl.DataFrame(
             [(name, each.id) for name, each in self.definitions.items()],
             schema={"metric": pl.String, "definition": pl.String},
             orient="row",
         )
-        return read_metrics(path).join(today, on=["metric", "definition"], how="semi")
+        metrics = KeptResults(folder).metrics
+        return metrics.join(today, on=["metric", "definition"], how="semi")
 
     @cached_property
     def published_runs(self) -> frozenset[_Key]:

@@ -19,8 +19,9 @@ from tests.data_of import data_of, yaml_of
 from tests.faults.fuzz_files import of_data
 from tests.random_examples import examples
 
+from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.planning import Wanted, prepare
-from bdpbench.app.stages import measure_plan, read_metrics, score_plan
+from bdpbench.app.stages import measure_plan, score_plan
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.contracts.plan import read_plan, write_plan_document
@@ -228,12 +229,12 @@ def test_a_damaged_table_of_metrics_is_whole_or_one_error(tmp_path: Path, seed: 
         pl.DataFrame(rows, schema=METRICS_SCHEMA).write_parquet(path)
         path.rename(tmp_path / "whole")
     path.write_bytes(_damaged((tmp_path / "whole").read_bytes(), random.Random(seed)))
-    said = told(lambda: read_metrics(path))
+    said = told(lambda: KeptResults(tmp_path).metrics)
     assert not said or said.startswith(f"{path}: ")
 
 
 def test_another_table_is_no_table_of_metrics(tmp_path: Path) -> None:
     path = tmp_path / "metrics.parquet"
     pl.DataFrame({"a": [1]}).write_parquet(path)
-    with pytest.raises(BdpbenchError, match="it has the columns a"):
-        read_metrics(path)
+    with pytest.raises(BdpbenchError, match="is not a table of metrics"):
+        assert KeptResults(tmp_path).metrics.is_empty()

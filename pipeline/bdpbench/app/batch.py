@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -73,46 +72,26 @@ class Batch:
         return list(places.values())
 
     def _take_on(self, places: Plan) -> None:
-        run_id = places["runs"][0]["run_id"]
-        is_new = self._succeeds(lambda: self._simulate(places, run_id))
-        if is_new is None:
-            return
-        self._succeeds(lambda: self._measure(places, run_id))
-        if not (run_folder(self._runs_dir, run_id) / RUN_NAME).is_file():  # nobody can read it
-            self._tell("failed", run_id)
-        elif is_new:
-            self._tell("finished", run_id)
-
-    def _succeeds(self, work: Callable[[], bool]) -> bool | None:
-        """The result of some work; None if it fails, which is reported to all batches."""
+        run = places["runs"][0]
+        run_id, run_dir = run["run_id"], run_folder(self._runs_dir, run["run_id"])
+        is_new = not (run_dir / RUN_NAME).is_file()
         try:
-            return work()
+            if read_run(run_dir) is None:
+                is_new = True
+                self._tell("begun", run_id)
+                backend = Ns3Backend() if is_ns3(run["script"]) else self._backend
+                simulate(run, run_dir, backend, reduce_stream)
+            parse_runs([run_dir], places)
+            measure_runs(places, self._runs_dir, [run_id], bins=self._bins)
         except BdpbenchError as error:
             self._errors.append(error)
             if not self._keep_going:
                 with suppress(OSError):
                     self._stop.touch()
-            return None
-
-    def _simulate(self, places: Plan, run_id: str) -> bool:
-        """Simulate a run; whether that was necessary."""
-        run_dir = run_folder(self._runs_dir, run_id)
-        if read_run(run_dir) is not None:
-            return False
-        self._tell("begun", run_id)
-        try:
-            run = places["runs"][0]
-            backend = Ns3Backend() if is_ns3(run["script"]) else self._backend
-            simulate(run, run_dir, backend, reduce_stream)
-        except BdpbenchError:
+        if not (run_dir / RUN_NAME).is_file():  # nobody could simulate or read it
             self._tell("failed", run_id)
-            raise
-        return True
-
-    def _measure(self, places: Plan, run_id: str) -> bool:
-        parse_runs([run_folder(self._runs_dir, run_id)], places)
-        measure_runs(places, self._runs_dir, [run_id], bins=self._bins)
-        return True
+        elif is_new:
+            self._tell("finished", run_id)
 
     @cached_property
     def _bins(self) -> int:

@@ -23,7 +23,6 @@ from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, study_folder
 from bdpbench.contracts.reports import (
     REPORT_NAME,
-    check_reported,
 )
 from bdpbench.contracts.runs import (
     MANIFEST_NAME,
@@ -366,32 +365,6 @@ def _sweeps(folder: Path) -> dict[str, dict[str, list[Scalar]]]:
             if all(isinstance(value, (int, float)) for value in values)
         }
     return sweeps
-
-
-def read_metrics(path: Path) -> pl.DataFrame:
-    """Read ``metrics.parquet``.
-
-    Raises:
-        BdpbenchError: when it is missing or not a table of metrics, or is not what was written into
-            the folder of a tier.
-    """
-    import polars as pl
-
-    from bdpbench.metrics import METRICS_SCHEMA
-
-    check_reported(path)
-    try:
-        metrics = pl.read_parquet(path)
-    except FileNotFoundError:
-        raise BdpbenchError("no such file: expected a table of metrics", where=str(path)) from None
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
-        raise BdpbenchError(f"is not a table of metrics ({error})", where=str(path)) from None
-    if metrics.schema != METRICS_SCHEMA:
-        raise BdpbenchError(
-            f"is not a table of metrics: it has the columns {', '.join(metrics.columns)}",
-            where=str(path),
-        )
-    return metrics
 
 
 # ----------------------------------------------------------------------------------- judge

@@ -37,13 +37,13 @@ _SECTIONS = {
         "publish": ("results", "Keep a finished tier's report in reports/published/."),
     },
     "Traces": {
-        "analyze": ("tools", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
+        "analyze": ("traces", "Measure any trace of ns-2: throughput, goodput, loss, delay, ..."),
     },
     "The checkout, and single stages": {
-        "ns2": ("ns2", "Build ns-2.35, and ask about the build."),
+        "ns2": ("stages", "Build ns-2.35, and ask about the build."),
         "plan": ("stages", "Write the plan of a tier, and batches of its missing runs."),
         "simulate": ("stages", "Simulate all runs of a batch."),
-        "test": ("tools", "Run bdpbench's own tests."),
+        "test": ("stages", "Run bdpbench's own tests."),
     },
 }
 _MODULES = {name: module for section in _SECTIONS.values() for name, (module, _) in section.items()}

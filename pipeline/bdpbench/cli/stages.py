@@ -1,4 +1,4 @@
-"""The stages of a call, one command each: the rules of the workflow call some of them."""
+"""The commands for this checkout, and for single stages, which rules of the workflow call."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import click
 from bdpbench.cli.options import (
     PATH,
     Words,
+    backend_option,
     selection_options,
     study_argument,
     tier_option,
@@ -59,3 +60,70 @@ def simulate_command(batch: Path, index: int | None, keep_going: bool, backend: 
     one_thread_for_tables()
     path = (batch if index is None else batch_path(batch, index)).resolve()
     run_batch(path, backend, keep_going=keep_going)
+
+
+@click.command("test", context_settings={"ignore_unknown_options": True})
+@click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
+def test_command(pytest_arguments: tuple[str, ...]) -> None:
+    """Run the tests; further arguments go to pytest.
+
+    Proofs that need time on an idle machine are left out; `-m ci` runs them, `-m ''` all.
+    """
+    from bdpbench.app.validate import run_tests
+
+    raise SystemExit(run_tests(pytest_arguments))
+
+
+variant_option = click.option(
+    "--variant",
+    type=click.Choice(["fast", "stock"]),
+    help="stock: without the changes that only make ns-2 faster. Default: the variant that runs "
+    "use, `ns2_variant` of config.yaml.",
+)
+
+
+@click.group("ns2")
+def ns2_command() -> None:
+    """Build ns-2.35, and show how it was built."""
+
+
+@ns2_command.command("build")
+@backend_option
+@click.option(
+    "--source",
+    type=PATH,
+    help="Your own copy of the source archive, with the checksum given in ns2/SOURCE.lock.",
+)
+@click.option("--marker", type=PATH, help="File to write after the build.")
+@variant_option
+def build(
+    backend: str | None, source: Path | None, marker: Path | None, variant: str | None
+) -> None:
+    """Build ns-2 for this checkout if necessary; Docker images contain only the variant fast."""
+    from bdpbench.app.run import backend_for
+    from bdpbench.contracts.documents import write_json_atomically
+
+    chosen = backend_for(backend, variant)
+    chosen.build(source)
+    if marker is not None:
+        write_json_atomically(marker, chosen.info())
+
+
+@ns2_command.command("path")
+@variant_option
+def path(variant: str | None) -> None:
+    """Print the ns-2 binary in use (native backend)."""
+    from bdpbench.simulation.build import current_build_id, require_build
+
+    click.echo(str(require_build(current_build_id(variant)).binary))
+
+
+@ns2_command.command("info")
+@backend_option
+def info(backend: str | None) -> None:
+    """Print how the ns-2 in use was built, as JSON."""
+    import json
+
+    from bdpbench.app.run import backend_for
+
+    click.echo(json.dumps(backend_for(backend).info(), indent=2, sort_keys=True))

@@ -9,17 +9,12 @@ import os
 import re
 import resource
 import secrets
-import time
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import TypeAlias
 
 from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
-_LEFT_S = 3600.0
-"""Age from which a temporary file is one that a killed writer has left, s."""
 
 
 def write_text_atomically(path: Path, text: str) -> None:
@@ -43,7 +38,6 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
             words.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    _remove_left(path)
     scratch = path.with_name(f".{path.name}.{secrets.token_hex(4)}{TEMPORARY_SUFFIX}")
     try:
         write(scratch)
@@ -51,15 +45,6 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
-
-
-def _remove_left(path: Path) -> None:
-    """Remove what killed writers of a file have left."""
-    for each in os.scandir(path.parent):
-        if each.name.startswith(f".{path.name}.") and each.name.endswith(TEMPORARY_SUFFIX):
-            with suppress(OSError):
-                if time.time() - each.stat().st_mtime > _LEFT_S:
-                    Path(each).unlink()
 
 
 def remove_temporaries(folder: Path) -> None:
@@ -105,22 +90,6 @@ def read_text(path: Path) -> str:
             where=f"{path}:{text.count(chr(10), 0, found.start()) + 1}",
         )
     return text
-
-
-FolderState: TypeAlias = tuple[tuple[str, int, int], ...]
-"""Path, time of last modification (ns) and size of each file."""
-
-
-def state_of(folder: Path) -> FolderState:
-    """The state of all files below a folder: as long as it is unchanged, derived data is valid."""
-    facts: list[tuple[str, int, int]] = []
-    for entry in os.scandir(folder):
-        if entry.is_dir():
-            facts += state_of(Path(entry.path))
-        else:
-            about = entry.stat()
-            facts.append((entry.path, about.st_mtime_ns, about.st_size))
-    return tuple(sorted(facts))
 
 
 def sha256_of(path: Path) -> str:

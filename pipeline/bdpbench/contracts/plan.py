@@ -19,7 +19,7 @@ from typing import Literal, NotRequired, cast, get_args
 from typing_extensions import TypedDict
 
 from bdpbench.contracts.documents import reader
-from bdpbench.contracts.files import sha256_of, write_atomically
+from bdpbench.contracts.files import sha256_of, write_text_atomically
 from bdpbench.contracts.paths import resolved
 
 PLAN_NAME = "plan.json"
@@ -227,35 +227,20 @@ def write_plan_document(path: Path, plan: Plan) -> None:
 
     A file with the same content is left alone, so that results made from it do not look outdated.
     """
-    if path.is_file() and sha256_of(path) == plan_sha256(plan):
-        return
-
-    def write(scratch: Path) -> None:
-        with scratch.open("w", encoding="utf-8") as stream:
-            stream.writelines(_lines(plan))
-
-    write_atomically(path, write)
+    if not path.is_file() or sha256_of(path) != plan_sha256(plan):
+        write_text_atomically(path, _text(plan))
 
 
 def plan_sha256(plan: Plan) -> str:
     """SHA-256 of the document that ``write_plan_document`` writes."""
-    digest = hashlib.sha256()
-    for line in _lines(plan):
-        digest.update(line.encode())
-    return digest.hexdigest()
+    return hashlib.sha256(_text(plan).encode()).hexdigest()
 
 
-def _lines(plan: Plan) -> Iterator[str]:
-    """The document in pieces, because that of a large tier is long."""
+def _text(plan: Plan) -> str:
     encode = json.JSONEncoder(allow_nan=False).encode
-    yield "{\n"
-    for key, value in plan.items():
-        if key != "runs":
-            yield f" {encode(key)}: {encode(value)},\n"
-    yield ' "runs": ['
-    for index, run in enumerate(plan["runs"]):
-        yield ("," if index else "") + f"\n  {encode(run)}"
-    yield "\n ]\n}\n"
+    keys = [f" {encode(key)}: {encode(value)},\n" for key, value in plan.items() if key != "runs"]
+    runs = ",".join(f"\n  {encode(run)}" for run in plan["runs"])
+    return "".join(["{\n", *keys, f' "runs": [{runs}\n ]\n}}\n'])
 
 
 # ---------------------------------------------------------------- batches

@@ -92,10 +92,6 @@ SUMMARY_NAME = "README.md"
 KEPT_RUNS_NAME = "runs.parquet"
 PROVENANCE_NAME = "provenance.json"
 KEPT_VERSION = 3
-_KEPT_COLUMNS = (
-    "run_id", "places", "identity", "parameters", "units", "script", "argv", "ns2", "started",
-    "wall_s", "cpu_s", "max_rss_kib", "exit_status", "outputs", "ns2_report", "measured_by",
-)  # fmt: skip
 
 
 class Place(TypedDict):
@@ -163,7 +159,7 @@ def kept_runs_bytes(runs: Iterable[KeptRun]) -> bytes:
     runs = list(runs)
     columns = {
         name: [json.dumps(run[name], allow_nan=False) if name in run else None for run in runs]  # type: ignore[literal-required]
-        for name in _KEPT_COLUMNS
+        for name in KeptRun.__annotations__
     }
     columns["run_id"] = [run["run_id"] for run in runs]  # by which tables are joined
     schema = dict.fromkeys(columns, pl.String)

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from bdpbench.contracts.documents import read_json, write_json_atomically
-from bdpbench.contracts.files import sha256_of, write_atomically, write_bytes_atomically
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.files import sha256_of
 from bdpbench.errors import BdpbenchError
 
 
@@ -37,26 +33,3 @@ def test_sha256_of_a_known_text(tmp_path: Path) -> None:
     path = tmp_path / "abc"
     path.write_text("abc")
     assert sha256_of(path) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
-
-
-def test_what_a_killed_writer_has_left_goes_with_the_next_one(tmp_path: Path) -> None:
-    path = tmp_path / "archive.zip"
-    killed = (
-        "import os, pathlib; from bdpbench.contracts.files import write_atomically; "
-        f"write_atomically(pathlib.Path({str(path)!r}), "
-        "lambda made: [made.touch(), os.kill(os.getpid(), 9)])"
-    )
-    environment = {**os.environ, "PYTHONPATH": str(repository_root() / "pipeline")}
-    done = subprocess.run([sys.executable, "-c", killed], env=environment, check=False)
-    assert done.returncode == -9
-    (left,) = tmp_path.iterdir()
-    os.utime(left, (0, 0))
-    (tmp_path / ".archive.zip.mine").write_text("")
-
-    def write(made: Path) -> None:
-        write_bytes_atomically(path, b"of another writer")
-        made.write_bytes(b"first")
-
-    write_atomically(path, write)
-    assert path.read_bytes() == b"first"
-    assert {each.name for each in tmp_path.iterdir()} == {"archive.zip", ".archive.zip.mine"}

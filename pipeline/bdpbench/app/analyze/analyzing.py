@@ -18,8 +18,7 @@ from bdpbench.app.analyze.files import (
     SUFFIXES,
     Analysis,
     Comparison,
-    write_analysis,
-    write_comparison,
+    write_analyses,
 )
 from bdpbench.app.analyze.samples import SAMPLED, SampledTrace, analyze_samples, measured
 from bdpbench.app.analyze.text import (
@@ -255,17 +254,15 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
         yield from account_lines(only.trace.account, "packets")
         return
     analyses = _measured(packets, request)
+    if request.output is not None:
+        write_analyses(analyses, request.labels, request.output)
     if request.labels:
         comparison = Comparison(request.labels, analyses)
-        if request.output is not None:
-            write_comparison(comparison, request.output)
         yield from comparison_lines(comparison, all_rows=bool(request.metrics))
         for label, analysis in zip(comparison.labels, comparison.analyses, strict=True):
             yield from (f"{label}: {line}" for line in account_lines(analysis.account, "packets"))
         return
     (analysis,) = analyses
-    if request.output is not None:
-        write_analysis(analysis, request.output)
     rows = analysis.metrics.select(*KEY, "value", "unit").iter_rows()
     yield from metric_lines(rows) if request.metrics else totals_lines(analysis)
     yield from account_lines(analysis.account, "packets")

@@ -18,7 +18,6 @@ from bdpbench.metrics.series import cumulative_shares
 from bdpbench.trace import LineAccount
 
 if TYPE_CHECKING:
-    from bdpbench.contracts.runs import Definition
     from bdpbench.pages.analysis import Trace
 
 SUFFIXES = (".html", ".csv", ".parquet")
@@ -99,44 +98,39 @@ class Comparison:
         )
 
 
-def write_analysis(analysis: Analysis, path: Path) -> None:
-    """Write a measured packet trace, atomically, in the format that the suffix names.
+def write_analyses(analyses: Sequence[Analysis], labels: Sequence[str], path: Path) -> None:
+    """Write measured packet traces, atomically, in the format that the suffix names.
 
-    ``.csv`` and ``.parquet`` contain the metrics, a row for each metric and subject; ``.html`` is a
-    page that opens offline.
-
-    Raises:
-        BdpbenchError: when the file cannot be written.
-    """
-    with writing(path):
-        if path.suffix.lower() != ".html":
-            _write_table(path, analysis.metrics)
-            return
-        from bdpbench.pages.analysis import build_trace_page
-
-        definitions = _definitions_of([analysis])
-        build_trace_page(_trace(analysis), definitions, cumulative_shares, path)
-
-
-def write_comparison(comparison: Comparison, path: Path) -> None:
-    """Write a comparison, atomically, in the format that the suffix names.
-
-    ``.csv`` and ``.parquet`` contain a row for each metric, subject and trace; ``.html`` is a page
-    that opens offline.
+    ``.csv`` and ``.parquet`` contain the metrics, a row for each metric and subject and, with
+    labels, each trace; ``.html`` is a page that opens offline.
 
     Raises:
         BdpbenchError: when the file cannot be written.
     """
+    rows = Comparison(labels, analyses).rows if labels else analyses[0].metrics
     with writing(path):
-        if path.suffix.lower() != ".html":
-            _write_table(path, comparison.rows)
-            return
-        from bdpbench.pages.analysis import build_comparison
+        if path.suffix.lower() == ".csv":
+            write_bytes_atomically(path, csv_of_frame(rows))
+        elif path.suffix.lower() == ".parquet":
+            write_atomically(path, rows.write_parquet)
+        else:
+            _write_page(analyses, labels, rows, path)
 
-        labelled = zip(comparison.analyses, comparison.labels, strict=True)
-        traces = [_trace(analysis, label) for analysis, label in labelled]
-        definitions = _definitions_of(comparison.analyses)
-        build_comparison(traces, comparison.rows, definitions, cumulative_shares, path)
+
+def _write_page(
+    analyses: Sequence[Analysis], labels: Sequence[str], rows: pl.DataFrame, path: Path
+) -> None:
+    from bdpbench.pages.analysis import build_comparison, build_trace_page
+
+    used = {metric for each in analyses for metric in each.metrics["metric"]}
+    definitions = [
+        each.as_document() for metric, each in PACKET_DEFINITIONS.items() if metric in used
+    ]
+    traces = [_trace(each, label) for each, label in zip(analyses, labels or [""], strict=True)]
+    if labels:
+        build_comparison(traces, rows, definitions, cumulative_shares, path)
+    else:
+        build_trace_page(traces[0], definitions, cumulative_shares, path)
 
 
 @contextmanager
@@ -146,19 +140,6 @@ def writing(path: Path) -> Iterator[None]:
         yield
     except OSError as error:
         raise BdpbenchError(f"cannot be written: {error.strerror}", where=str(path)) from None
-
-
-def _write_table(path: Path, table: pl.DataFrame) -> None:
-    if path.suffix.lower() == ".csv":
-        write_bytes_atomically(path, csv_of_frame(table))
-    else:
-        write_atomically(path, table.write_parquet)
-
-
-def _definitions_of(analyses: Sequence[Analysis]) -> list[Definition]:
-    """The definitions of the metrics that have rows."""
-    used = {metric for each in analyses for metric in each.metrics["metric"]}
-    return [each.as_document() for metric, each in PACKET_DEFINITIONS.items() if metric in used]
 
 
 def _trace(analysis: Analysis, label: str = "") -> Trace:

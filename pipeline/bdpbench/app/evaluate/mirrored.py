@@ -11,8 +11,9 @@ from pathlib import Path
 
 import polars as pl
 
+from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.planning import Paths, Prepared, evaluation_checksum, is_finished
-from bdpbench.app.stages import measure_single, parse_runs, read_metrics, with_groups
+from bdpbench.app.stages import measure_single, parse_runs, with_groups
 from bdpbench.contracts.evaluation import Choice
 from bdpbench.contracts.files import read_text
 from bdpbench.contracts.paths import config_dir, expanded, published_folder, relative
@@ -235,11 +236,11 @@ class Mirrored:
     @cached_property
     def published(self) -> pl.DataFrame:
         """The published values that have today's definitions; empty if nothing is published."""
-        path = published_folder(self.mirror.key) / METRICS_NAME
-        if not path.is_file():
+        folder = published_folder(self.mirror.key)
+        if not (folder / METRICS_NAME).is_file():
             return pl.DataFrame(schema=METRICS_SCHEMA)
         today = [each.id for each in self.definitions.values()]
-        return read_metrics(path).filter(pl.col("definition").is_in(today))
+        return KeptResults(folder).metrics.filter(pl.col("definition").is_in(today))
 
     @cached_property
     def _published_runs(self) -> frozenset[_Key]:

@@ -77,9 +77,9 @@ class KeptResults:
         try:
             metrics = pl.read_parquet(io.BytesIO(self._bytes(METRICS_NAME)))
             return metrics.select(pl.col(name).cast(k) for name, k in METRICS_SCHEMA.items())
-        except pl.exceptions.PolarsError as error:
+        except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             said = f"is not a table of metrics ({error})"
-            raise BdpbenchError(said, where=f"{self.path}: {METRICS_NAME}") from None
+            raise BdpbenchError(said, where=str(self.path / METRICS_NAME)) from None
 
     def _document(self, name: str, version: int, kind: type[_Document], what: str) -> _Document:
         """A JSON file of the supported version."""

@@ -1,4 +1,4 @@
-"""The commands for traces and for this checkout."""
+"""The command for traces."""
 
 from __future__ import annotations
 
@@ -78,15 +78,3 @@ def analyze_command(traces: Words, list_metrics: bool, **asked: Any) -> None:
         raise click.UsageError("Missing argument 'TRACE...'.")
     for line in analyzing.analyze(analyzing.AnalysisRequest(traces, **asked)):
         click.echo(line)
-
-
-@click.command("test", context_settings={"ignore_unknown_options": True})
-@click.argument("pytest_arguments", nargs=-1, type=click.UNPROCESSED)
-def test_command(pytest_arguments: tuple[str, ...]) -> None:
-    """Run the tests; further arguments go to pytest.
-
-    Proofs that need time on an idle machine are left out; `-m ci` runs them, `-m ''` all.
-    """
-    from bdpbench.app.validate import run_tests
-
-    raise SystemExit(run_tests(pytest_arguments))

@@ -169,13 +169,8 @@ def check_study(study: Study) -> None:
             raise study.error(location, "these belong to a congestion control: name it with linux:")
         _check_references(study, location, protocol.linux_parameters)
     for name, queue in study.queues.items():
-        if not queue.folder and queue.kind not in QUEUE_KINDS:
-            said = f"unknown kind of queue {queue.kind!r}"
-            raise study.error(
-                ("queues", name, "kind"),
-                said,
-                hint=suggest(queue.kind.replace("_", ""), QUEUE_KINDS),
-            )
+        if not queue.folder:
+            study.require(("queues", name, "kind"), queue.kind, QUEUE_KINDS, "kind of queue")
     for name, queue in study.queues.items():
         base = ("queues", name, "settings")
         for setting in queue.settings:

@@ -143,8 +143,17 @@ class Membership(Names):
 def load_comparisons() -> list[tuple[Comparison, Study]]:
     """The comparisons that ``config/atlas.yaml`` names; none where an archive leaves it out."""
     path = config_dir() / ATLAS_NAME
-    said = YamlFile(path).validate(Catalogue).comparisons if path.is_file() else []
-    return [(each, read_study(path.parent / each.study / STUDY_NAME)) for each in said]
+    if not path.is_file():
+        return []
+    source, found = YamlFile(path), []
+    for index, each in enumerate(source.validate(Catalogue).comparisons):
+        place = path.parent / each.study / STUDY_NAME
+        if not place.is_file():
+            raise source.error(
+                ("comparisons", index, "study"), f"there is no study in {each.study}"
+            )
+        found.append((each, read_study(place)))
+    return found
 
 
 @dataclass(frozen=True)

@@ -134,7 +134,7 @@ def _read_of(study: Study) -> Iterator[Path]:
     folder = study.folder
     yield from documents_of(folder)
     for scenario in study.scenarios.values():
-        script = script_path(study, scenario.script)
+        script = script_path(study, scenario.network or scenario.script)
         if script is not None and not script.is_relative_to(tcl_dir()):
             yield from map(_absolute, tcl_files(script))
 

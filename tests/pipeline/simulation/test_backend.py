@@ -219,7 +219,7 @@ def _study(folder: Path, old: str, new: str) -> Path:
 
 @pytest.mark.parametrize("key", study_keys())
 def test_ns2_has_all_that_a_study_names(key: str, build: Ns2Build) -> None:
-    declared = declared_by(load_study(key))
+    declared = list(declared_by(load_study(key)))
     assert {"agent", "sink", "variable"} <= {each.kind for each in declared}
     assert unknown_to_ns2(build, declared) == []
 

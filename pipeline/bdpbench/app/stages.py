@@ -426,7 +426,7 @@ def elsewhere_of(protocols: Mapping[str, Protocol], study: str = "") -> dict[str
         study: key of the study of the report, which does not name itself.
 
     Raises:
-        BdpbenchError: as ``load_comparisons``.
+        BdpbenchError: when one of the studies that compare is not there, or invalid.
     """
     from bdpbench.pages.texts import Elsewhere, data_of, read_protocols
     from bdpbench.studies.atlas import load_comparisons

@@ -9,23 +9,21 @@ import subprocess
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 
-from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, tcl_dir
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run
 from bdpbench.simulation.build import (
     NS2_LOCALE,
-    build_prefix,
     can_be_built,
     check_binary,
     find_build,
     libraries_dir,
     link_libraries,
     loads_libraries,
-    read_facts,
     require_build,
     run_build_script,
     variant_of_runs,
@@ -135,11 +133,9 @@ class DockerBackend:
                 where="docker build",
                 hint="`--backend native` builds ns-2 on this machine instead",
             )
-        self._keep_info()
 
     def is_built(self) -> bool:
-        image = read_facts(self._info_file).get("image_id")
-        return image is not None and _docker(["image", "inspect", image]) is not None
+        return _docker(["image", "inspect", self.image]) is not None
 
     def command(self, run_dir: Path, script: Path, argv: Sequence[str]) -> Command:
         mounts = [f"{run_dir}:{IMAGE_RUN}", f"{tcl_dir()}:{IMAGE_TCL}:ro"]
@@ -163,32 +159,28 @@ class DockerBackend:
             )
         )
 
-    @property
-    def _info_file(self) -> Path:
-        return build_prefix() / self.build_id / "docker.json"
-
-    def _keep_info(self) -> None:
-        """Check the image's binary, and keep its facts: asking a container takes half a second.
-
-        The facts contain the id of the image, a checksum of its content, by which it is run.
-        """
-        image = (_docker(["image", "inspect", "--format", "{{.Id}}", self.image]) or "").strip()
-        asked = [*("run", "--rm", *ISOLATION, image, "sh", "-c"), 'sha256sum "$0"; cat "$1"']
-        text = _docker([*asked, IMAGE_NS, IMAGE_INFO], CONTAINER_TIMEOUT_S)
-        if text is None:
-            raise BdpbenchError(f"image {self.image} does not answer", where="docker run")
-        checksum, _, facts = text.partition("\n")
-        info: BuildFacts = json.loads(facts)
-        check_binary(checksum.split()[0], info, f"image {self.image}")
-        info["image_id"] = image
-        write_json_atomically(self._info_file, info)
-
     def info(self) -> BuildFacts:
-        facts = read_facts(self._info_file)
-        if "image_id" not in facts:
-            hint = "run `./bdpbench ns2 build --backend docker` first"
-            raise BdpbenchError(f"image {self.image} is not there", hint=hint)
-        return facts
+        return _facts_of(self.image)
+
+
+@cache
+def _facts_of(image: str) -> BuildFacts:
+    """The facts of the build in an image, whose binary is checked.
+
+    They contain the id of the image, a checksum of its content, by which it is run.
+    """
+    found = _docker(["image", "inspect", "--format", "{{.Id}}", image])
+    if found is None:
+        hint = "run `./bdpbench ns2 build --backend docker` first"
+        raise BdpbenchError(f"image {image} is not there", hint=hint)
+    asked = [*("run", "--rm", *ISOLATION, found.strip(), "sh", "-c"), 'sha256sum "$0"; cat "$1"']
+    text = _docker([*asked, IMAGE_NS, IMAGE_INFO], CONTAINER_TIMEOUT_S)
+    if text is None:
+        raise BdpbenchError(f"image {image} does not answer", where="docker run")
+    checksum, _, facts = text.partition("\n")
+    info: BuildFacts = json.loads(facts)
+    check_binary(checksum.split()[0], info, f"image {image}")
+    return {**info, "image_id": found.strip()}
 
 
 Backend = NativeBackend | DockerBackend

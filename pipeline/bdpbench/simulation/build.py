@@ -13,7 +13,7 @@ import platform
 import re
 import subprocess
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -270,12 +270,13 @@ def _interface_digest() -> str:
     return hashlib.sha256(headers + made_by).hexdigest()[:16]
 
 
-def unknown_to_ns2(build: Ns2Build, declared: Sequence[Declared]) -> list[tuple[Declared, str]]:
-    """Declarations of a study that a build of ns-2 does not know, each with the reason.
+def unknown_to_ns2(build: Ns2Build, named: Iterable[Declared]) -> list[tuple[Declared, str]]:
+    """What a study names of ns-2 and a build of it does not know, each with the reason.
 
     Raises:
         BdpbenchError: when ns-2 does not answer.
     """
+    declared = list(named)
     triples = [word for each in declared for word in (each.kind, each.ns2_class, each.name or "-")]
     command = [str(build.binary), str(tcl_dir() / "declared.tcl"), *triples]
     try:

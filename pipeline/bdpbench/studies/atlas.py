@@ -141,21 +141,18 @@ class Membership(Names):
 
 
 def load_comparisons() -> list[tuple[Comparison, Study]]:
-    """The comparisons that ``config/atlas.yaml`` names; none where an archive leaves it out.
-
-    Raises:
-        BdpbenchError: naming file, line and key, for an invalid file, or a folder without a study.
-    """
+    """The comparisons that ``config/atlas.yaml`` names; none where an archive leaves it out."""
     path = config_dir() / ATLAS_NAME
     if not path.is_file():
         return []
     source, found = YamlFile(path), []
     for index, each in enumerate(source.validate(Catalogue).comparisons):
-        folder = path.parent / each.study
-        if not (folder / STUDY_NAME).is_file():
-            said = f"there is no study in {each.study}"
-            raise source.error(("comparisons", index, "study"), said, hint="name its folder")
-        found.append((each, read_study(folder / STUDY_NAME)))
+        place = path.parent / each.study / STUDY_NAME
+        if not place.is_file():
+            raise source.error(
+                ("comparisons", index, "study"), f"there is no study in {each.study}"
+            )
+        found.append((each, read_study(place)))
     return found
 
 

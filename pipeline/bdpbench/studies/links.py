@@ -177,13 +177,9 @@ def _settings(
     found: dict[str, float] = {}
     for name, value in declared.settings.items():
         place = (*location, "settings", name)
-        number = values.of(value, place)
-        if isinstance(number, str):
-            raise values.error(place, f"expected a number, got {number!r}")
-        problem = kind.parameters[name].problem(number)
-        if problem:
-            raise values.error(place, f"{problem} (got {number:g})")
-        found[name] = float(number)
+        found[name] = values.number_of(value, place)
+        if problem := kind.parameters[name].problem(found[name]):
+            raise values.error(place, f"{problem} (got {found[name]:g})")
     for name, parameter in kind.parameters.items():
         if parameter.default is None and name not in found:
             raise values.error(

@@ -169,13 +169,8 @@ def check_study(study: Study) -> None:
             raise study.error(location, "these belong to a congestion control: name it with linux:")
         _check_references(study, location, protocol.linux_parameters)
     for name, queue in study.queues.items():
-        if not queue.folder and queue.kind not in QUEUE_KINDS:
-            said = f"unknown kind of queue {queue.kind!r}"
-            raise study.error(
-                ("queues", name, "kind"),
-                said,
-                hint=suggest(queue.kind.replace("_", ""), QUEUE_KINDS),
-            )
+        if not queue.folder:
+            study.require(("queues", name, "kind"), queue.kind, QUEUE_KINDS, "kind of queue")
     for name, queue in study.queues.items():
         base = ("queues", name, "settings")
         for setting in queue.settings:
@@ -217,16 +212,20 @@ def _check_declarations(study: Study) -> None:
 def _check_values(study: Study, base: Location, given: Mapping[str, Any]) -> None:
     """Refuse unknown parameters, and values that they cannot have, of which a sweep has several."""
     for name, value in given.items():
-        location = (*base, name)
+        location, several = (*base, name), isinstance(value, list)
         _check_name(study, location, name)
-        if not isinstance(value, list):
-            _check_value(study, location, name, value)
-            continue
-        if not value:
+        declaration, values = study.vocabulary[name], value if several else [value]
+        if not values:
             raise study.error(location, "the sweep expands to no run: expected at least one value")
-        for index, each in enumerate(value):
-            _check_value(study, (*location, index), name, each)
-        if len(set(value)) < len(value):
+        for index, each in enumerate(values):
+            place: Location = (*location, index) if several else location
+            if problem := declaration.problem(each):
+                raise study.error(place, f"{name}: {problem} (got {each!r})")
+            if declaration.type == "protocol":
+                study.require(place, each, study.protocols, "protocol")
+            if declaration.type == "queue":
+                study.require(place, each, [*study.queues, *QUEUE_KINDS], "queue")
+        if len(set(values)) < len(values):
             raise study.error(location, "a value occurs twice")
 
 
@@ -235,16 +234,6 @@ def _check_name(study: Study, location: Location, name: str) -> None:
         raise study.error(location, "is not given here", hint=_COMPUTED[name])
     also = "; a parameter of your own is declared under parameters:"
     study.require(location, name, study.vocabulary, "parameter", also=also)
-
-
-def _check_value(study: Study, location: Location, name: str, value: Any) -> None:
-    declaration = study.vocabulary[name]
-    if problem := declaration.problem(value):
-        raise study.error(location, f"{name}: {problem} (got {value!r})")
-    if declaration.type in ("protocol", "queue"):
-        queues = [*study.queues, *QUEUE_KINDS]
-        known = study.protocols if declaration.type == "protocol" else queues
-        study.require(location, value, known, declaration.type)
 
 
 def _check_references(study: Study, location: Location, part: object) -> None:
@@ -399,12 +388,8 @@ def _check_size(study: Study) -> None:
 # ---------------------------------------------------------------- names of ns-2
 
 
-def declared_by(study: Study) -> list[Declared]:
+def declared_by(study: Study) -> Iterator[Declared]:
     """Everything of ns-2 that a study names, in the order of its file."""
-    return list(_declared(study))
-
-
-def _declared(study: Study) -> Iterator[Declared]:
     yield from _of_defaults(("defaults",), study.defaults)
     for key, protocol in study.protocols.items():
         yield from _of_protocol(("protocols", key), protocol)

@@ -355,38 +355,18 @@ def check_run(
 
 def _without_effect(values: Values, name: str, *, is_network: bool) -> tuple[str, str]:
     """Why a parameter has no effect, and a hint."""
-    key, sets = values.key, values.study.vocabulary[name].sets
-    not_taken = f"{values.scenario.script} does not take it"
-    set_by = "list it under arguments: if the script takes it; remove it otherwise"
-    rules = (
-        (
-            bool(sets),
-            f"no flow of this run uses {' or '.join(sets)}, whose agents it sets",
-            "give it only to the runs of that protocol, with cases or another scenario",
-        ),
-        (
-            name in _FLOW_PARAMETERS,
-            f"no flow of {key} uses it",
-            f"write ${name} where a flow of the scenario should use it",
-        ),
-        (
-            name == "packet_bytes",
-            not_taken,
-            "set it by defaults: {Agent/TCP: {packetSize_: $packet_bytes}}",
-        ),
-        (
-            name in _RTTS and is_network,
-            "the RTT of each flow follows from access_delay_ms or rtt_ms of its own",
-            f"leave out access_delay_ms, or write rtt_ms: ${name} at a flow",
-        ),
-        (
-            is_network,
-            f"nothing in {key} uses it",
-            f"write ${name} where it should be used, or remove it",
-        ),
-        (True, not_taken, set_by),
-    )
-    return next((reason, hint) for holds, reason, hint in rules if holds)
+    sets = values.study.vocabulary[name].sets
+    if sets:
+        reason = f"no flow of this run uses {' or '.join(sets)}, whose agents it sets"
+        return reason, "give it only to the runs of that protocol, with cases or another scenario"
+    if name in _RTTS and is_network:
+        reason = "the RTT of each flow follows from access_delay_ms or rtt_ms of its own"
+        return reason, f"leave out access_delay_ms, or write rtt_ms: ${name} at a flow"
+    if is_network or name in _FLOW_PARAMETERS:
+        hint = f"write ${name} where it should be used, or remove it"
+        return f"nothing in {values.key} uses it", hint
+    hint = f"list it under arguments: if the script takes it, or write ${name} under defaults:"
+    return f"{values.scenario.script} does not take it", hint
 
 
 def _check_sender(values: Values, parameters: Parameters, sender: Sender) -> None:

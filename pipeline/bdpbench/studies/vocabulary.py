@@ -126,6 +126,14 @@ _KINDS: Mapping[str, dict[str, Any]] = {
     "interval": {"minimum": LEAST_SAMPLE_S, "maximum": MOST_TIME_S},
     "count": {"type": "integer", "minimum": 1.0, "maximum": MOST_COUNT},
     "switch": {"type": "word", "choices": ["off", "on"]},
+    "packet": {"type": "integer", "minimum": 1.0, "maximum": MOST_PACKET_BYTES},
+    "flows": {"type": "integer", "minimum": 1.0, "maximum": MOST_FLOWS},
+    "substream": {"type": "integer", "minimum": 1.0, "maximum": MOST_SUBSTREAM},
+    "buffer": {"above": 0.0, "maximum": MOST_DELAY_MS},
+    "bdp": {"above": 0.0, "unit": "BDP"},
+    "share": {"minimum": 0.0, "below": 1.0},
+    "engine": {"type": "word", "choices": [NS2, NS3]},
+    "trace": {"type": "word", "choices": ["none", "packets", "stream"]},
     "protocol": {"type": "protocol"},
 }
 _COMMON: Mapping[str, tuple[str | dict[str, Any], str, str]] = {
@@ -140,88 +148,34 @@ _COMMON: Mapping[str, tuple[str | dict[str, Any], str, str]] = {
         "bottleneck delay {} ms",
     ),
     "access_mbps": ("rate", "Rate of the access links, Mbit/s", "access {} Mbit/s"),
-    "access_delay_ms": (
-        "delay",
-        "One-way propagation delay from a sender to the first router, ms",
-        "access delay {} ms",
-    ),
+    "access_delay_ms": ("delay", "One way to the first router, ms", "access delay {} ms"),
     "access_delay_1_ms": ("delay", "access_delay_ms of the first flow, ms", ""),
     "access_delay_2_ms": ("delay", "access_delay_ms of the second flow, ms", ""),
-    "receiver_delay_ms": (
-        "delay",
-        "One-way propagation delay from the second router to a receiver, ms",
-        "receiver delay {} ms",
-    ),
-    "rtt_ms": (
-        "rtt",
-        "Nominal RTT, ms: the sum of the delays; delays that are not given follow from it",
-        "RTT {} ms",
-    ),
+    "receiver_delay_ms": ("delay", "One way to a receiver, ms", "receiver delay {} ms"),
+    "rtt_ms": ("rtt", "Nominal RTT, ms, from which absent delays follow", "RTT {} ms"),
     "rtt_1_ms": ("rtt", "Nominal RTT of the first flow, ms", ""),
     "rtt_2_ms": ("rtt", "Nominal RTT of the second flow, ms", ""),
-    "buffer_pkts": (
-        "count",
-        "Buffer of the bottleneck, packets: what its queue holds, or how the scenario's own "
-        "script uses it",
-        "buffer {} packets",
-    ),
-    "packet_bytes": (
-        {**_KINDS["count"], "maximum": MOST_PACKET_BYTES},
-        "TCP payload of a segment, bytes",
-        "segments of {} bytes",
-    ),
-    "buffer_ms": (
-        {"above": 0.0, "maximum": MOST_DELAY_MS},
-        "Time in which the full queue of the bottleneck drains, ms",
-        "buffer {} ms",
-    ),
-    "buffer_bdp": (
-        {"above": 0.0, "unit": "BDP"},
-        "Queue of the bottleneck as a share of the BDP",
-        "buffer {} BDP",
-    ),
-    "access_buffer_pkts": (
-        "count",
-        "Packets that the queue of a sender's access link holds",
-        "access buffer {} packets",
-    ),
+    "buffer_pkts": ("count", "What the queue of the bottleneck holds", "buffer {} packets"),
+    "packet_bytes": ("packet", "TCP payload of a segment, bytes", "segments of {} bytes"),
+    "buffer_ms": ("buffer", "Time in which a full queue drains, ms", "buffer {} ms"),
+    "buffer_bdp": ("bdp", "Queue of the bottleneck as a share of the BDP", "buffer {} BDP"),
+    "access_buffer_pkts": ("count", "The same of access links", "access buffer {} packets"),
     "queue": ({"type": "queue"}, "Queue of the bottleneck", "{}"),
     "ecn": ("switch", "Whether senders, receivers and queues use ECN", "ECN {}"),
     "delayed_acks": ("switch", "Whether receivers delay ACKs", "delayed ACKs {}"),
-    "loss_rate": (
-        {"minimum": 0.0, "below": 1.0},
-        "Share of packets that the bottleneck loses at random",
-        "loss {}",
-    ),
+    "loss_rate": ("share", "Share of packets that the bottleneck loses at random", "loss {}"),
     "loss_burst_pkts": (
         {"above": 1.0},
         "Mean number of consecutive packets that the bottleneck loses",
         "lost in bursts of {} packets",
     ),
-    "drop_packet": (
-        "count",
-        "Number of the packet that is dropped at the bottleneck",
-        "packet {} dropped",
-    ),
-    "flows": ({**_KINDS["count"], "maximum": MOST_FLOWS}, "Number of flows", "{} flows"),
+    "drop_packet": ("count", "Number of the packet that is dropped", "packet {} dropped"),
+    "flows": ("flows", "Number of flows", "{} flows"),
     "sample_s": ("interval", "Sampling interval of cwnd, s", "a sample every {} s"),
     "queue_sample_s": ("interval", "Sampling interval of the queue, s", ""),
-    "substream": (
-        {**_KINDS["count"], "maximum": MOST_SUBSTREAM},
-        "Substream of ns-2's random number generator",
-        "repetition {}",
-    ),
-    "engine": (
-        {"type": "word", "choices": [NS2, NS3]},
-        "Simulator of the run: ns2 for ns-2.35, ns3 for ns-3.37",
-        "engine {}",
-    ),
-    "trace": (
-        {"type": "word", "choices": ["none", "packets", "stream"]},
-        "'packets' writes the packet trace of the bottleneck; 'stream' reduces it "
-        "while ns-2 runs and keeps only the sums of flows and links, and their series",
-        "",
-    ),
+    "substream": ("substream", "Substream of ns-2's random number generator", "repetition {}"),
+    "engine": ("engine", "Simulator of the run: ns-2.35 or ns-3.37", "engine {}"),
+    "trace": ("trace", "Packet trace of the bottleneck: kept, or reduced while ns-2 runs", ""),
 }
 COMMON: Mapping[str, ParameterDeclaration] = {
     name: ParameterDeclaration(

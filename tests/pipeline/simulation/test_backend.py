@@ -29,21 +29,19 @@ def _volumes(words: tuple[str, ...]) -> list[str]:
 
 
 @pytest.fixture
-def image(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> DockerBackend:
+def image(monkeypatch: pytest.MonkeyPatch) -> DockerBackend:
     """A backend whose image is known."""
-    monkeypatch.setenv(PREFIX_VARIABLE, str(tmp_path / "builds"))
-    facts = tmp_path / "builds" / "b" / "docker.json"
-    facts.parent.mkdir(parents=True)
-    facts.write_text('{"image_id": "sha256:1234"}')
+    facts = {"image_id": "sha256:1234"}
+    monkeypatch.setattr("bdpbench.simulation.backend._facts_of", lambda _: facts)
     return DockerBackend("b")
 
 
 @pytest.fixture
 def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Docker client whose engine answers everything."""
+    """A Docker client whose engine answers, and has no images."""
     client = tmp_path / "bin" / "docker"
     client.parent.mkdir()
-    client.write_text("#!/bin/sh\n")
+    client.write_text("#!/bin/sh\n[ $1 != image ]\n")
     client.chmod(0o755)
     monkeypatch.setenv("PATH", f"{client.parent}:{os.environ['PATH']}")
 
@@ -85,10 +83,9 @@ def test_a_container_runs_the_image_that_was_checked_and_writes_only_the_run(
     assert {"--read-only", "--tmpfs"} < set(words)
 
 
-def test_the_facts_of_an_image_are_kept_with_its_id(
+def test_an_image_is_asked_for_its_facts_and_its_binary_is_checked(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(PREFIX_VARIABLE, str(tmp_path / "builds"))
     client = tmp_path / "bin" / "docker"
     client.parent.mkdir()
     client.write_text(
@@ -97,20 +94,17 @@ def test_the_facts_of_an_image_are_kept_with_its_id(
     )
     client.chmod(0o755)
     monkeypatch.setenv("PATH", f"{client.parent}:{os.environ['PATH']}")
-    backend = DockerBackend("b")
-    assert not backend.is_built()
     monkeypatch.setenv("SHA", "ab")
-    backend.build()
-    assert backend.info() == {"binary_sha256": "ab", "image_id": "sha256:12"}
+    backend = DockerBackend("a good one")
     assert backend.is_built()
-    (tmp_path / "builds" / "b" / "docker.json").unlink()
+    assert backend.info() == {"binary_sha256": "ab", "image_id": "sha256:12"}
     monkeypatch.setenv("SHA", "cd")
-    with pytest.raises(BdpbenchError, match="image "):
-        backend.build()
+    assert backend.info()["binary_sha256"] == "ab"  # it is asked once
+    with pytest.raises(BdpbenchError, match="not the one that was built"):
+        DockerBackend("a bad one").info()
 
 
-def test_a_missing_image_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(PREFIX_VARIABLE, str(tmp_path))
+def test_a_missing_image_is_told() -> None:
     with pytest.raises(BdpbenchError, match="image bdpbench-ns2:b is not there"):
         DockerBackend("b").info()
 
@@ -132,8 +126,9 @@ def test_auto_takes_what_is_ready(ns_binary: Path) -> None:
 
 
 @pytest.mark.usefixtures("engine")
-def test_auto_takes_a_ready_image_before_it_builds(image: DockerBackend) -> None:
-    assert choose_backend("auto", "b") == image
+def test_auto_takes_a_ready_image_before_it_builds(tmp_path: Path) -> None:
+    (tmp_path / "bin" / "docker").write_text("#!/bin/sh\n")
+    assert choose_backend("auto", "b") == DockerBackend("b")
 
 
 @pytest.mark.usefixtures("engine")
@@ -224,7 +219,7 @@ def _study(folder: Path, old: str, new: str) -> Path:
 
 @pytest.mark.parametrize("key", study_keys())
 def test_ns2_has_all_that_a_study_names(key: str, build: Ns2Build) -> None:
-    declared = declared_by(load_study(key))
+    declared = list(declared_by(load_study(key)))
     assert {"agent", "sink", "variable"} <= {each.kind for each in declared}
     assert unknown_to_ns2(build, declared) == []
 

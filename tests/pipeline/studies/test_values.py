@@ -58,7 +58,7 @@ def test_a_script_of_its_own_refuses_what_it_does_not_take(
 def test_the_segment_size_has_to_reach_the_agents(own_script: Callable[..., Path]) -> None:
     text = _refusal(own_script(defaults=""), "quick")
     assert "packet_bytes would have no effect" in text
-    assert "defaults: {Agent/TCP: {packetSize_: $packet_bytes}}" in text
+    assert "write $packet_bytes under defaults:" in text
 
 
 def test_an_argument_without_a_value_is_refused(own_script: Callable[..., Path]) -> None:

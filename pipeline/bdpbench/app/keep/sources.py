@@ -121,7 +121,7 @@ def _read_of(study: Study) -> Iterator[Path]:
     """The files that study, runs, values and report are made from, wherever they are."""
     yield from documents_of(study.folder)
     for scenario in study.scenarios.values():
-        script = script_path(study, scenario.script)
+        script = script_path(study, scenario.network or scenario.script)
         if script is not None and not script.is_relative_to(tcl_dir()):
             yield from (Path(os.path.normpath(each.absolute())) for each in tcl_files(script))
 

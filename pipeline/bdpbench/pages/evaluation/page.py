@@ -14,6 +14,7 @@ from bdpbench.contracts.evaluation import (
     Answer,
     Criterion,
     EvaluatedProtocol,
+    EvaluatedStudy,
     Evaluation,
     Figure,
     Ranked,
@@ -35,7 +36,7 @@ from bdpbench.pages.evaluation.findings import (
 from bdpbench.pages.evaluation.parts import (
     EvaluationInputs,
     Parts,
-    ShownStudy,
+    ShownPart,
     few_digits,
     interval,
     value_text,
@@ -133,7 +134,7 @@ class EvaluationReport:
         ]
 
     @cached_property
-    def studies(self) -> list[ShownStudy]:
+    def studies(self) -> list[tuple[EvaluatedStudy, dict[str, ShownPart]]]:
         """The studies with their parts."""
         return self.parts.studies()
 
@@ -146,7 +147,7 @@ class EvaluationReport:
     @property
     def charts(self) -> list[Chart]:
         """All charts of the page."""
-        of_parts = (part for study in self.studies for part in study.parts.values())
+        of_parts = (part for _, parts in self.studies for part in parts.values())
         return [*self.figures, *(chart for part in of_parts for chart in part.charts)]
 
 

@@ -56,15 +56,11 @@ class StudyCells:
         self._shown = mirrored.shown
 
     @cached_property
-    def _measured(self) -> tuple[pl.DataFrame, dict[str, str]]:
-        return self._mirrored.measured()
-
-    @cached_property
     def _values(self) -> dict[str, dict[tuple[str, ...], float | None]]:
         """Newcomer → values of its runs; "" → those of the study's own."""
         found = {"": _values_of(self._mirrored.own_values())}
         for each in self._mirrored.newcomers:
-            found[each.key] = _values_of(self._mirrored.values(each.key, self._measured[0]))
+            found[each.key] = _values_of(self._mirrored.values(each.key))
         return found
 
     def check(self) -> None:
@@ -112,7 +108,7 @@ class StudyCells:
             return "published", ""
         if not shown.newcomer:
             return "missing", "is not published"
-        why = self._measured[1].get(shown.run["run_id"], "")
+        why = self._mirrored.measured[1].get(shown.run["run_id"], "")
         return ("missing" if why == "was not simulated" else "failed" if why else "simulated"), why
 
     def statuses(self) -> dict[str, Status]:

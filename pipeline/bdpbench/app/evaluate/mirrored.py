@@ -261,6 +261,7 @@ class Mirrored:
         runs = distinct(self.to_simulate)
         return Prepared(self.paths, plan, [run for run in runs if not is_finished(self.paths, run)])
 
+    @cached_property
     def measured(self) -> tuple[pl.DataFrame, dict[str, str]]:
         """Values of the newcomers' simulated runs, each run by itself; run id → why it has none."""
         frames, failed = [pl.DataFrame(schema=METRICS_SCHEMA)], {}
@@ -281,12 +282,12 @@ class Mirrored:
                 failed[run_id] = str(error)
         return pl.concat(frames), failed
 
-    def values(self, newcomer: str, measured: pl.DataFrame) -> pl.DataFrame:
+    def values(self, newcomer: str) -> pl.DataFrame:
         """Values of a newcomer's runs, simulated or published, and those of several together."""
         own = [each for each in self.shown if each.newcomer == newcomer]
         runs, varied = ([e.run for e in own if e.varied == of] for of in (False, True))
         single = [name for name, each in self.definitions.items() if each.level == "run"]
-        known = pl.concat([measured, self.published.filter(pl.col("metric").is_in(single))])
+        known = pl.concat([self.measured[0], self.published.filter(pl.col("metric").is_in(single))])
         plan: Plan = {**self.plan, "runs": runs}
         return pl.concat([with_groups(plan, _of(known, runs)), _of(known, varied)])
 

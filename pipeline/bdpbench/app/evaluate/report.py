@@ -109,13 +109,11 @@ def published_prints(evaluation: Evaluation) -> Prints:
 
 def stored_series(evaluation: Evaluation, prepared: Sequence[Prepared]) -> LoadSeries:
     """Series of runs over time: of those that were simulated, and of published ones."""
-    histories = [
-        (study.key, {run.run_id for run in part.runs})
-        for study in evaluation.studies
-        for part in study.parts.values()
-        if part.kind == "history"
-    ]
-    bins = bins_for(len(set().union(*(run_ids for _, run_ids in histories))))
+    shown: dict[str, str] = {}
+    for study in evaluation.studies:
+        histories = (part.runs for part in study.parts.values() if part.kind == "history")
+        shown = {run.run_id: study.key for runs in histories for run in runs} | shown
+    bins = bins_for(len(shown))
     plans = [PlanData(each.plan, each.paths.runs) for each in prepared]
     simulated = {run["run_id"]: (data, run) for data in plans for run in data.finished()}
 
@@ -128,9 +126,6 @@ def stored_series(evaluation: Evaluation, prepared: Sequence[Prepared]) -> LoadS
         if run_id in simulated:
             data, run = simulated[run_id]
             return data.of(run).series(bins)
-        for study, run_ids in histories:
-            if run_id in run_ids and run_id in published(study):
-                return published(study)[run_id]
-        return None
+        return published(shown[run_id]).get(run_id) if run_id in shown else None
 
     return load

@@ -39,10 +39,10 @@ def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
     if report.inputs.judgement.criteria:
         yield _criteria(report)
     values = _values(report)
-    for study in report.studies:
-        for key, part in study.parts.items():
+    for study, parts in report.studies:
+        for key, part in parts.items():
             if part.table is not None and part.table.rows:
-                yield _of_part(part, part.table, values.filter(study=study.study.key, part=key))
+                yield _of_part(part, part.table, values.filter(study=study.key, part=key))
 
 
 def _standings(report: EvaluationReport) -> PaperTable:

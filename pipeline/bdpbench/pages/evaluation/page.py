@@ -5,7 +5,7 @@ It measures and judges nothing: values, ranks and answers are those of the docum
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,6 +14,7 @@ from bdpbench.contracts.evaluation import (
     Answer,
     Criterion,
     EvaluatedProtocol,
+    EvaluatedStudy,
     Evaluation,
     Figure,
     Ranked,
@@ -35,7 +36,7 @@ from bdpbench.pages.evaluation.findings import (
 from bdpbench.pages.evaluation.parts import (
     EvaluationInputs,
     Parts,
-    ShownStudy,
+    ShownPart,
     few_digits,
     interval,
     value_text,
@@ -133,7 +134,7 @@ class EvaluationReport:
         ]
 
     @cached_property
-    def studies(self) -> list[ShownStudy]:
+    def studies(self) -> list[tuple[EvaluatedStudy, dict[str, ShownPart]]]:
         """The studies with their parts."""
         return self.parts.studies()
 
@@ -146,7 +147,7 @@ class EvaluationReport:
     @property
     def charts(self) -> list[Chart]:
         """All charts of the page."""
-        of_parts = (part for study in self.studies for part in study.parts.values())
+        of_parts = (part for _, parts in self.studies for part in parts.values())
         return [*self.figures, *(chart for part in of_parts for chart in part.charts)]
 
 
@@ -191,32 +192,37 @@ def evaluation_page(report: EvaluationReport) -> str:
     store = {"time": time_specs(read_captions()), "charts": contents}
     evaluation, runs = report.evaluation, _runs(report).values()
     content = {
+        **{each.__name__: each for each in _IN_TEMPLATE},
         "report": report,
         "evaluation": evaluation,
         "judgement": report.inputs.judgement,
         "version": __version__,
         "labels": [each.label for each in evaluation.evaluated],
         "html_name": f"evaluation-{evaluation.name}",
-        "figure_anchor": figure_anchor,
-        "direction": lambda figure: direction(figure.column.judged),
-        "criterion_anchor": criterion_anchor,
-        "bound_of": bound_of,
-        "section_of": section_of,
-        "standing_of": standing_of,
-        "rank_of": rank_of,
-        "interval": interval,
-        "value_text": value_text,
-        "is_known": is_known,
         "not_met": MEETS_NOT,
         "drawn": {each.chart_id for each in charts},
         "runs": [each for each in runs if each["evaluated"]],
         "other_runs": sum(not each["evaluated"] for each in runs),
         "series": report.parts.series_texts,
         "chart_data": embed_json(store),
-        "format_number": format_number,
         **embedded(style="evaluation", vega=bool(charts)),
     }
     return page_environment().get_template("evaluation.html").render(content)
+
+
+_IN_TEMPLATE: Sequence[Callable[..., object]] = (
+    bound_of,
+    criterion_anchor,
+    direction,
+    figure_anchor,
+    format_number,
+    interval,
+    is_known,
+    rank_of,
+    section_of,
+    standing_of,
+    value_text,
+)
 
 
 def _runs(report: EvaluationReport) -> dict[str, dict[str, object]]:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias, cast
+from typing import TypeAlias
 
 import polars as pl
 
@@ -119,15 +119,6 @@ class ShownPart:
 
 
 @dataclass(frozen=True)
-class ShownStudy:
-    """A study with its parts by their keys; ``answer`` as that of a part, over all of them."""
-
-    study: EvaluatedStudy
-    parts: Mapping[str, ShownPart]
-    answer: str
-
-
-@dataclass(frozen=True)
 class EvaluationInputs:
     """An evaluation with what its page needs.
 
@@ -153,7 +144,8 @@ class Parts:
         self._new = [each.key for each in inputs.judgement.evaluation.evaluated]
         self._captions = read_captions()
         self.series_texts: dict[str, str] = {}
-        """Run id → series of the runs that charts over time show, so far."""
+        self.series: dict[str, RunSeries] = {}
+        """Run id → series of the runs that charts over time show, so far; as JSON, and unpacked."""
 
     @cached_property
     def protocols(self) -> dict[str, EvaluatedProtocol]:
@@ -172,23 +164,17 @@ class Parts:
         schema = {**cells_schema(), "printed": pl.Float64()}
         return pl.DataFrame(list(self._judged.cells), schema=schema)
 
-    @property
-    def series(self) -> dict[str, RunSeries]:
-        """The series of ``series_texts``, unpacked from JSON."""
-        return {key: json.loads(text) for key, text in self.series_texts.items()}
-
-    def studies(self) -> list[ShownStudy]:
+    def studies(self) -> list[tuple[EvaluatedStudy, dict[str, ShownPart]]]:
         """All studies, those of papers first, with their parts but for those of judged figures."""
-        ordered = sorted(self._judged.evaluation.studies, key=lambda each: not each.paper)
         found = []
-        for study in ordered:
+        for study in sorted(self._judged.evaluation.studies, key=lambda each: not each.paper):
             judged = {(each.part, each.column) for each in study.figures.values()}
             shown = {
                 key: self._shown(study, key, part)
                 for key, part in study.parts.items()
                 if part.kind != "table" or any((key, name) not in judged for name in part.columns)
             }
-            found.append(ShownStudy(study, shown, self._compared(study=study.key)))
+            found.append((study, shown))
         return found
 
     @cached_property
@@ -204,7 +190,7 @@ class Parts:
             and columns[each["study"], each["part"], each["column"]].better
         ]
 
-    def _compared(self, **where: str) -> str:
+    def compared(self, **where: str) -> str:
         """Of how many values each evaluated protocol has the best, and of how many the worst."""
         found = []
         for key in self._new:
@@ -263,7 +249,6 @@ class Parts:
             ),
             alternative=f"Bars of {column.title}: {'; '.join(order)}.",
             content=spec_content(spec),
-            metrics=(),
         )
 
     def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:
@@ -284,7 +269,7 @@ class Parts:
             part=part,
             anchor=f"part-{study.key}-{key}",
             place=place,
-            answer=self._compared(study=study.key, part=key),
+            answer=self.compared(study=study.key, part=key),
             table=None if part.kind == "history" else self._table(part, own),
             charts=list(self._charts(f"{study.key}-{key}", part, own)),
             lacking=list(lacking),
@@ -354,24 +339,17 @@ class Parts:
         if part.kind == "history":
             yield from self._histories(prefix, part)
         elif part.kind != "table":
+            words = ParameterWords(self._captions.parameters, {})
             named = [(label, each) for label, each in self._named(own) if is_known(each["value"])]
             for number, panel in enumerate(dict.fromkeys(each["panel"] for each in own)):
                 cells = [(label, each) for label, each in named if each["panel"] == panel]
                 if part.kind == "matrix" or len({each["x"] for _, each in cells}) > 1:
-                    name = f"{prefix}-{number}" if panel else prefix
-                    title = joined(part.title, self._panel(part, panel))
+                    is_number = panel.replace(".", "", 1).isdigit()
+                    at = float(panel) if is_number else panel
+                    told = words.with_value(part.panels, at) if part.panels else ""
                     draw = self._matrix if part.kind == "matrix" else self._curve
-                    yield draw(name, title, part, cells)
-
-    def _panel(self, part: Part, value: str) -> str:
-        """The value of a panel with the name of its parameter; "" without panels."""
-        if not value or part.panels is None:
-            return ""
-        words = ParameterWords(self._captions.parameters, {})
-        try:
-            return words.with_value(part.panels, float(value))
-        except ValueError:
-            return words.with_value(part.panels, value)
+                    name = f"{prefix}-{number}" if panel else prefix
+                    yield draw(name, joined(part.title, told), part, cells)
 
     def _curve(
         self, chart_id: str, title: str, part: Part, cells: Sequence[tuple[str, Ranked]]
@@ -422,7 +400,6 @@ class Parts:
             ),
             alternative=f"{column.title} against {abscissa.title}. Series: {'; '.join(styles)}.",
             content=spec_content(spec, list(styles)),
-            metrics=(column.metric,),
         )
 
     def _styles(self, lines: pl.DataFrame) -> Styles:
@@ -474,7 +451,6 @@ class Parts:
             caption="",
             alternative=f"Matrix of {column.title}: {'; '.join(rows)} beside {'; '.join(columns)}.",
             content=spec_content(valued_matrix(shown, axes, ends, 0.0 if about_zero else None)),
-            metrics=(column.metric,),
         )
 
     def _histories(self, prefix: str, part: Part) -> Iterator[Chart]:
@@ -525,12 +501,10 @@ class Parts:
         )
 
     def _series_of(self, run_id: str) -> RunSeries:
-        if run_id not in self.series_texts:
-            text = self._load_series(run_id)
-            if text is None:
-                return {}
-            self.series_texts[run_id] = text
-        return cast("RunSeries", json.loads(self.series_texts[run_id]))
+        text = None if run_id in self.series else self._load_series(run_id)
+        if text is not None:
+            self.series_texts[run_id], self.series[run_id] = text, json.loads(text)
+        return self.series.get(run_id, {})
 
 
 def _without_absent(

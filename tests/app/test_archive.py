@@ -202,7 +202,8 @@ def test_of_a_study_outside_the_checkout_only_what_was_read_is_archived(
     archive = tmp_path / "a.zip"
     done = bdpbench("archive", str(folder), "-o", str(archive))
     said_by(done)
-    assert f"{folder}: earlier.zip, tcl is not in the archive" in done.stderr
+    said = "not in the archive, because nothing has read it: earlier.zip, tcl"
+    assert f"{folder}: {said}" in done.stderr
     with zipfile.ZipFile(archive) as found:
         place = "source/config/studies/dumbbell"
         assert found.read(f"{place}/study.yaml") == (folder / "study.yaml").read_bytes()

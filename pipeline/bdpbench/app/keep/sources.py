@@ -107,7 +107,7 @@ def study_sources(study: Study, place: str) -> dict[str, bytes]:
             read |= set(each.files)
     known = (study.folder, tcl_dir())
     for path in sorted(each for each in read if not any(map(each.is_relative_to, known))):
-        said = f"is not in the archive, because it lies outside {study.folder}"
+        said = f"not in the archive, because it lies outside {study.folder}"
         print(f"{path}: {said}", file=sys.stderr)
     return _kept(study.folder, read, place)
 
@@ -130,7 +130,7 @@ def _kept(folder: Path, read: Collection[Path], place: str) -> dict[str, bytes]:
     inside = [path for path in sorted(read) if path.is_relative_to(folder)]
     holding = {*inside, *(parent for path in inside for parent in path.parents)}
     if others := sorted(each.name for each in folder.iterdir() if each not in holding):
-        said = "is not in the archive, because nothing has read it"
-        print(f"{folder}: {', '.join(others)} {said}", file=sys.stderr)
+        said = f"not in the archive, because nothing has read it: {', '.join(others)}"
+        print(f"{folder}: {said}", file=sys.stderr)
     names = (f"{SOURCE_FOLDER}/{place}/{path.relative_to(folder).as_posix()}" for path in inside)
     return {name: path.read_bytes() for name, path in zip(names, inside, strict=True)}

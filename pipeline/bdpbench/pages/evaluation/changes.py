@@ -118,10 +118,11 @@ def _change(
     is_ranked: bool = False,
 ) -> Change:
     def told(cell: Ranked | None) -> str:
-        value = cell["value"] if cell else None
-        known = cell and cell["rank"] and is_ranked and is_known(value)
-        rank = f", {ordinal(cell['rank'] or 0)} of {cell['of']}" if cell and known else ""
-        return shown(value, column.unit) + rank
+        if cell is None or not is_known(cell["value"]):
+            return "–"
+        is_shown = is_ranked and cell["rank"]
+        rank = f", {ordinal(cell['rank'] or 0)} of {cell['of']}" if is_shown else ""
+        return shown(cell["value"], column.unit) + rank
 
     move = moved(found_of(before), found_of(now), column.judged)
     return Change(what, anchor, told(before), told(now), move)

@@ -198,7 +198,7 @@ def test_the_live_view_draws_a_line_a_run_and_leaves_text_as_it_is(
         view.show(SNAPSHOT)
     shown = screen.getvalue()
     assert "[red]two[/red] runs" in shown
-    assert "✓ single_flow HS-TCP, 500 s" in shown
+    assert "finished single_flow HS-TCP, 500 s" in shown
     assert "62 %  1 of 2 runs · about 9 s left" in shown
     assert "25 %  single_flow [bold]CUBIC[/bold]" in shown
 

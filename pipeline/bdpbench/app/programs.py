@@ -57,14 +57,12 @@ def print_page(page: Path, pdf: Path) -> None:
     browser = found_browser()
     with tempfile.TemporaryDirectory() as scratch:
         made = Path(scratch) / pdf.name
-        said = _print(browser, page, made, *(["--no-sandbox"] if os.geteuid() == 0 else []))
-        # As in many containers. The page is ours and loads nothing.
-        if not made.is_file() and "sandbox" in said:
-            said = _print(browser, page, made, "--no-sandbox")
-        if not made.is_file():
-            last = said.splitlines()[-1]
-            raise BdpbenchError(f"{browser} printed nothing: {last}", where=str(page))
-        write_bytes_atomically(pdf, made.read_bytes())
+        for options in ((), ("--no-sandbox",)):  # without one as root, and in many containers
+            said = _print(browser, page, made, *options)
+            if made.is_file():
+                write_bytes_atomically(pdf, made.read_bytes())
+                return
+    raise BdpbenchError(f"{browser} printed nothing: {said.splitlines()[-1]}", where=str(page))
 
 
 def _print(browser: str, page: Path, made: Path, *options: str) -> str:

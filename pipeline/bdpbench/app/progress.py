@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, Self
+from typing import TYPE_CHECKING, Literal, Self, TextIO
 
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, RunEvent, events_in
@@ -27,7 +27,6 @@ LINE_INTERVAL_S = 10.0
 
 # The expected time has the weight of this many seconds of simulation.
 _TRUST_IN_ESTIMATE_S = 10.0
-_MARKS = {"finished": ("✓", "green"), "failed": ("✗", "red")}
 _BAR_WIDTH = 16
 
 
@@ -215,12 +214,15 @@ class View:
         """Report an event: ``text`` is for readers, ``event`` and ``facts`` are for programs."""
         if self._mode == "events":
             print(json.dumps({"event": event, **facts}, ensure_ascii=False), flush=True)
-        elif self._mode == "lines":
-            print(text, flush=True)
-        elif self._mode == "bars":
-            from rich.text import Text
+        else:
+            self._print(text, sys.stdout)
 
-            self._bars.console.print(Text(text))
+    def _print(self, text: str, stream: TextIO) -> None:
+        """Print a line: above the bars, or to a stream."""
+        if self._mode == "bars":
+            self._bars.console.print(text, markup=False)
+        elif self._mode == "lines":
+            print(text, file=stream, flush=True)
 
     def show(self, snapshot: Snapshot) -> None:
         """Show the progress of all runs."""
@@ -239,19 +241,17 @@ class View:
         elif self._mode == "lines":
             shares = "; ".join(f"{each.name} {each.share:.0%}" for each in snapshot.running)
             words = " · ".join(filter(None, (snapshot.words, shares)))
-            print(f"[{snapshot.share:4.0%}] {words}", file=sys.stderr, flush=True)
+            self._print(f"[{snapshot.share:4.0%}] {words}", sys.stderr)
         elif self._mode == "bars":
             rest = "" if snapshot.done < snapshot.total else " · measuring, and writing the report"
             bars = [(f"{snapshot.words}{rest}", snapshot.share)]
             for each in snapshot.running:
                 words = f"{each.name}, {each.simulated_s:.0f} of {each.end_s:.0f} s"
                 bars.append((words, each.share))
-            while len(self._bars.task_ids) < len(bars):
-                self._bars.add_task("", total=1.0, visible=False)
-            for task in self._bars.task_ids[len(bars) :]:
-                self._bars.update(task, visible=False)
-            for task, (words, share) in zip(self._bars.task_ids, bars, strict=False):
-                self._bars.update(task, description=words, completed=share, visible=True)
+            for task in self._bars.task_ids:
+                self._bars.remove_task(task)
+            for words, share in bars:
+                self._bars.add_task(words, total=1.0, completed=share)
             self._bars.start()
 
     def ended(self, ended: RunProgress) -> None:
@@ -259,13 +259,8 @@ class View:
         if self._mode == "events":
             run = {key: ended.run[key] for key in ("run_id", "scenario", "label")}
             self.tell("run_ended", "", **run, status=ended.status)
-        elif self._mode == "lines":
-            print(f"{ended.status} {ended.name}", file=sys.stderr, flush=True)
-        elif self._mode == "bars":
-            from rich.text import Text
-
-            mark, style = _MARKS[ended.status]
-            self._bars.console.print(Text.assemble((f"{mark} ", style), ended.name))
+        else:
+            self._print(f"{ended.status} {ended.name}", sys.stderr)
 
 
 def duration_text(seconds: float) -> str:

@@ -8,7 +8,6 @@ results go below the current folder.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
@@ -162,14 +161,3 @@ def run_place(run_id: str) -> str:
 def run_folder(runs: Path, run_id: str) -> Path:
     """Folder of a run, which need not exist yet, in the folder of all runs."""
     return runs / run_place(run_id)
-
-
-def run_folders(runs: Path) -> Iterator[Path]:
-    """Folders of all existing runs, finished or not, in the order of their ids."""
-    for shard in sorted(_folders_in(runs) if runs.is_dir() else ()):
-        yield from (runs / shard / each for each in sorted(_folders_in(runs / shard)))
-
-
-def _folders_in(folder: Path) -> set[str]:
-    with os.scandir(folder) as entries:
-        return {each.name for each in entries if each.is_dir()}

@@ -10,7 +10,7 @@ import pytest
 
 from bdpbench.app.keep import tier
 from bdpbench.contracts import paths
-from bdpbench.contracts.paths import repository_root, run_folder, run_folders
+from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.errors import BdpbenchError
 
 
@@ -70,7 +70,7 @@ def test_pip_knows_the_commit_of_a_repository(
 
 # ---------------------------------------------------------------- folders of runs
 
-RUN, OTHER = "ab12cd34ef567890", "ab99cd34ef567890"
+RUN = "ab12cd34ef567890"
 
 
 def finish(folder: Path) -> None:
@@ -82,16 +82,6 @@ def test_a_run_lies_in_the_folder_of_its_first_two_digits(tmp_path: Path) -> Non
     assert run_folder(tmp_path, RUN) == tmp_path / "ab" / RUN
     finish(tmp_path / "ab" / RUN)
     assert run_folder(tmp_path, RUN) == tmp_path / "ab" / RUN
-
-
-def test_all_runs_are_found_once(tmp_path: Path) -> None:
-    assert list(run_folders(tmp_path / "none")) == []
-    finish(tmp_path / "ab" / RUN)
-    finish(tmp_path / "ab" / OTHER)
-    (tmp_path / "cd" / "cd000000").mkdir(parents=True)
-    (tmp_path / "cd" / "a file").touch()
-    found = [tmp_path / "ab" / RUN, tmp_path / "ab" / OTHER, tmp_path / "cd" / "cd000000"]
-    assert list(run_folders(tmp_path)) == found
 
 
 def test_nothing_else_decides_where_a_run_lies() -> None:

@@ -5,7 +5,7 @@ It measures and judges nothing: values, ranks and answers are those of the docum
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -192,7 +192,17 @@ def evaluation_page(report: EvaluationReport) -> str:
     store = {"time": time_specs(read_captions()), "charts": contents}
     evaluation, runs = report.evaluation, _runs(report).values()
     content = {
-        **{each.__name__: each for each in _IN_TEMPLATE},
+        "bound_of": bound_of,
+        "criterion_anchor": criterion_anchor,
+        "direction": direction,
+        "figure_anchor": figure_anchor,
+        "format_number": format_number,
+        "interval": interval,
+        "is_known": is_known,
+        "rank_of": rank_of,
+        "section_of": section_of,
+        "standing_of": standing_of,
+        "value_text": value_text,
         "report": report,
         "evaluation": evaluation,
         "judgement": report.inputs.judgement,
@@ -208,21 +218,6 @@ def evaluation_page(report: EvaluationReport) -> str:
         **embedded(style="evaluation", vega=bool(charts)),
     }
     return page_environment().get_template("evaluation.html").render(content)
-
-
-_IN_TEMPLATE: Sequence[Callable[..., object]] = (
-    bound_of,
-    criterion_anchor,
-    direction,
-    figure_anchor,
-    format_number,
-    interval,
-    is_known,
-    rank_of,
-    section_of,
-    standing_of,
-    value_text,
-)
 
 
 def _runs(report: EvaluationReport) -> dict[str, dict[str, object]]:

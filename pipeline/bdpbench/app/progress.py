@@ -251,7 +251,7 @@ class View:
             for task in self._bars.task_ids:
                 self._bars.remove_task(task)
             for words, share in bars:
-                self._bars.add_task(words, total=1000, completed=round(1000 * share))
+                self._bars.add_task(words, total=100, completed=round(100 * share))
             self._bars.start()
 
     def ended(self, ended: RunProgress) -> None:

@@ -1715,6 +1715,12 @@ learn_from_links(struct meter *meter)
 	}
 }
 
+static int
+is_hierarchical(int32_t address)
+{
+	return address >= FIRST_HIERARCHICAL && address < FIRST_GROUP;
+}
+
 /* Adds a row, which has to wait where it, or one that waits, may not have the numbers of nodes. */
 static void
 add(struct meter *meter, struct row *row)
@@ -1724,12 +1730,12 @@ add(struct meter *meter, struct row *row)
 	if (isnan(meter->first_s))
 		meter->first_s = row->time_s;
 	meter->last_row_s = row->time_s;
+	row->is_flat &= !is_hierarchical(row->src_node) && !is_hierarchical(row->dst_node);
 	if (meter->addresses == UNDECIDED && is_wired)
 		meter->addresses = row->is_flat ? FLAT : LEARNING;
 	else if (meter->addresses == UNDECIDED && is_sending(row))
 		learn(meter, row->src_node, UNKNOWN);
-	if (meter->addresses == FLAT && is_wired && !row->is_flat &&
-	    row->src_node >= FIRST_HIERARCHICAL) {
+	if (meter->addresses == FLAT && is_wired && is_hierarchical(row->src_node)) {
 		learn_from_links(meter);
 		meter->addresses = LEARNING;
 	}

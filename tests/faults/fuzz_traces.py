@@ -118,6 +118,10 @@ def compare(path: Path, *, lenient: bool) -> None:
         if (ours, told) != (theirs, also):
             raise AssertionError(f"by text: {ours} {told}\nby rows: {theirs} {also}")
         return
+    # A trace of ns-2 has hierarchical addresses from its first packet on; a mutated one may not.
+    ends = pl.col("src_node", "dst_node").is_between(1 << 11, (1 << 30) - 1).any()
+    if any(ours["flows"].select(ends).row(0)):
+        return
     for name, table in ours.items():
         assert_frame_equal(table, theirs[name], check_row_order=False)
 

@@ -1673,6 +1673,12 @@ is_sending(const struct row *row)
 	return (row->event == ENTERS || row->event == SENT) && row->src_node != UNKNOWN;
 }
 
+static int
+is_hierarchical(int32_t address)
+{
+	return address >= FIRST_HIERARCHICAL && address < FIRST_GROUP;
+}
+
 /* Sums the rows that wait. */
 static void
 take_rows(struct meter *meter)
@@ -1680,7 +1686,7 @@ take_rows(struct meter *meter)
 	for (int64_t i = 0; i < meter->rows.count && !meter->knows_hosts; i++) {
 		const struct row *row = ITEM(meter->rows, struct row, i);
 
-		meter->knows_hosts = row->from != UNKNOWN && row->src_node >= FIRST_HIERARCHICAL;
+		meter->knows_hosts = row->from != UNKNOWN && is_hierarchical(row->src_node);
 	}
 	for (int64_t i = 0; i < meter->rows.count && meter->knows_hosts; i++) {
 		const struct row *row = ITEM(meter->rows, struct row, i);
@@ -1713,12 +1719,6 @@ learn_from_links(struct meter *meter)
 		learn(meter, ITEM(meter->streams, struct stream, entered->stream)->src_node,
 		      ITEM(meter->links, struct link, entered->link)->from);
 	}
-}
-
-static int
-is_hierarchical(int32_t address)
-{
-	return address >= FIRST_HIERARCHICAL && address < FIRST_GROUP;
 }
 
 /* Adds a row, which has to wait where it, or one that waits, may not have the numbers of nodes. */

@@ -25,11 +25,9 @@ COPY --from=build /opt/bdpbench/.bdpbench/ns2 /opt/bdpbench/.bdpbench/ns2
 USER nobody
 
 FROM build AS native
-COPY pipeline/bdpbench/compiled pipeline/bdpbench/trace/native/wired_lines.c \
-    pipeline/bdpbench/metrics/packets/packet_sums.c /opt/bdpbench/compiled/
-RUN for source in /opt/bdpbench/compiled/*.c; do \
-        bash /opt/bdpbench/compiled/build.sh /opt/bdpbench/.bdpbench/compiled "$source" || exit 1; \
-    done
+COPY pipeline/bdpbench/compiled pipeline/bdpbench/metrics/packets/packets.c /opt/bdpbench/compiled/
+RUN bash /opt/bdpbench/compiled/build.sh /opt/bdpbench/.bdpbench/compiled \
+    /opt/bdpbench/compiled/packets.c
 
 # g++ compiles protocols that are folders; their libraries are kept with the results.
 FROM ns2 AS bdpbench

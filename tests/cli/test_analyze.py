@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import gzip
 import os
-import subprocess
-import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import polars as pl
@@ -14,7 +12,6 @@ import pytest
 from tests.cli.conftest import Done
 
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
-from bdpbench.metrics.packets.definitions import OF_THROUGHPUT
 
 # Flow 1 from node 0 to node 1: three packets, the second of which is dropped and retransmitted.
 TRACE = """\
@@ -198,40 +195,6 @@ def test_a_page_escapes_what_the_trace_says(folder: Path, analyze: Analyze) -> N
     assert "http://" not in page.split("<script>")[0]
 
 
-RADIO = (
-    "s 0.1 _0_ AGT  --- 1 cbr 210 [0 0 0 0] ------- [0:0 1:0 32 0] [1] 0 0\n"
-    "r 0.2 _1_ AGT  --- 1 cbr 210 [13a 1 0 800] ------- [0:0 1:0 30 1] [1] 1 0\n"
-)
-ODD = {
-    "wired": TRACE,
-    "radio": RADIO,
-    "mixed": RADIO + TRACE,
-    "cut": TRACE[:-20],
-    "headed": "# a comment\n\n" + TRACE,
-    "strange": TRACE.replace("+ 2 ", "what is this\n+ 2 ") + "v 4 eval {nothing}\n",
-    "backwards": TRACE + TRACE,
-    "two": TRACE + TRACE.replace(" 1 0.0 1.0", " 2 0.1 1.1").replace(" 1 1.0 0.0", " 2 1.1 0.1"),
-    "silent": "+ 1 0 1 tcp 1040 ------- 1 0.0 1.0 0 0\n",
-    "again": TRACE.replace("r 3.5", "r 3.25 0 1 tcp 1040 ------- 1 0.0 1.0 2 4\nr 3.5"),
-}
-
-
-@pytest.mark.parametrize("name", ODD)
-@pytest.mark.parametrize("options", [(), ("--lenient", "--window", "1.2:3.2")])
-def test_throughput_alone_is_that_of_all(
-    analyze: Analyze, folder: Path, name: str, options: Sequence[str]
-) -> None:
-    """What is asked for decides what is summed; the numbers and the account stay the same."""
-    (folder / "odd.tr").write_text(ODD[name])
-    metrics = OF_THROUGHPUT if name == "two" else ("throughput",)
-    asked = [word for metric in metrics for word in ("--metric", metric)]
-    alone = analyze("odd.tr", *options, *asked)
-    whole = analyze("odd.tr", *options, *asked, "--metric", "rtt")
-    assert (alone.code, alone.err) == (whole.code, whole.err)
-    found, expected = ([line.split() for line in each.out.splitlines()] for each in (alone, whole))
-    assert found == [words for words in expected if words[0] != "rtt"]
-
-
 def test_a_fault_in_standard_input_is_named_as_such(piped: Callable[..., Done]) -> None:
     for text, told in (
         (TRACE.replace(" 2 4", " 2", 1), "error: standard input:12: expected the 12 fields"),
@@ -240,17 +203,6 @@ def test_a_fault_in_standard_input_is_named_as_such(piped: Callable[..., Done]) 
         done = piped(text)
         assert done.code == 1
         assert done.err.startswith(told)
-
-
-def test_throughput_needs_no_polars(folder: Path) -> None:
-    for name in ("wired", "radio"):
-        (folder / "my.tr").write_text(ODD[name])
-        call = (
-            "import sys; from bdpbench.app.analyze.analyzing import AnalysisRequest, analyze; "
-            "print(*analyze(AnalysisRequest(['my.tr'], metrics=['throughput']))); "
-            "sys.exit('polars' in sys.modules)"
-        )
-        subprocess.run([sys.executable, "-c", call], cwd=folder, check=True)
 
 
 def test_metrics_are_listed_with_their_definitions(analyze: Analyze) -> None:

@@ -132,10 +132,10 @@ def reduce_stream(pipe: Path) -> None:
     Raises:
         BdpbenchError: for a line that is not of a packet trace, with its number.
     """
-    from bdpbench.metrics.packets import COLUMNS, sum_packets
+    from bdpbench.metrics.packets import COLUMNS, PacketMeter
     from bdpbench.trace import open_trace
 
-    trace = open_trace(pipe, kind="packets")
-    sums = sum_packets(trace.batches(COLUMNS), bin_s=SERIES_BIN_S)
-    for name, table in sums.tables().items():
+    meter = PacketMeter(bin_s=SERIES_BIN_S)
+    open_trace(pipe, kind="packets").sum_into(meter, COLUMNS)
+    for name, table in meter.result().tables().items():
         table.write_parquet(pipe.with_name(reduced_file(pipe.name, name)), compression="zstd")

@@ -1,4 +1,4 @@
-"""Chunks of text → batches of rows: in order, by several threads, every line accounted for."""
+"""Chunks of text → batches of rows, or sums of them; every line accounted for."""
 
 from __future__ import annotations
 
@@ -6,25 +6,19 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import Any, Protocol
 
-from bdpbench.compiled import LineSink, PackedRows
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
-from bdpbench.trace import native
 from bdpbench.trace.schema import TABLES
-from bdpbench.trace.sources import CHUNK_BYTES, TOLD_BYTES, Chunk, Source
-from bdpbench.trace.text_lines import (
-    LINE,
-    TABLE_OF_FORM,
-    ParsedText,
-    fault_of,
-    is_heading,
-    parse_text,
-)
+from bdpbench.trace.sources import Chunk, Source
+from bdpbench.trace.text_lines import TABLE_OF_FORM, fault_of, is_heading, parse_text
 
 _KEPT_LINES = 20
 _SHOWN_CHARACTERS = 80
+_ROUNDING = 1e-12
+"""Rounding of sums of half units, s, far below the smallest of them; packets.c."""
 
 
 @dataclass(frozen=True)
@@ -120,23 +114,87 @@ class LineAccount:
             self.first_skipped.append(skipped)
 
 
+class Sink(Protocol):
+    """What sums packets, from text as far as it reads that, else from rows.
+
+    Attributes:
+        forms: names of the forms of lines that it reads.
+        told: the lines that ``add_text`` has read: lines, forms (how many of each), first_s,
+            last_s, first_unit_s, last_unit_s, backwards, backwards_line, backwards_s, after_s, as
+            ``Times`` has them.
+        is_done: whether further lines change nothing.
+    """
+
+    forms: Sequence[str]
+    is_done: bool
+
+    @property
+    def told(self) -> Any:
+        """What was read last."""
+
+    def add_text(self, buffer: bytearray, start: int, length: int) -> int:
+        """Sum lines up to one that it does not read; returns that place."""
+
+    def left(self, buffer: bytearray, start: int, length: int) -> int:
+        """The place up to which lines, the first of which it does not read, are left to rows."""
+
+    def add_rows(self, batch: pl.DataFrame) -> None:
+        """Sum rows."""
+
+    def settle(self) -> None:
+        """Called after all lines of a chunk."""
+
+
+@dataclass(frozen=True)
+class Moment:
+    """Time of a line, s, and half a unit of its last digit."""
+
+    time_s: float
+    half_unit_s: float
+
+    def is_before(self, other: Moment) -> bool:
+        """Whether this time is earlier than the other by more than rounding explains."""
+        same = self.half_unit_s == other.half_unit_s
+        slack = 0.0 if same else self.half_unit_s + other.half_unit_s + _ROUNDING
+        return self.time_s < other.time_s - slack
+
+
+@dataclass(frozen=True)
+class Times:
+    """Times of the first and the last line of a batch, and where time runs backwards in it.
+
+    Attributes:
+        first, last: the times.
+        first_line: which line is the first that has a time.
+        backwards: how often it does.
+        line, time_s, after_s: where first, counted from 0, and the times of that line and of the
+            line before, s.
+    """
+
+    first: Moment
+    last: Moment
+    first_line: int = 0
+    backwards: int = 0
+    line: int = 0
+    time_s: float = 0.0
+    after_s: float = 0.0
+
+
 _MAX_THREADS = 4
-_MANY = 10
-_CHUNKS_AT_ONCE = 16  # of lines that are told
 _READ_AHEAD = 1  # chunks per thread, so that no thread waits while the reader does
 _CUT = "the last line was cut off: the file ends without a newline"
 
 
 @dataclass
 class _Batch:
-    """A parsed chunk; line numbers count from 0 at its beginning."""
+    """Parsed lines; their numbers count from 0 at the first."""
 
     source: str
     lines: int
-    rows: pl.DataFrame | PackedRows | None
+    rows: pl.DataFrame | None
     forms: dict[str, int] = field(default_factory=dict)
     bad: list[tuple[int, str]] = field(default_factory=list)
-    times: native.Times | None = None
+    times: Times | None = None
     curve: str | None = None
     cut: str | None = None
 
@@ -149,26 +207,17 @@ class Reading:
         table: the table whose rows are wanted; rows of other tables are counted and dropped.
         columns: its wanted columns, in order.
         lenient: whether unrecognised lines are skipped and times may run backwards.
-        is_packed: whether rows that C has parsed are left as it leaves them, where all lines are.
-        parser: the parsers in C, or None to read all lines by their patterns.
-        sink: what wired lines are told to, or None.
     """
 
     table: str
     columns: Sequence[str]
     lenient: bool
-    parser: native.LineParser | None
-    is_packed: bool = False
-    sink: LineSink | None = None
 
 
 def read_batches(
     sources: Sequence[Source], reading: Reading, account: LineAccount
-) -> Iterator[pl.DataFrame | PackedRows | None]:
+) -> Iterator[pl.DataFrame]:
     """The rows of the sources, one after the other, in batches; updates the account on the way.
-
-    As long as there is a sink that takes them, wired lines are told to it, and None stands for
-    those of a chunk; batches between them have to be added before the next.
 
     Raises:
         BdpbenchError: for a source that cannot be read or is empty and, unless the reading is
@@ -176,31 +225,41 @@ def read_batches(
             backwards: with source and line number.
     """
     accountant = _Accountant(account, reading.lenient)
-    telling = reading.parser.tell(reading.sink) if reading.parser and reading.sink else None
     for source in sources:
         accountant.begin()
-        source.chunk_bytes = CHUNK_BYTES
-        chunks = source.chunks()
-        if telling is not None and telling.is_open:
-            source.chunk_bytes = TOLD_BYTES
-            for batch in _told(chunks, telling, reading, account):
-                accountant.add(batch)
-                if not _is_empty(batch.rows):
-                    yield batch.rows
-            source.chunk_bytes = CHUNK_BYTES
         curve = ""
-        for batch in _parsed_in_order(chunks, reading, account):
+        for batch in _parsed_in_order(source.chunks(), reading, account):
             accountant.add(batch)
-            if not _is_empty(batch.rows):
+            if batch.rows is not None and not batch.rows.is_empty():
                 yield _named(batch.rows, curve)
             curve = curve if batch.curve is None else batch.curve
         accountant.end(source.name)
     account.complete = True
 
 
-def _named(rows: pl.DataFrame | PackedRows | None, curve: str) -> pl.DataFrame | PackedRows | None:
+def sum_text(sources: Sequence[Source], reading: Reading, account: LineAccount, sink: Sink) -> None:
+    """Sum the packets of the sources; unless the reading is lenient, up to the sink's end.
+
+    Raises:
+        BdpbenchError: as ``read_batches``, and as the sink.
+    """
+    accountant = _Accountant(account, reading.lenient)
+    for source in sources:
+        accountant.begin()
+        for chunk in source.chunks():
+            for batch in _summed(chunk, reading, account, sink):
+                accountant.add(batch)
+            sink.settle()
+            chunk.done()
+            if sink.is_done and not reading.lenient:
+                return
+        accountant.end(source.name)
+    account.complete = True
+
+
+def _named(rows: pl.DataFrame, curve: str) -> pl.DataFrame:
     """Samples of which the first, up to the next title in their chunk, are of an earlier curve."""
-    if not isinstance(rows, pl.DataFrame) or rows.schema.get("name") != pl.String:
+    if rows.schema.get("name") != pl.String:
         return rows
     return rows.with_columns(pl.col("name").fill_null(curve).replace("", None))
 
@@ -219,39 +278,65 @@ def _parsed_in_order(
             yield pending.popleft().result()
 
 
-def _told(
-    chunks: Iterable[Chunk], telling: native.Telling, reading: Reading, account: LineAccount
-) -> Iterator[_Batch]:
-    """Batches without rows, of lines that are told, and of other lines among them."""
-    name = ""
-    for number, chunk in enumerate(chunks):
-        name, start = chunk.source, 0
-        while not chunk.cut and start < chunk.length:
-            start = telling.tell(chunk.buffer, start, chunk.length)
-            if start < chunk.length and not telling.may_go_on():
-                break
-        if start < chunk.length:
-            yield from _lines_told(name, telling)
-            left = chunk.length - start
-            chunk.buffer[:left] = chunk.buffer[start : chunk.length]
-            batch = _parse_chunk(replace(chunk, length=left), reading, tuple(account.forms))
+def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
+    length, cut = _whole(chunk, hint)
+    batch = _parsed(chunk, 0, length, reading, hint)
+    chunk.done()
+    return _cut_off(batch, cut)
+
+
+def _whole(chunk: Chunk, hint: Sequence[str]) -> tuple[int, str | None]:
+    """Length of the lines of a chunk, and a last line that was cut off."""
+    if chunk.cut:
+        whole = chunk.buffer.rfind(b"\n", 0, chunk.length - 1) + 1
+        last = bytes(chunk.buffer[whole : chunk.length - 1])
+        if not parse_text([last], [0], hint).forms:
+            return whole, last.decode("utf-8", "replace")
+    return chunk.length, None
+
+
+def _cut_off(batch: _Batch, cut: str | None) -> _Batch:
+    batch.cut = cut
+    batch.lines += cut is not None
+    return batch
+
+
+def _parsed(chunk: Chunk, start: int, end: int, reading: Reading, hint: Sequence[str]) -> _Batch:
+    """The lines of a part of a chunk."""
+    lines = bytes(memoryview(chunk.buffer)[start:end]).split(b"\n")[:-1]
+    parsed = parse_text(lines, range(len(lines)), hint)
+    frame = parsed.frames.get(reading.table)
+    rows = None if frame is None else frame.select(reading.columns)
+    times = _times_of(parsed.times)
+    return _Batch(chunk.source, len(lines), rows, parsed.forms, parsed.bad, times, parsed.curve)
+
+
+def _summed(chunk: Chunk, reading: Reading, account: LineAccount, sink: Sink) -> Iterator[_Batch]:
+    """Parts of a chunk whose rows have been summed."""
+    start, (length, cut) = 0, _whole(chunk, tuple(account.forms))
+    while start < length:
+        start = sink.add_text(chunk.buffer, start, length)
+        yield _told(chunk.source, sink)
+        if start < length:
+            end = sink.left(chunk.buffer, start, length)
+            batch = _parsed(chunk, start, end, reading, tuple(account.forms))
+            if batch.rows is not None:
+                sink.add_rows(batch.rows)
             yield batch
-            if start == 0 and batch.forms.get("wired", 0) < batch.lines / 2:
-                telling.close()
-        else:
-            chunk.done()
-            if number % _CHUNKS_AT_ONCE == 0:
-                yield from _lines_told(name, telling)
-        if not telling.is_open:
-            return
-    yield from _lines_told(name, telling)
+            start = end
+    if cut is not None:
+        yield _cut_off(_Batch(chunk.source, 0, None), cut)
 
 
-def _lines_told(name: str, telling: native.Telling) -> Iterator[_Batch]:
-    """The lines that were told since the last call."""
-    lines, times = telling.told()
-    if lines:
-        yield _Batch(name, lines, None, {"wired": lines}, times=times)
+def _told(source: str, sink: Sink) -> _Batch:
+    told = sink.told
+    forms = {form: lines for form, lines in zip(sink.forms, told.forms, strict=True) if lines}
+    times = Times(
+        Moment(told.first_s, told.first_unit_s),
+        Moment(told.last_s, told.last_unit_s),
+        *(0, told.backwards, told.backwards_line, told.backwards_s, told.after_s),
+    )
+    return _Batch(source, told.lines, None, forms, times=times if told.lines else None)
 
 
 class _Accountant:
@@ -262,7 +347,7 @@ class _Accountant:
         self._lenient = lenient
         self._line = 1
         self._at_head, self._headings = True, 0
-        self._last: native.Moment | None = None
+        self._last: Moment | None = None
 
     def begin(self) -> None:
         """Begin a source."""
@@ -313,187 +398,38 @@ class _Accountant:
             faults.append((each.line, each.error()))
 
     def _add_times(self, batch: _Batch, faults: list[tuple[int, BdpbenchError]]) -> None:
-        if batch.times is None:
+        times = batch.times
+        if times is None:
             return
-        first, last, backwards = batch.times.first, batch.times.last, batch.times.backwards
         found = []
-        if self._last is not None and first.is_before(self._last):
-            found.append(native.Backwards(1, 0, first.time_s, self._last.time_s))
-        found += [backwards] if backwards else []
-        for each in found:
-            line = self._line + each.line
-            place = RunsBackwards(batch.source, line, each.time_s, each.after_s)
-            self._account.backwards += each.count
+        if self._last is not None and times.first.is_before(self._last):
+            found.append((1, times.first_line, times.first.time_s, self._last.time_s))
+        if times.backwards:
+            found.append((times.backwards, times.line, times.time_s, times.after_s))
+        for count, index, time_s, after_s in found:
+            line = self._line + index
+            place = RunsBackwards(batch.source, line, time_s, after_s)
+            self._account.backwards += count
             self._account.first_backwards = self._account.first_backwards or place
             faults.append((line, place.error()))
         if self._account.first_s is None:
-            self._account.first_s = first.time_s
-        self._account.last_s = last.time_s
-        self._last = last
+            self._account.first_s = times.first.time_s
+        self._account.last_s = times.last.time_s
+        self._last = times.last
 
 
-def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
-    length, cut = chunk.length, None
-    if chunk.cut:
-        whole = chunk.buffer.rfind(b"\n", 0, chunk.length - 1) + 1
-        last = bytes(chunk.buffer[whole : chunk.length - 1])
-        if not parse_text([last], [0], hint).forms:
-            length, cut = whole, last.decode("utf-8", "replace")
-    batch = _parse_lines(chunk, length, reading, hint)
-    chunk.done()
-    if cut is not None:
-        batch.cut = cut
-        batch.lines += 1
-    return batch
-
-
-def _parse_lines(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]) -> _Batch:
-    if reading.parser is None:
-        return _text_batch(chunk, length, reading, hint)
-    wanted = {"time_s", *reading.columns} if reading.table == "packets" else {"time_s"}
-    radio = reading.table == "packets" and reading.parser.reads_of_wireless(reading.columns)
-    if radio and "wired" not in hint and not set(native.WIRELESS_FORMS).isdisjoint(hint):
-        found = reading.parser.parse_wireless(chunk.buffer, length, wanted)
-        if found.rows > _MANY * found.others:  # else some may be wired
-            return _wireless_batch(chunk, found, reading, hint)
-    wired = reading.parser.parse(chunk.buffer, length, wanted)
-    if wired.rows == 0:
-        found = reading.parser.parse_wireless(chunk.buffer, length, wanted) if radio else wired
-        if not found.rows:
-            return _text_batch(chunk, length, reading, hint)
-        return _wireless_batch(chunk, found, reading, hint)
-    if wired.others:
-        return _mixed_batch(chunk, wired, reading, hint)
-    return _whole_batch(chunk, wired, reading)
-
-
-def _whole_batch(chunk: Chunk, found: native.Lines, reading: Reading) -> _Batch:
-    """The parser has read all lines."""
-    rows: pl.DataFrame | PackedRows | None = _packed(found, reading)
-    if reading.table != "packets":
-        rows = _empty(reading)
-    elif rows is None:
-        rows = _full(found.frame(), reading)
-    return _Batch(chunk.source, found.rows, rows, dict(found.forms), times=found.times)
-
-
-def _packed(found: native.Lines, reading: Reading) -> PackedRows | None:
-    """The rows as they are, whose frame has all wanted columns; None if a frame is wanted."""
-    if found.packed is None or not reading.is_packed:
-        return None
-    return replace(found.packed, frame=lambda: _full(found.frame(), reading))
-
-
-def _text_batch(chunk: Chunk, length: int, reading: Reading, hint: Sequence[str]) -> _Batch:
-    """All lines are read by their patterns."""
-    lines = bytes(memoryview(chunk.buffer)[:length]).split(b"\n")[:-1]
-    parsed = parse_text(lines, range(len(lines)), hint)
-    frame = parsed.frames.get(reading.table)
-    rows = _empty(reading) if frame is None else frame.select(reading.columns)
-    times = _times_of(parsed.times)
-    return _Batch(chunk.source, len(lines), rows, parsed.forms, parsed.bad, times, parsed.curve)
-
-
-def _mixed_batch(
-    chunk: Chunk, wired: native.Lines, reading: Reading, hint: Sequence[str]
-) -> _Batch:
-    """The lines that the parser left are read by their patterns and put back in their places."""
-    parsed = _others(chunk, wired, hint)
-    units = pl.lit(native.HALF_UNITS_S["wired"]).alias("half_unit_s")
-    placed = _placed(wired).with_columns(units)
-    times = placed.select(LINE, "time_s", "half_unit_s")
-    if not parsed.times.is_empty():
-        times = pl.concat([times, parsed.times]).sort(LINE)
-    return _merged_batch(chunk, wired, placed, parsed, reading, _times_of(times))
-
-
-def _wireless_batch(
-    chunk: Chunk, found: native.Lines, reading: Reading, hint: Sequence[str]
-) -> _Batch:
-    """The same of wireless lines."""
-    if not found.others:
-        return _whole_batch(chunk, found, reading)
-    assert reading.parser is not None  # noqa: S101 - it has found them
-    parsed = _others(chunk, found, hint)
-    times = reading.parser.times_among(found, parsed.times)
-    packed = _packed(found, reading) if "packets" not in parsed.frames else None
-    rows = _placed(found) if packed is None else packed
-    return _merged_batch(chunk, found, rows, parsed, reading, times)
-
-
-def _merged_batch(
-    chunk: Chunk,
-    found: native.Lines,
-    rows: pl.DataFrame | PackedRows,
-    parsed: ParsedText,
-    reading: Reading,
-    times: native.Times | None,
-) -> _Batch:
-    """What the parser has found, and the other lines among it."""
-    if not isinstance(rows, PackedRows):
-        rows = _merged(rows, parsed, reading)
-    forms = Counter(parsed.forms) + Counter(found.forms)
-    lines = found.rows + found.others
-    return _Batch(chunk.source, lines, rows, dict(forms), parsed.bad, times, parsed.curve)
-
-
-def _others(chunk: Chunk, found: native.Lines, hint: Sequence[str]) -> ParsedText:
-    """What the lines left by a parser became."""
-    buffer = chunk.buffer
-    texts = [bytes(buffer[at : buffer.index(b"\n", at)]) for at in found.other_starts]
-    return parse_text(texts, found.other_lines, hint)
-
-
-def _placed(found: native.Lines) -> pl.DataFrame:
-    """The rows of a parser, with LINE."""
-    places = pl.int_range(found.rows + found.others, eager=True).alias(LINE)
-    others = pl.Series(found.other_lines, dtype=pl.Int64).implode()
-    return found.frame().with_columns(places.filter(~places.is_in(others)))
-
-
-def _merged(placed: pl.DataFrame, parsed: ParsedText, reading: Reading) -> pl.DataFrame:
-    others = parsed.frames.get(reading.table)
-    if reading.table != "packets":
-        return _empty(reading) if others is None else others.select(reading.columns)
-    rows = placed.select(LINE).hstack(_full(placed, reading))
-    if others is not None:
-        rows = pl.concat([rows, others.select(rows.columns)]).sort(LINE)
-    return rows.select(reading.columns)
-
-
-def _times_of(times: pl.DataFrame) -> native.Times | None:
+def _times_of(times: pl.DataFrame) -> Times | None:
     """The first and last of some times, and the places where time runs backwards."""
     if times.is_empty():
         return None
     unit, before = pl.col("half_unit_s"), pl.col("half_unit_s").shift(1)
-    slack = pl.when(unit == before).then(0.0).otherwise(unit + before + native.ROUNDING)
+    slack = pl.when(unit == before).then(0.0).otherwise(unit + before + _ROUNDING)
     backwards = times.with_columns(after_s=pl.col("time_s").shift(1)).filter(
         pl.col("time_s") < pl.col("after_s") - slack
     )
-    place = None
-    if not backwards.is_empty():
-        line, time_s, _, after_s = backwards.row(0)
-        place = native.Backwards(backwards.height, line, time_s, after_s)
-    first, last = (native.Moment(*times.row(at)[1:]) for at in (0, -1))
-    return native.Times(first, last, place)
-
-
-def _full(frame: pl.DataFrame, reading: Reading) -> pl.DataFrame:
-    """The wanted columns of wired rows, null where wired lines have none."""
-    types = TABLES[reading.table]
-    known = {series.name: series for series in frame.iter_columns()}
-    return pl.DataFrame(
-        [
-            known[name] if name in known else native.nulls(name, types[name], frame.height)
-            for name in reading.columns
-        ]
-    )
-
-
-def _is_empty(rows: pl.DataFrame | PackedRows | None) -> bool:
-    return rows is not None and not isinstance(rows, PackedRows) and rows.is_empty()
-
-
-def _empty(reading: Reading) -> pl.DataFrame:
-    types = TABLES[reading.table]
-    return pl.DataFrame(schema={name: types[name] for name in reading.columns})
+    first, last = (Moment(*times.row(at)[1:]) for at in (0, -1))
+    first_line = times.row(0)[0]
+    if backwards.is_empty():
+        return Times(first, last, first_line)
+    line, time_s, _, after_s = backwards.row(0)
+    return Times(first, last, first_line, backwards.height, line, time_s, after_s)

@@ -7,11 +7,16 @@ from dataclasses import replace
 from itertools import takewhile
 from pathlib import Path
 
-from bdpbench.compiled import LineSink, PackedRows
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
-from bdpbench.trace import native
-from bdpbench.trace.batches import LineAccount, Reading, Skipped, read_batches
+from bdpbench.trace.batches import (
+    LineAccount,
+    Reading,
+    Sink,
+    Skipped,
+    read_batches,
+    sum_text,
+)
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import STANDARD_INPUT, Source
 from bdpbench.trace.text_lines import TABLE_OF_FORM, fault_of, is_heading, is_nam_line, parse_text
@@ -73,27 +78,25 @@ class Trace:
             raise BdpbenchError(f"table {self.table} has no column {unknown[0]!r}")
         self.account = LineAccount()
         reading = replace(self._reading, columns=names)
-        batches = read_batches(self._sources, reading, self.account)
-        frames = (batch for batch in batches if isinstance(batch, pl.DataFrame))  # none is packed
+        frames = read_batches(self._sources, reading, self.account)
         if predicate is None:
             return frames
         wanted = (frame.filter(predicate) for frame in frames)
         return (frame for frame in wanted if not frame.is_empty())
 
-    def packed_batches(
-        self, columns: Sequence[str], sink: LineSink | None = None
-    ) -> Iterator[pl.DataFrame | PackedRows | None]:
-        """The rows of packets as ``batches``; those that C has parsed as it leaves them.
+    def sum_into(self, sink: Sink, columns: Sequence[str]) -> None:
+        """Sum the packets of the trace, in order; up to the sink's end, if it is not lenient.
 
-        As long as ``sink`` takes them, wired lines are told to it, and None stands for them; what
-        comes between has to be summed before the next batch is asked for.
+        Args:
+            sink: what sums them, such as ``PacketMeter``.
+            columns: columns of the rows that it needs.
 
         Raises:
-            BdpbenchError: as for ``batches``.
+            BdpbenchError: as for ``batches``, and as the sink.
         """
         self.account = LineAccount()
-        reading = replace(self._reading, columns=list(columns), is_packed=True, sink=sink)
-        return read_batches(self._sources, reading, self.account)
+        reading = replace(self._reading, columns=list(columns))
+        sum_text(self._sources, reading, self.account, sink)
 
     @property
     def frame(self) -> pl.LazyFrame:
@@ -130,7 +133,6 @@ def open_trace(
     *,
     lenient: bool = False,
     kind: str | None = None,
-    compiled: bool = True,
 ) -> Trace:
     """Open a trace and determine its format; nothing more is read yet.
 
@@ -143,8 +145,6 @@ def open_trace(
         lenient: skip unrecognised lines, and a last line that was cut off, and keep lines whose
             time runs backwards; the account counts both; otherwise they are errors.
         kind: the table whose rows are wanted, if a trace has lines of several tables.
-        compiled: False reads wired lines by their patterns as well, which is slower, for
-            comparison.
 
     Raises:
         BdpbenchError: with source, line number and reason, for a source that cannot be read, is
@@ -159,15 +159,14 @@ def open_trace(
         known = ", ".join(TABLES)
         raise BdpbenchError(f"unknown kind of rows {kind!r}", hint=f"known kinds: {known}")
     opened = [Source(str(name)) for name in names]
-    parser = native.load() if compiled else None
-    forms = _forms_of_head(opened[0], lenient, parser)
+    forms = _forms_of_head(opened[0], lenient)
     present = {TABLE_OF_FORM[form] for form in forms}
     table = kind or next(each for each in TABLES if each in present)
-    reading = Reading(table, tuple(TABLES[table]), lenient, parser)
+    reading = Reading(table, tuple(TABLES[table]), lenient)
     return Trace(opened, reading, ", ".join(forms))
 
 
-def _forms_of_head(source: Source, lenient: bool, parser: native.LineParser | None) -> list[str]:
+def _forms_of_head(source: Source, lenient: bool) -> list[str]:
     """Forms of the source's first lines, the most frequent first."""
     head = source.head()
     if not head:
@@ -177,9 +176,6 @@ def _forms_of_head(source: Source, lenient: bool, parser: native.LineParser | No
     lines = head.split(b"\n")
     if len(lines) > 1:
         lines = lines[:-1]
-        parsed_in_c = parser.forms_of(lines[:_LOOKED_AT]) if parser else {}
-        if parsed_in_c:
-            return sorted(parsed_in_c, key=lambda form: -parsed_in_c[form])
     first = min(_lines_of_headings(lines), len(lines) - 1)
     looked_at = lines[first : first + _LOOKED_AT]
     parsed = parse_text(looked_at, range(first, first + len(looked_at)), ())

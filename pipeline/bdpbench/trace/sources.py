@@ -17,14 +17,14 @@ from typing import Any, Protocol
 from bdpbench.errors import BdpbenchError
 
 STANDARD_INPUT = "-"
-CHUNK_BYTES = 4 << 20
+CHUNK_BYTES = 1 << 20
 """Size of a chunk, bytes: large compared with the cost of a batch, small compared with memory."""
 
-TOLD_BYTES = 192 << 10
-"""The same for lines that are summed as they are parsed, whose text stays in the cache."""
+LONGEST_LINE = 4 << 20
+"""Bytes of a line and of what is read to find its end."""
 
-PADDING = 64
-"""Bytes after a chunk's text that the parser in C may read."""
+PADDING = 16
+"""Bytes after a chunk's text that what parses it may read."""
 
 _HEAD_BYTES = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
@@ -68,8 +68,6 @@ class Source:
     """A file, pipe or standard input; what is read to detect the format of a pipe is not lost."""
 
     path: str
-    chunk_bytes: int = CHUNK_BYTES
-    """Size of the chunks, bytes; from one chunk to the next it may grow."""
     _head: bytes = b""
     _stream: _Stream | None = field(default=None, repr=False)
     _used: bool = False
@@ -88,9 +86,9 @@ class Source:
         stream = self._stream or self._open()
         self._stream = None
         try:
-            while len(self._head) < _HEAD_BYTES or b"\n" not in self._head[:CHUNK_BYTES]:
+            while len(self._head) < _HEAD_BYTES or b"\n" not in self._head[:LONGEST_LINE]:
                 more = _read(stream, _HEAD_BYTES, self.name)
-                if not more or len(self._head) > CHUNK_BYTES:
+                if not more or len(self._head) > LONGEST_LINE:
                     break
                 self._head += more
         except BdpbenchError:
@@ -108,7 +106,7 @@ class Source:
 
         Raises:
             BdpbenchError: when the source cannot be read, is damaged, has a line longer than
-                CHUNK_BYTES, or is a pipe that was read before.
+                LONGEST_LINE, or is a pipe that was read before.
         """
         stream, head = self._rewound()
         try:
@@ -212,7 +210,7 @@ def _cut_into_chunks(source: Source, stream: _Stream, rest: bytes) -> Iterator[C
     used: deque[bytearray] = deque()
     name, ended, first = source.name, False, True
     while not ended:
-        room = max(source.chunk_bytes, len(rest)) + _HEAD_BYTES + PADDING
+        room = max(CHUNK_BYTES, 2 * len(rest)) + _HEAD_BYTES + PADDING
         buffer = used.popleft() if used else bytearray(room)
         buffer = buffer if len(buffer) >= room else bytearray(room)
         buffer[: len(rest)] = rest
@@ -223,9 +221,7 @@ def _cut_into_chunks(source: Source, stream: _Stream, rest: bytes) -> Iterator[C
         first = False
         filled = _without_blank_end(buffer, filled) if ended else filled
         end = filled if ended else buffer.rfind(b"\n", 0, filled) + 1
-        if not ended and end == 0 and filled < CHUNK_BYTES:
-            source.chunk_bytes = CHUNK_BYTES
-        elif not ended and end == 0:
+        if not ended and end == 0 and filled >= LONGEST_LINE:
             raise BdpbenchError(
                 f"no line ends within {filled} bytes: this is not a trace of ns-2", where=name
             )

@@ -21,7 +21,7 @@ from tests.pipeline.trace.conftest import read
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.trace import batches, open_trace, sources
+from bdpbench.trace import open_trace, sources
 from bdpbench.trace.text_lines import LINE_FORMS, fault_of
 
 LINES = (
@@ -49,7 +49,7 @@ def _error(path: Path | str | list[Path], **options: bool) -> str:
 def test_each_title_of_a_file_for_xgraph_begins_a_curve(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, chunk_bytes: int
 ) -> None:
-    monkeypatch.setattr(batches, "CHUNK_BYTES", chunk_bytes)  # some 64 kB at least
+    monkeypatch.setattr(sources, "CHUNK_BYTES", chunk_bytes)  # some 64 kB at least
     path = tmp_path / "out.xg"
     curves = {"queue": 10, "ave queue": 2, None: 7}
     parts = [
@@ -201,17 +201,14 @@ BAD = {
 }
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize("bad", BAD)
-def test_a_bad_line_is_told_with_file_number_and_reason(
-    trace: Path, bad: str, compiled: bool
-) -> None:
+def test_a_bad_line_is_told_with_file_number_and_reason(trace: Path, bad: str) -> None:
     trace.write_text(f"{LINES[0]}\n{LINES[1]}\n{bad}\n{LINES[2]}\n")
-    error = _error(trace, compiled=compiled)
+    error = _error(trace)
     assert error.startswith(f"{trace}:3: ")
     assert re.search(BAD[bad], error)
     assert repr(bad)[1:40] in error
-    frame, account = read(trace, lenient=True, compiled=compiled)
+    frame, account = read(trace, lenient=True)
     assert frame.height == 3
     assert (account.lines, account.parsed, account.skipped) == (4, 3, 1)
     assert (account.first_skipped[0].line, account.first_skipped[0].text) == (3, bad)
@@ -224,33 +221,30 @@ def test_blanks_and_ends_of_lines_may_differ(trace: Path) -> None:
     assert account.skipped == 0
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_a_cut_last_line_is_named_as_such(trace: Path, compiled: bool) -> None:
+def test_a_cut_last_line_is_named_as_such(trace: Path) -> None:
     trace.write_text(TEXT + "r 0.3 0 1 tcp 1040 ------- 1 0.0 3.0 7")
-    error = _error(trace, compiled=compiled)
+    error = _error(trace)
     assert error.startswith(f"{trace}:4: the last line was cut off")
-    frame, account = read(trace, lenient=True, compiled=compiled)
+    frame, account = read(trace, lenient=True)
     assert frame.height == 3
     assert (account.lines, account.skipped, account.cut) == (4, 1, [str(trace)])
 
 
-@pytest.mark.parametrize("compiled", [True, False])
 @pytest.mark.parametrize(
     "text", [f"{TEXT}\n", f"{TEXT}\n \t\r\n\n", f"\N{BYTE ORDER MARK}{TEXT}", TEXT.rstrip("\n")]
 )
-def test_what_is_harmless_is_taken(trace: Path, text: str, compiled: bool) -> None:
+def test_what_is_harmless_is_taken(trace: Path, text: str) -> None:
     trace.write_bytes(text.encode())
-    frame, account = read(trace, compiled=compiled)
+    frame, account = read(trace)
     assert frame["time_s"].to_list() == [0.1, 0.1, 0.25]
     assert (account.lines, account.parsed, account.cut) == (3, 3, [])
 
 
-@pytest.mark.parametrize("compiled", [True, False])
-def test_time_that_runs_backwards_is_told(trace: Path, compiled: bool) -> None:
+def test_time_that_runs_backwards_is_told(trace: Path) -> None:
     trace.write_text(TEXT + TEXT + TEXT)
-    error = _error(trace, compiled=compiled)
+    error = _error(trace)
     assert error.startswith(f"{trace}:4: time runs backwards: 0.1 s after 0.25 s")
-    frame, account = read(trace, lenient=True, compiled=compiled)
+    frame, account = read(trace, lenient=True)
     assert (frame.height, account.backwards, account.skipped) == (9, 2, 0)
     assert account.first_backwards is not None
     assert account.first_backwards.line == 4
@@ -275,7 +269,7 @@ def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
     path.write_text("id,name\n1,x\n")
     assert f"{path}:1: not a trace of ns-2" in _error(path)
     assert "not a trace of ns-2" in _error(path, lenient=True)
-    path.write_bytes(b"x" * (sources.CHUNK_BYTES + 100))
+    path.write_bytes(b"x" * (sources.LONGEST_LINE + 100))
     assert "not a trace of ns-2" in _error(path) or "no line ends" in _error(path)
     assert "No such file" in _error(tmp_path / "missing")
     assert "Is a directory" in _error(tmp_path)
@@ -311,7 +305,7 @@ def test_archives_and_text_in_utf_16_are_named(trace: Path) -> None:
 
 
 def test_a_line_without_end_is_told_also_behind_good_lines(trace: Path) -> None:
-    trace.write_text(TEXT + "x" * (2 * sources.CHUNK_BYTES))
+    trace.write_text(TEXT + "x" * (2 * sources.LONGEST_LINE))
     assert "no line ends within" in _error(trace)
 
 
@@ -503,25 +497,34 @@ def test_times_are_known_to_half_a_unit_of_their_last_digit() -> None:
     }
 
 
-def test_only_the_first_bytes_of_a_file_are_a_byte_order_mark(tmp_path: Path) -> None:
+def test_only_the_first_bytes_of_a_file_are_a_byte_order_mark(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "CHUNK_BYTES", 100)
     # The second line does not fit into the first chunk.
     mark, lines = b"\xef\xbb\xbf", [b"first\n", b"\xef\xbb\xbf" + b"x" * 200_000 + b"\n"]
     path = tmp_path / "marked"
     path.write_bytes(mark + b"".join(lines))
-    chunks = sources.Source(str(path), chunk_bytes=100).chunks()
+    chunks = sources.Source(str(path)).chunks()
     assert [bytes(chunk.buffer[: chunk.length]) for chunk in chunks] == lines
 
 
-def test_chunks_grow_to_hold_a_long_first_line(tmp_path: Path) -> None:
+def test_chunks_grow_to_hold_a_long_first_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "CHUNK_BYTES", 100)
     path = tmp_path / "long"
     path.write_bytes(b"x" * 200_000 + b"\n")
-    (chunk,) = sources.Source(str(path), chunk_bytes=100).chunks()
+    (chunk,) = sources.Source(str(path)).chunks()
     assert chunk.length == 200_001
 
 
-def test_a_last_line_without_its_end_has_room_behind_it(tmp_path: Path) -> None:
+def test_a_last_line_without_its_end_has_room_behind_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sources, "CHUNK_BYTES", 100)
     path = tmp_path / "cut"
-    whole = sources.Source(str(path), chunk_bytes=100)
+    whole = sources.Source(str(path))
     path.write_bytes(b"x" * 1000)
     (chunk,) = whole.chunks()
     assert (chunk.length, chunk.cut) == (1001, True)

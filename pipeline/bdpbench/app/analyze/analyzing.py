@@ -5,9 +5,7 @@ from __future__ import annotations
 import math
 import re
 import textwrap
-from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
@@ -22,30 +20,24 @@ from bdpbench.app.analyze.files import (
 )
 from bdpbench.app.analyze.samples import SAMPLED, SampledTrace, analyze_samples, measured
 from bdpbench.app.analyze.text import (
-    MetricRow,
     account_lines,
     comparison_lines,
     lines_told,
     metric_lines,
     totals_lines,
 )
-from bdpbench.compiled import PackedRows
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.later import pl
 from bdpbench.metrics.packets import (
+    COLUMNS,
     PACKET_DEFINITIONS,
-    Extent,
     PacketMeter,
     PacketSums,
     Window,
-    extent_of,
     measure_packets,
-    measure_received,
 )
 from bdpbench.trace import Trace, open_trace
 from bdpbench.units import several
-
-_READ_AHEAD = 2  # batches; the meter itself collects as many as it reduces at once
 
 
 @dataclass
@@ -89,18 +81,6 @@ class AnalysisRequest:
         if self.bin_s is not None and not (self.bin_s >= 1e-3 and math.isfinite(self.bin_s)):
             said = f"{self.bin_s:g} is not a width: expected 0.001 s or more"
             raise BdpbenchError(said, where="--bin")
-
-    @property
-    def extent(self) -> Extent:
-        """How much has to be summed: what is asked for decides it."""
-        is_page = self.output is not None and self.output.suffix.lower() == ".html"
-        if is_page or self.nodes:
-            return Extent.ALL
-        extent = extent_of(self.metrics)
-        is_one = self.output is None and len(self.traces) == 1
-        if extent is Extent.RECEIVED and (not is_one or self.links or self.capacities):
-            return Extent.ENDS  # whose sums tell links, and become frames
-        return extent
 
     def _check_files(self) -> None:
         """Refuse a folder, standard input twice, and an output file of no known format."""
@@ -248,11 +228,6 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
         _refuse_options_of_packets(request)
         yield from analyze_samples(samples, request.kind, request.output)
         return
-    if request.extent is Extent.RECEIVED:
-        (only,) = packets
-        yield from metric_lines(_of_throughput(only, request))
-        yield from account_lines(only.trace.account, "packets")
-        return
     analyses = _measured(packets, request)
     if request.output is not None:
         write_analyses(analyses, request.labels, request.output)
@@ -295,13 +270,8 @@ def _read(source: str, label: str, request: AnalysisRequest) -> SampledTrace | _
                 hint="a pipe can be read only once: give --kind packets, or the file itself",
             )
     trace = trace if trace.table == "packets" else trace.of("packets")
-    meter = PacketMeter(
-        request.window,
-        bin_s=request.bin_s,
-        capacities=dict(request.capacities),
-        extent=request.extent,
-    )
-    _feed(meter, trace, lenient=request.lenient)
+    meter = PacketMeter(request.window, request.bin_s, dict(request.capacities))
+    trace.sum_into(meter, COLUMNS)
     return _Packets(name, trace, meter)
 
 
@@ -345,44 +315,6 @@ def _measured(packets: Sequence[_Packets], request: AnalysisRequest) -> list[Ana
     ]
     _check_measured({metric for each in found for metric in each.metrics["metric"]}, request)
     return found
-
-
-def _feed(meter: PacketMeter, trace: Trace, *, lenient: bool) -> None:
-    """Sum all batches of a trace, of which further ones are read while the meter works.
-
-    How many are read after the window depends on the trace, not on the speed of either: all where
-    time may run backwards.
-    """
-
-    def update_with(batch: pl.DataFrame | PackedRows | None) -> bool:
-        meter.update(batch)
-        return meter.is_done and not lenient
-
-    updates: deque[Future[bool]] = deque()
-    sink = meter.sink
-    with ThreadPoolExecutor(1) as worker:
-        for batch in trace.packed_batches(meter.columns, sink):
-            if sink is not None and sink.is_open:
-                if update_with(batch):
-                    break
-                continue
-            updates.append(worker.submit(update_with, batch))
-            if len(updates) > _READ_AHEAD and updates.popleft().result():
-                break
-        for update in updates:
-            update.result()
-    meter.finish()
-
-
-def _of_throughput(packets: _Packets, request: AnalysisRequest) -> list[MetricRow]:
-    """The metrics that are asked for, which follow from what each flow received."""
-    with _named(packets):
-        received = packets.meter.received()
-    names = _flow_names((each.subject, each.flow) for each in received.streams if each.is_data)
-    _check_known(request.flows, list(names), "--flow", "flow")
-    rows = measure_received(received, _chosen_flows(names, request) if request.flows else None)
-    _check_measured({metric for metric, *_ in rows}, request)
-    return [row for row in rows if row[0] in request.metrics]
 
 
 @contextmanager

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import functools
 import types
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 from bdpbench.later import pl
 from bdpbench.metrics.definition import FAIR_ASYMMETRY, Definition, Subject
 from bdpbench.metrics.fairness import tcp_friendly_rate
-from bdpbench.metrics.packets.rows import ROUTING_TYPES, Extent
+from bdpbench.metrics.packets.rows import ROUTING_TYPES
 from bdpbench.metrics.series import PEAK_SHARE
 
 _SENT = (
@@ -636,41 +636,3 @@ PACKET_DEFINITIONS: Mapping[str, PacketMetric] = types.MappingProxyType(
     {each.metric: each for each in _ALL}
 )
 """Metric of a packet trace → its definition, in the order in which reports list them."""
-
-_OF_ENDS = frozenset(
-    (
-        *("per_window_s", "sent_pkts", "sent_bytes", "retransmitted_pkts", "retransmitted_bytes"),
-        *("received_pkts", "received_bytes", "good_bytes", "delays", "delay_sum_s", "delay_min_s"),
-        *("delay_max_s", "delay_steps", "delay_step_sum_s", "jitter_s", "rtts", "rtt_sum_s"),
-        *("rtt_max_s", "lost_pkts", "vanished_pkts", "first_sent_s", "last_received_s"),
-        *("started_s", "slow_start_end_s", "slow_start_pkts", "slow_start_drops"),
-        *("longest_gap_s", "hop_pkts", "hop_sum", "hop_max", "route_links", "route_pkts"),
-    )
-)
-
-OF_THROUGHPUT = (
-    *("throughput", "total_throughput"),
-    *("fairness_index", "throughput_asymmetry", "throughput_ratio"),
-)
-"""Metrics that follow from the bytes that each flow received."""
-
-
-@functools.cache
-def measured_at_ends() -> frozenset[str]:
-    """Metrics that follow from what happens to packets at the ends of flows, and from drops."""
-    of_flows = {
-        metric
-        for metric, each in PACKET_DEFINITIONS.items()
-        if each.subject == "flow"
-        and each.measure is not None
-        and _OF_ENDS.issuperset(each.measure().meta.root_names())
-    }
-    totals = PACKET_DEFINITIONS.keys() & {f"total_{metric}" for metric in of_flows}
-    return frozenset((*of_flows, *totals, *OF_THROUGHPUT))
-
-
-def extent_of(metrics: Collection[str]) -> Extent:
-    """How much of a trace has to be summed for these metrics; none stand for all."""
-    if metrics and set(OF_THROUGHPUT).issuperset(metrics):
-        return Extent.RECEIVED
-    return Extent.ENDS if metrics and measured_at_ends().issuperset(metrics) else Extent.ALL

@@ -19,14 +19,11 @@ from bdpbench.metrics.fairness import (
 from bdpbench.metrics.packets.definitions import (
     PACKET_DEFINITIONS,
     PacketMetric,
-    mbps_of,
-    per_second,
     values_of,
 )
 from bdpbench.metrics.series import CUT_SHARE, PEAK_SHARE, first_time_at_least
 
 if TYPE_CHECKING:
-    from bdpbench.metrics.packets.sums import Received
     from bdpbench.metrics.packets.totals import PacketSums
 
 ROWS_SCHEMA = Schema(
@@ -111,48 +108,6 @@ def measure_packets(
         for each in _in_order(values)
     ]
     return pl.DataFrame(rows, schema=ROWS_SCHEMA, orient="row")
-
-
-def measure_received(
-    received: Received, flows: Collection[str] | None = None
-) -> list[tuple[str, str, float | None, str]]:
-    """The metrics of ``OF_THROUGHPUT``, as ``measure_packets`` computes them.
-
-    Args:
-        received: what the streams received.
-        flows: subjects of the flows to measure, and to compare with one another; all by default.
-
-    Returns:
-        metric, subject, value and unit, in the order of the definitions.
-    """
-    per_s = per_second(received.end_s - received.start_s)
-
-    def rate(size: int | None) -> float | None:
-        return None if size is None or per_s is None else mbps_of(float(size), per_s)
-
-    data = [
-        each
-        for each in received.streams
-        if each.is_data and (flows is None or each.subject in flows)
-    ]
-    counts = [received.counts.get(each.stream, (0, 0)) for each in data]
-    sizes = [
-        size if pkts > 0 or each.receiver_is_traced else None
-        for each, (pkts, size) in zip(data, counts, strict=True)
-    ]
-    rates = [rate(size) for size in sizes]
-    known = [size for size in sizes if size is not None]
-    values = [
-        _Value("throughput", each.subject, own) for each, own in zip(data, rates, strict=True)
-    ]
-    if rates:
-        total = rate(sum(known) if len(known) == len(sizes) else None)
-        values.append(_Value("total_throughput", "trace", total))
-    values += _of_rates(rates, [each.started_s for each in data])
-    return [
-        (each.metric, each.subject, each.value, PACKET_DEFINITIONS[each.metric].unit)
-        for each in _in_order(values)
-    ]
 
 
 def _in_order(values: Iterable[_Value]) -> list[_Value]:

@@ -11,7 +11,7 @@ from bdpbench.metrics.packets.meter import COUNTED, SERIES, Found
 from bdpbench.metrics.packets.rows import (
     ENDS,
     ROUTING_TYPES,
-    Rows,
+    UNKNOWN,
     Window,
     goes_to_group,
     number_of_bin,
@@ -203,7 +203,6 @@ class Totals:
 
     Attributes:
         found: the sums of the rows.
-        rows: what is known of the hosts of addresses.
         window: the window as it was given.
         start_s, end_s: its ends, s, or those of the trace.
         width_s: width of the bins of the series, s.
@@ -213,7 +212,6 @@ class Totals:
     """
 
     found: Found
-    rows: Rows
     window: Window
     start_s: float
     end_s: float
@@ -317,7 +315,7 @@ class Totals:
         by_type = self.found.nodes.group_by("node", "layer").agg(pl.col(COUNTED).sum())
         wireless = by_type.sort("node", "layer")
         radio = wireless["node"].unique().implode()
-        ends = self.rows.with_hosts(flows)
+        ends = self._with_hosts(flows)
         # Packets that reached the agent of a wireless node are counted there; a group is no node.
         is_wired_node = ~pl.col("dst_host").is_in(radio) & ~goes_to_group()
         came = receivers.filter(~pl.col("node").is_in(radio))
@@ -329,6 +327,19 @@ class Totals:
             dropped.select("node", "dropped_pkts", "dropped_bytes"),
         )
         return _named(pl.concat([wireless, wired]), "node", "layer")
+
+    def _with_hosts(self, flows: pl.DataFrame) -> pl.DataFrame:
+        """Flows with src_host and dst_host: the nodes of their addresses, null for unknown ones."""
+        hosts = self.found.hosts
+        for end in ("src", "dst"):
+            address, host = f"{end}_node", f"{end}_host"
+            if hosts.is_empty():
+                flows = flows.with_columns(pl.col(address).alias(host))
+            else:
+                known = hosts.rename({"address": address, "host": host})
+                known = known.with_columns(pl.when(pl.col(host) != UNKNOWN).then(host).alias(host))
+                flows = flows.join(known, on=address, how="left", maintain_order="left")
+        return flows
 
     def _types(self, flows: pl.DataFrame) -> pl.DataFrame:
         """Types of packets at their ends, and at each layer of wireless nodes."""

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any
+from collections.abc import Callable, Iterable
 
 import polars as pl
 import pytest
-
-from bdpbench.metrics.packets import meter
 
 EVENT = pl.Enum(("+", "-", "r", "d", "e", "h", "s", "f", "D"))
 SCHEMA = {
@@ -96,12 +93,3 @@ def tiny() -> pl.DataFrame:
 def lines_to_frame() -> Callable[[Iterable[str]], pl.DataFrame]:
     """The function ``frame_of``."""
     return frame_of
-
-
-@pytest.fixture(autouse=True, scope="module", params=["C", "Python"])
-def language(request: Any) -> Iterator[str]:
-    """Every test of packets sums them in C, and in Python as on a machine without a compiler."""
-    with pytest.MonkeyPatch.context() as patch:
-        if request.param == "Python":
-            patch.setattr(meter, "_library", lambda: None)
-        yield request.param

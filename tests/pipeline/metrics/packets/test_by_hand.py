@@ -154,7 +154,6 @@ def test_bins_for_people_are_wider_where_few_packets_arrive_unless_their_width_i
     # Three packets in 2.4 s would need bins of more than 1 s, but at least twenty bins are left.
     meter = PacketMeter(bin_s=given_s)
     meter.update(tiny)
-    meter.finish()
     assert meter.readable_width_s == expected_s
 
 

@@ -248,12 +248,9 @@ def test_counts_are_those_of_plain_python(
         lines.append(f"{event} {time_s} 0 1 udp 500 ------- {flow} 0.{flow} 1.{flow} -1 {uid}")
     path = tmp_path_factory.mktemp("odd") / "odd.tr"
     path.write_text("\n".join(lines) + "\n")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bdpbench.metrics.packets.sums._ROWS_AT_ONCE", rows)
-        trace = open_trace(path)
-        frames = list(trace.batches(COLUMNS))
-        parts = (frame.slice(at, rows) for frame in frames for at in range(0, frame.height, rows))
-        sums = sum_packets(parts)
+    frames = list(open_trace(path).batches(COLUMNS))
+    parts = (frame.slice(at, rows) for frame in frames for at in range(0, frame.height, rows))
+    sums = sum_packets(parts)
     expected = count(lines)
     for row in sums.flows.iter_rows(named=True):
         ends = tuple(row[each] for each in ("src_node", "src_port", "dst_node", "dst_port"))

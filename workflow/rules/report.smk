@@ -3,12 +3,6 @@
 # Outputs: <study>/<tier>/metrics.parquet, metrics.csv, scorecard.json, report.html.
 
 
-def study_of_plan(wildcards):
-    """The folder of the study, which a plan names from the checkout."""
-    with open(PLAN, encoding="utf-8") as stream:
-        return os.path.normpath(f"{workflow.basedir}/{json.load(stream)['folder']}")
-
-
 rule report:
     input:
         plan=f"{FOLDER}/plan.json",
@@ -22,7 +16,7 @@ rule report:
         f"{FOLDER}/report.log",
     params:
         cli=CLI,
-        study=study_of_plan,
+        study=f"{workflow.basedir}/{TIER['folder']}",
         tier=PLAN.parent.name,
     shell:
         "BDPBENCH_RESULTS=$PWD {params.cli:q} report {params.study:q} --tier {params.tier} > {log:q} 2>&1"

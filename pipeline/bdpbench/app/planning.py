@@ -408,6 +408,7 @@ def write_batches(
     found: Jobs = {
         "schema_version": JOBS_VERSION,
         "study": paths.study,
+        "folder": prepared.plan["folder"],
         "tier": paths.tier,
         "ns2_build_id": prepared.plan["ns2_build_id"],
         "planned": len(distinct(prepared.runs)),

@@ -247,7 +247,7 @@ def _text(plan: Plan) -> str:
 
 BATCHES_FOLDER = "batches"
 JOBS_NAME = "jobs.json"
-JOBS_VERSION = 3
+JOBS_VERSION = 4
 STOP_NAME = "stop"
 """A batch with a failed run creates this file, and batches that have not begun then do not
 begin."""
@@ -272,12 +272,14 @@ class Job(TypedDict):
 class Jobs(TypedDict):
     """Content of ``jobs.json``: the batches of a call, longest first.
 
-    ``planned``: number of runs in the plan, including finished ones; ``backend``: where ns-2 runs;
-    ``keep_going``: whether others are simulated if a run fails.
+    ``folder``: the study's, from the checkout; ``planned``: number of runs in the plan, including
+    finished ones; ``backend``: where ns-2 runs; ``keep_going``: whether others are simulated if a
+    run fails.
     """
 
     schema_version: int
     study: str
+    folder: str
     tier: str
     ns2_build_id: str
     planned: int

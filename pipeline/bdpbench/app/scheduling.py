@@ -19,7 +19,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict
 
 from bdpbench.app.planning import Prepared, is_finished
-from bdpbench.contracts.files import RESUME_HINT, disk_error, full_disk, is_full
+from bdpbench.contracts.files import RESUME_HINT, disk_error, write_bytes_atomically
 from bdpbench.contracts.paths import places, repository_root
 from bdpbench.contracts.plan import PlannedRun, distinct
 from bdpbench.contracts.runs import ERROR_NAME
@@ -187,6 +187,7 @@ def _wait(child: subprocess.Popen[bytes], timeout_s: float) -> int | None:
 
 
 _LOG_TAIL_LINES = 15
+_PROBE_BYTES = 65_536
 _ERROR = "error: "
 _ERRNO = re.compile(r"^ *OSError: \[Errno (\d+)\]", re.MULTILINE)
 _INTERRUPTED = ("KeyboardInterrupt", "Terminating processes on user request")
@@ -249,7 +250,14 @@ def _refusing_disk(folder: Path, lines: Sequence[str]) -> BdpbenchError | None:
     for number in map(int, _ERRNO.findall("\n".join(lines))):
         if refused := disk_error(OSError(number, os.strerror(number)), folder):
             return refused
-    return full_disk(folder) if is_full(folder) else None
+    # Space that is free may still be refused, as by a quota.
+    probe = folder / "probe"
+    try:
+        write_bytes_atomically(probe, bytes(_PROBE_BYTES))
+        probe.unlink()
+    except OSError as error:
+        return disk_error(error, folder)
+    return None
 
 
 def _ending(status: int, lines: Sequence[str]) -> str:

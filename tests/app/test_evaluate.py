@@ -47,7 +47,7 @@ def _protocol(folder: Path, key: str, **changes: str) -> Path:
     """A protocol like AIMD, with other lines in its law."""
     made = folder / key.lower()
     shutil.copytree(ROOT / "config" / "protocols" / "aimd", made)
-    (made / "test.yaml").unlink()
+    (made / "test.cc").unlink()
     for name in ("law.cc", "protocol.yaml"):
         text = (made / name).read_text().replace("Aimd", key).replace("AIMD", key)
         for old, new in changes.items():

@@ -178,7 +178,7 @@ def test_an_archive_has_the_folder_of_a_protocol_and_runs_again(
     with zipfile.ZipFile(zipped) as archive:
         names = [name for name in archive.namelist() if name.startswith(place)]
         assert not any(b"a token" in archive.read(name) for name in archive.namelist())
-    of_protocol = [f"protocols/Mine/{name}" for name in ("law.cc", "protocol.yaml", "test.yaml")]
+    of_protocol = [f"protocols/Mine/{name}" for name in ("law.cc", "protocol.yaml", "test.cc")]
     assert names == [f"{place}{name}" for name in ("metrics.py", *of_protocol, "study.yaml")]
     shutil.rmtree(mine)
     shutil.unpack_archive(zipped, tmp_path / "unpacked")

@@ -47,7 +47,6 @@ from bdpbench.score import Expectations, check_expectations, load_expectations
 from bdpbench.score.atlas import atlas_of
 from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
 from bdpbench.score.published import load_history, resolved
-from bdpbench.simulation.hand_tests import HandTests, LawTest, QueueTest, read_tests
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_comparisons, load_declared
 from bdpbench.studies.evaluate import read_mirror
@@ -309,7 +308,7 @@ READ: dict[str, Read] = {
     "evaluate.yaml": lambda subject, path: read_mirror(subject.study, path).file,
 }
 ATLASES = ("atlas.yaml", "config/atlas.yaml")
-FOLDERS = ("protocol.yaml", "queue.yaml", "test.yaml")
+FOLDERS = ("protocol.yaml", "queue.yaml")
 
 
 # ---------------------------------------------------------------- mutants
@@ -426,12 +425,8 @@ class Fuzzer:
         own = chance.choice(sorted(known))
 
         def read() -> object:
-            if own.parent.parent.name == "queues":
-                queue = QueueFolder(own.parent)
-                tests = HandTests[QueueTest]
-                return queue.file if name == "queue.yaml" else read_tests(queue, tests)[1]
-            law = ProtocolFolder(own.parent)
-            return law.file if name == "protocol.yaml" else read_tests(law, HandTests[LawTest])[1]
+            kind = QueueFolder if name == "queue.yaml" else ProtocolFolder
+            return kind(own.parent).file
 
         return own, own.read_text(), read
 

@@ -1,17 +1,13 @@
 #ifndef bdpbench_check_protocol_h
 #define bdpbench_check_protocol_h
 
-// Included behind the file of a protocol and before a main() that `hand_tests.py` makes of test.yaml:
-// a connection, and the events that it may hear of, with the fields of their structures.
+// What test.cc of a protocol has: a connection without a network, and the events that it may hear of, which have
+// the fields of their structures in congestion_control.h.
 
-#include <map>
-#include <math.h>
-#include <stdio.h>
-#include <string>
-
+#include "check.h"
 #include "congestion_control.h"
 
-namespace heard {
+namespace check {
 
 inline double half() { return 0.5; }
 
@@ -21,6 +17,7 @@ struct Idle {
 	double idle_s;
 };
 
+/** What is not set is 0, and -1 for round trips and rates. */
 template <class News> struct Event : News, PathState {
 	Event() : News(), PathState()
 	{
@@ -29,42 +26,62 @@ template <class News> struct Event : News, PathState {
 	}
 };
 
-typedef CongestionControl& Control;
-typedef SendingLimits& Limits;
-
 struct acknowledged : Event<Acknowledged> {
-	acknowledged() { rtt_s = rate_pps = -1; }
-	void tell(Control control, Limits limits) const { control.acknowledged(*this, *this, limits); }
+	explicit acknowledged(double packets_ = 0)
+	{
+		packets = packets_;
+		rtt_s = rate_pps = -1;
+	}
+	void tell(CongestionControl& law, SendingLimits& limits) const { law.acknowledged(*this, *this, limits); }
 };
 struct lost : Event<Lost> {
-	void tell(Control control, Limits limits) const { control.lost(*this, *this, limits); }
+	void tell(CongestionControl& law, SendingLimits& limits) const { law.lost(*this, *this, limits); }
 };
 struct recovery_began : Event<Nothing> {
-	void tell(Control control, Limits limits) const { control.recovery_began(*this, limits); }
+	void tell(CongestionControl& law, SendingLimits& limits) const { law.recovery_began(*this, limits); }
 };
 struct recovery_ended : Event<Nothing> {
-	void tell(Control control, Limits limits) const { control.recovery_ended(*this, limits); }
+	void tell(CongestionControl& law, SendingLimits& limits) const { law.recovery_ended(*this, limits); }
 };
 struct marked : Event<Nothing> {
-	void tell(Control control, Limits limits) const { control.marked(*this, limits); }
+	void tell(CongestionControl& law, SendingLimits& limits) const { law.marked(*this, limits); }
 };
 struct timed_out : Event<Nothing> {
-	void tell(Control control, Limits limits) const { control.timed_out(*this, limits); }
+	void tell(CongestionControl& law, SendingLimits& limits) const { law.timed_out(*this, limits); }
 };
 struct resumed : Event<Idle> {
-	void tell(Control control, Limits limits) const { control.resumed(idle_s, *this, limits); }
+	void tell(CongestionControl& law, SendingLimits& limits) const { law.resumed(idle_s, *this, limits); }
 };
 
-class Given : public ProtocolParameters {
+/** A connection and its limits; it begins with those that it has at the first event. */
+class Connection : public SendingLimits {
 public:
-	std::map<std::string, double> values;
-	virtual double operator[](const char* name) const
+	explicit Connection(const Values& set = Values(), Place place = Place::here())
+		: given_(set, place), law_(bdpbench_protocol(given_)), has_begun_(false)
 	{
-		std::map<std::string, double>::const_iterator found = values.find(name);
-		return found == values.end() ? 0 : found->second;
+		cwnd_pkts = 1;
+		ssthresh_pkts = INFINITY;
+		pacing_pps = 0;
 	}
+	Connection(const Connection&) = delete;
+	~Connection() { delete law_; }
+
+	template <class News> void hears(const News& news)
+	{
+		if (!has_begun_)
+			law_->started(Event<Nothing>(), *this);
+		has_begun_ = true;
+		news.tell(*law_, *this);
+	}
+
+private:
+	Given<ProtocolParameters> given_;
+	CongestionControl* law_;
+	bool has_begun_;
 };
 
 }
+
+using namespace check;
 
 #endif

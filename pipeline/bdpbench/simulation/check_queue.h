@@ -1,73 +1,82 @@
 #ifndef bdpbench_check_queue_h
 #define bdpbench_check_queue_h
 
-// Included behind the file of a discipline, it makes a program that hands it packets from standard
-// input. Lines: "set NAME VALUE" for parameters; "new LIMIT MARKING DRAWS" for an empty queue;
-// "arrives TIME BYTES FLOW CAN_BE_MARKED MARKED", "departs TIME" and "waits TIME", in the order of
-// time, numbered in each queue from 0; "show". It prints "> new"; "> dropped NUMBER TIME",
-// "> marked NUMBER TIME" and "> left NUMBER TIME" of packets numbered from 1; "> wrong EVENT FUNCTION
-// WHAT" once; and for "show" "> length PACKETS BYTES".
+// What test.cc of a queue has: a queue without a network, and what has become of its packets.
 
-#include <map>
+#include <deque>
 #include <set>
-#include <stdio.h>
-#include <string>
 
+#include "check.h"
 #include "discipline_ledger.h"
 
-namespace check_queue {
+namespace check {
 
-class Given : public QueueParameters {
+extern const Marking marking;
+extern const bool draws;
+
+/** Packets are numbered from 1 as they arrive, and time goes on from 0. */
+class TestedQueue : private DisciplineLedger {
 public:
-	std::map<std::string, double> values;
-	virtual double operator[](const char* name) const
-	{
-		std::map<std::string, double>::const_iterator found = values.find(name);
-		return found == values.end() ? 0 : found->second;
-	}
-};
+	/** Of the packets that arrive next. */
+	int bytes, flow;
+	bool can_be_marked, marks;
+	/** What has become of the packets. */
+	Times dropped, marked, left;
 
-class Ledger : public DisciplineLedger {
-public:
-	Ledger(QueueDiscipline* discipline, int limit_pkts, Marking marking, bool draws)
-		: DisciplineLedger(discipline, limit_pkts, marking, draws), time_s_(0), arrived_(0), event_(0),
-		  is_wrong_(false)
+	explicit TestedQueue(int limit_pkts = 1000, const Values& set = Values(),
+		Place place = Place::here())
+		: DisciplineLedger(bdpbench_queue(Given<QueueParameters>(set, place)), limit_pkts, check::marking, check::draws),
+		  bytes(1040), flow(0), can_be_marked(true), marks(false), time_s_(0)
 	{
+		if (limit_pkts < 1)
+			place.fail("a queue has room for at least one packet");
 	}
-	virtual double now_s() const { return time_s_; }
 
-	void arrives(int bytes, int flow, bool can_be_marked, bool marked)
+	using DisciplineLedger::length_bytes;
+	using DisciplineLedger::length_pkts;
+
+	/** Packets arrive, one after the other or at once. */
+	void arrives(double at_s, int packets = 1, double every_s = 0, Place place = Place::here())
 	{
-		numbers_.push_back(++arrived_);
-		arrive(&numbers_.back(), bytes, flow, can_be_marked, marked);
-		tell("enqueue");
+		for (int i = 0; i < packets; i++) {
+			waits(at_s + i * every_s, place);
+			numbers_.push_back(static_cast<int>(numbers_.size()) + 1);
+			arrive(&numbers_.back(), bytes, flow, can_be_marked, marks);
+			tell("enqueue", place);
+		}
 	}
-	void departs()
+	/** The link asks for packets. */
+	void departs(double at_s, int packets = 1, double every_s = 0, Place place = Place::here())
 	{
-		const Entry* entry = depart();
-		tell("dequeue");
-		if (!entry)
-			return;
-		show("left", entry, time_s_);
+		for (int i = 0; i < packets; i++) {
+			waits(at_s + i * every_s, place);
+			const Entry* entry = depart();
+			tell("dequeue", place);
+			if (entry)
+				left.push_back(fate(entry));
+		}
 	}
 	/** Time goes on, and wakes the discipline. */
-	void waits(double until_s)
+	void waits(double until_s, Place place = Place::here())
 	{
-		while (wake_s() <= until_s && !is_wrong_) {
+		if (until_s < time_s_)
+			place.fail("it is " + text(time_s_) + " s already, later than " + text(until_s) + " s");
+		while (wake_s() <= until_s) {
 			time_s_ = wake_s();
 			wake();
-			tell("woken");
+			tell("woken", place);
 		}
 		time_s_ = until_s;
 	}
-	void next_event() { event_++; }
+
+	virtual double now_s() const { return time_s_; }
 	virtual bool mark(QueuedPacket* packet)
 	{
 		if (!DisciplineLedger::mark(packet))
 			return false;
 		const Entry* entry = static_cast<Entry*>(packet);
-		if (entry->marked_s >= 0 && marked_.insert(entry->packet).second)
-			show("marked", entry, time_s_);
+		if (entry->marked_s >= 0 && told_.insert(entry->packet).second)
+			marked.push_back(fate(entry));
 		return true;
 	}
 
@@ -75,73 +84,26 @@ protected:
 	virtual double drawn() { return 0.5; }
 
 private:
-	void tell(const char* function)
+	std::pair<int, double> fate(const Entry* entry) const
 	{
-		for (size_t i = 0; i < dropped().size(); i++)
-			show("dropped", dropped()[i], time_s_);
-		if (!problem().empty() && !is_wrong_)
-			printf("> wrong %d %s %s\n", event_, function, problem().c_str());
-		is_wrong_ = !problem().empty();
+		return std::make_pair(*static_cast<int*>(entry->packet), time_s_);
 	}
-	void show(const char* what, const Entry* entry, double time_s)
+	void tell(const char* function, Place place)
 	{
-		printf("> %s %d %.17g\n", what, *static_cast<int*>(entry->packet), time_s);
+		for (size_t i = 0; i < DisciplineLedger::dropped().size(); i++)
+			dropped.push_back(fate(DisciplineLedger::dropped()[i]));
+		if (!problem().empty())
+			place.fail(std::string(function) + "() of the discipline " + problem() + ", at " + text(time_s_)
+				+ " s");
 	}
 
 	double time_s_;
-	int arrived_;
-	int event_;
-	bool is_wrong_;
 	std::deque<int> numbers_;
-	std::set<void*> marked_;
+	std::set<void*> told_;
 };
 
-/** Reads the rest of a line: as many numbers as are wanted. */
-inline bool read_numbers(double* numbers, int count)
-{
-	for (int i = 0; i < count; i++)
-		if (scanf("%lf", &numbers[i]) != 1)
-			return false;
-	return true;
 }
 
-}
-
-int main()
-{
-	check_queue::Given given;
-	check_queue::Ledger* queue = 0;
-	char text[256], name[256];
-	double v[5];
-	while (scanf("%255s", text) == 1) {
-		const std::string word = text;
-		if (word == "set") {
-			if (scanf("%255s", name) != 1 || !check_queue::read_numbers(v, 1))
-				return 2;
-			given.values[name] = v[0];
-		} else if (word == "new") {
-			if (!check_queue::read_numbers(v, 3))
-				return 2;
-			delete queue;
-			queue = new check_queue::Ledger(bdpbench_queue(given), static_cast<int>(v[0]),
-				static_cast<Marking>(static_cast<int>(v[1])), v[2] != 0);
-			printf("> new\n");
-		} else if (word == "show") {
-			printf("> length %d %d\n", queue->length_pkts(), queue->length_bytes());
-		} else {
-			const bool arrives = word == "arrives";
-			if (!check_queue::read_numbers(v, arrives ? 5 : 1))
-				return 2;
-			queue->waits(v[0]);
-			if (arrives)
-				queue->arrives(static_cast<int>(v[1]), static_cast<int>(v[2]), v[3] != 0, v[4] != 0);
-			else if (word == "departs")
-				queue->departs();
-			queue->next_event();
-		}
-	}
-	delete queue;
-	printf("> end\n");
-}
+using namespace check;
 
 #endif

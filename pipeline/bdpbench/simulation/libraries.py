@@ -18,7 +18,7 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -85,10 +85,13 @@ def _make(folder: ComponentFolder, library: Path) -> None:
         )
 
 
-def compile_code(folder: ComponentFolder, made: Path, main: str = "") -> None:
-    """Compile C++ files of a folder into a library or, with the text of a main file, a program.
+def compile_code(
+    folder: ComponentFolder, made: Path, texts: Mapping[str, str] | None = None
+) -> None:
+    """Compile C++ files of a folder into a library or, with more texts, into a program.
 
-    That file includes the folder's own main file, and others of this room.
+    ``texts``: further files; the first one includes the folder's own main file, and others of this
+    room.
 
     Raises:
         BdpbenchError: as ``run_compiler``.
@@ -97,12 +100,13 @@ def compile_code(folder: ComponentFolder, made: Path, main: str = "") -> None:
     with copied(folder) as code:
         sources = [str(code / each.name) for each in folder.sources]
         flags = [*INTERFACE_FLAGS, "-g1", "-Wl,-S", "-I", str(interface_dir())]
-        if main:
-            code.with_name("check.cc").write_text(main)
+        if texts:
+            for name, text in texts.items():
+                (code / name).write_text(text)
             sources.remove(str(code / folder.code_name))
             # It runs once and briefly: -O2 would take as long again before the first packet.
-            flags = [*(each for each in flags if each != "-shared"), "-O1", "-I", str(code)]
-            sources += ["-I", str(Path(__file__).parent), str(code.with_name("check.cc"))]
+            flags = [*(each for each in flags if each != "-shared"), "-O1"]
+            sources += ["-I", str(Path(__file__).parent), str(code / next(iter(texts)))]
         run_compiler(folder, code, ["g++", *flags, *sources, "-o", str(made)], hint)
 
 

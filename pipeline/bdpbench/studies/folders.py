@@ -107,7 +107,7 @@ def checked_mathml(source: str) -> str:
 
 # ---------------------------------------------------------------- folders
 
-TEST_NAME = "test.yaml"
+TEST_NAME = "test.cc"
 """Values by hand of what is in a folder, if it has any (``simulation/hand_tests.py``)."""
 
 _DIGITS = 12
@@ -208,8 +208,9 @@ class ComponentFolder(ABC):
 
     @cached_property
     def code(self) -> list[Path]:
-        """All files that its class covers, sorted: C++ and C, also in subfolders."""
-        found = (each for each in self.path.rglob("*") if _CODE.fullmatch(each.suffix))
+        """All files that its class covers, sorted: C++ and C, also in subfolders, but for tests."""
+        found = {each for each in self.path.rglob("*") if _CODE.fullmatch(each.suffix)}
+        found.discard(self.path / TEST_NAME)
         names = ((f"/{each.relative_to(self.path).as_posix()}", each) for each in found)
         return sorted(each for name, each in names if "/." not in name)
 
@@ -267,6 +268,8 @@ def folder_in(kind: type[FolderT], path: Path) -> FolderT | str:
         return f"{path} has no {' and no '.join(missing)}"
     if len(mains) > 1:
         return f"{path} has {' and '.join(mains)}: expected one of them"
+    if (path / "test.yaml").exists():
+        return f"{path} has test.yaml: values by hand are C++ now, in {TEST_NAME} ({kind.page})"
     return kind(path)
 
 

@@ -9,13 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 from tests.pipeline.studies.network.conftest import write_study
 
 from bdpbench.app.beginning import begin
 from bdpbench.app.keep.publish import folders_of_plan
 from bdpbench.cli import main
-from bdpbench.contracts.paths import config_dir, repository_root
+from bdpbench.contracts.paths import config_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import (
     LIBRARIES_VARIABLE,
@@ -24,7 +23,7 @@ from bdpbench.simulation.build import (
     link_libraries,
     loads_libraries,
 )
-from bdpbench.simulation.hand_tests import Arrival, QueueTest, check_tests
+from bdpbench.simulation.hand_tests import check_tests
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.folders import ProtocolFolder, QueueFolder
 from bdpbench.studies.load import folders_of, load_study
@@ -240,7 +239,7 @@ def test_what_a_study_says_wrong_is_refused_with_its_line(
 
 
 PUSH = "packets_.push_back(packet);"
-SLOW_START = "slow start adds a packet for each that is acknowledged: cwnd_pkts is 12, not 13"
+SLOW_START = "slow start adds a packet for each that is acknowledged: law.cwnd_pkts is 12, not 13"
 
 
 @pytest.mark.parametrize(
@@ -251,11 +250,13 @@ SLOW_START = "slow start adds a packet for each that is acknowledged: cwnd_pkts 
         ("aimd", "protocol.yaml", "label:", "labell:", "labell: unknown key", None),
         ("aimd", "protocol.yaml", "default: 0.5", "default: 5", "default 5 lies outside", None),
         ("aimd", "protocol.yaml", "default: 0.5", "default: .inf", "be a finite number", None),
-        ("aimd", "test.yaml", "cwnd_pkts: 12", "cwnd_pkts: 13", SLOW_START, None),
-        ("aimd", "test.yaml", "timed_out", "timedout", "is not a member of 'heard'", None),
-        ("aimd", "test.yaml", "packets: 2", "packet: 2", "has no member named", None),
-        ("aimd", "test.yaml", "cut_: 0.3", "cut_: 3", "cut_: 3 is outside its range of", None),
-        ("aimd", "test.yaml", "cut_: 0.3", "cutt_: 0.3", "unknown parameter", None),
+        ("aimd", "test.cc", "_pkts, 12", "_pkts, 13", SLOW_START, None),
+        ("aimd", "test.cc", "timed_out", "timedout", "'timedout' was not declared", None),
+        ("aimd", "test.cc", "limited_by", "limitd_by", "has no member named", None),
+        ("aimd", "test.cc", '"cut_", 0.3', '"cut_", 3', "cut_: 3 is outside its range of", None),
+        ("aimd", "test.cc", '"cut_"', '"cutt_"', "unknown parameter cutt_", None),
+        ("aimd", "test.cc", "ssthresh_pkts, 70", "ssthresh_pkts, INFINITY", "70, not inf", None),
+        ("mine", "test.cc", "departs(0.01,", "departs(-1,", "it is 0 s already, later than", None),
         ("mine", "discipline.cc", "return nullptr;", "retrun 0;", "does not compile:\n", 33),
         ("mine", "discipline.cc", "LinkQueue&) override", "int)", "abstract class", 45),
         (
@@ -271,17 +272,16 @@ SLOW_START = "slow start adds a packet for each that is acknowledged: cwnd_pkts 
             *("limit_ is a variable of every queue", 25),
         ),
         ("mine", "queue.yaml", "default: 20", "default: -1", "the default -1 lies outside", 26),
-        ("mine", "test.yaml", "{3: 0.5}", "{3: 0.6}", "dropped is {3: 0.5}, not {3: 0.6}", 21),
-        ("mine", "test.yaml", "marked: [3]", "marked: []", "marked is [3], not []", 15),
-        ("mine", "test.yaml", "{packets: 3}", "{packet: 3}", "packet: unknown key", 4),
-        ("mine", "test.yaml", "drop_front_: 1", "drop_front_: 2", "outside its range", 24),
+        ("mine", "test.cc", "{3, 0.5}", "{3, 0.6}", "dropped is {3, 0.5}, not {3, 0.6}", None),
+        ("mine", "test.cc", "queue.marked, 3", "queue.marked", "queue.marked is 3, not none", 24),
+        ("mine", "test.cc", 'front_", 1', 'front_", 2', "outside its range", None),
         (
             *("mine", "discipline.cc", "found_pkts >= queue.limit_pkts()", "found_pkts >= 1000"),
-            *("has 3 packets that it has neither dropped nor let leave", ("test.yaml", 20)),
+            *("has 3 packets that it has neither dropped nor let leave", ("test.cc", 32)),
         ),
         (
             *("mine", "discipline.cc", PUSH, f"if (found_pkts == 1) __builtin_exit(0); {PUSH}"),
-            *("the queue's tests end with status 0 before the last one", ("test.yaml", 0)),
+            *("the queue's tests end with status 0 before the last one", ("test.cc", 0)),
         ),
     ],
 )
@@ -378,21 +378,14 @@ def _link(name: str, target: str) -> Break:
     return lambda folder: (folder / name).symlink_to(target)
 
 
-def _pipe(folder: Path) -> None:
-    (folder / "test.yaml").unlink()
-    os.mkfifo(folder / "test.yaml")
-
-
 @pytest.mark.parametrize(
     ("break_it", "message"),
     [
         (_link_to_itself, "has no protocol.yaml and no law.cc"),
         (_link("more.h", "more.h"), "more.h: is a link that leads back to itself"),
         (_link("more.h", "/dev/zero"), "more.h: is not a file"),
-        (_pipe, "test.yaml: is not a file"),
         (lambda folder: (folder / "more.h").mkdir(), "more.h: is a folder"),
         (lambda folder: (folder / "more.h").write_bytes(b"// \xe9"), "more.h:1: is not UTF-8"),
-        (lambda folder: (folder / "test.yaml").write_bytes(b"\xff"), "test.yaml:1: is not UTF-8"),
     ],
 )
 def test_what_a_folder_must_not_contain_is_refused(
@@ -466,23 +459,29 @@ def test_times_of_a_test_and_woken_are_those_of_the_script(mine: Path) -> None:
     edit(code, "if (packets_.empty())", f"{shaper}if (packets_.empty())", 1)
     woken = "void woken(LinkQueue& queue) override { queue.drop(packets_.front()); "
     edit(code, "private:", f"\t{woken}packets_.pop_front(); }}\n\nprivate:", 1)
-    check = {
-        "name": "the first one is dropped when the queue is woken",
-        "hears": [
-            {"arrives": {"at_s": 1, "packets": 3, "every_s": 0.1, "bytes": 1}},
-            {"departs": {"at_s": 1.15}},
-            {"waits": {"at_s": 3}},
-            {"departs": {"packets": 2, "every_s": 0.5}},
-        ],
-        "then": {
-            "dropped": {1: 2.0},
-            "left": {2: 3.0, 3: 3.5},
-            "length_pkts": 0,
-            "length_bytes": 0,
-        },
-    }
-    alone = {"name": "a packet stays", "hears": [{"arrives": {}}], "then": {"length_pkts": 1}}
-    (mine / "test.yaml").write_text(yaml.safe_dump([check, alone]))
+    (mine / "test.cc").write_text(
+        """
+        TEST("the first one is dropped when the queue is woken")
+        {
+            TestedQueue queue;
+            queue.bytes = 1;
+            queue.arrives(1, 2, 0.1);
+            queue.departs(1.15);
+            queue.arrives(1.2);
+            queue.waits(3);
+            queue.departs(3, 2, 0.5);
+            CHECK_TIMES(queue.dropped, {1, 2});
+            CHECK_TIMES(queue.left, {2, 3}, {3, 3.5});
+            CHECK(queue.length_bytes(), 0);
+        }
+        TEST("a packet stays")
+        {
+            TestedQueue queue;
+            queue.arrives(0);
+            CHECK(queue.length_pkts(), 1);
+        }
+        """
+    )
     use(mine)
 
 
@@ -497,27 +496,26 @@ def test_an_archive_keeps_a_queue(mine: Path) -> None:
     assert arguments(study.folder) == before
 
 
-@pytest.mark.parametrize(("room_pkts", "said"), [(1, ""), (0, "greater than or equal to 1")])
-def test_a_queue_has_room_for_at_least_one_packet(mine: Path, room_pkts: int, said: str) -> None:
-    event = {"arrives": {"packets": 2, "every_s": 0.1}}
-    tried = {
-        "name": "one has to go",
-        "limit_pkts": room_pkts,
-        "hears": [event],
-        "then": {"dropped": [2]},
-    }
-    (mine / "test.yaml").write_text(yaml.safe_dump([tried]))
-    if not said:
-        use(mine)
-        return
-    with pytest.raises(BdpbenchError, match=said):
+def test_a_queue_has_room_for_at_least_one_packet(mine: Path) -> None:
+    test = 'TEST("one has to go") { TestedQueue queue(%d); queue.arrives(0, 2, 0.1); }'
+    (mine / "test.cc").write_text(test % 1)
+    use(mine)
+    (mine / "test.cc").write_text(test % 0)
+    with pytest.raises(BdpbenchError, match="has room for at least one packet"):
         use(mine)
 
 
-def test_fields_of_a_queues_tests_have_the_values_that_the_documentation_says() -> None:
-    text = (repository_root() / "docs" / "queues.md").read_text()
-    room_pkts = QueueTest.model_fields["limit_pkts"].default
-    assert f"`limit_pkts` is {room_pkts} if it is not given" in text
-    for name in ("packets", "every_s", "bytes", "flow", "can_be_marked", "marked"):
-        default = Arrival.model_fields[name].default
-        assert f"`{name}` ({str(default).lower()})" in text
+def test_tests_that_are_no_text_are_refused(mine: Path) -> None:
+    (mine / "test.cc").write_bytes(b"\xff")
+    with pytest.raises(BdpbenchError, match="is not UTF-8"):
+        use(mine)
+    (mine / "test.cc").unlink()
+    os.mkfifo(mine / "test.cc")
+    with pytest.raises(BdpbenchError, match="is not a file"):
+        use(mine)
+
+
+def test_tests_in_yaml_are_told_that_they_are_cpp_now(mine: Path) -> None:
+    (mine / "test.yaml").touch()
+    with pytest.raises(BdpbenchError, match=r"are C\+\+ now, in test\.cc"):
+        load_study(study_of(mine))

@@ -170,7 +170,6 @@ TABLE_KEYS: Mapping[str, Literal["flow", "link"] | None] = types.MappingProxyTyp
         "red": "link",
         "recorded": "flow",
         "transfers": None,
-        "pages": None,
         "facts": None,
         "packets": None,
         **{f"packet_{name}": None for name in REDUCED_TABLES},

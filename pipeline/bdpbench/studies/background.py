@@ -1,4 +1,4 @@
-"""Background traffic of a run: UDP sources, web pages (PagePool/WebTraf), PackMimeHTTP.
+"""Background traffic of a run: UDP sources, web pages (PagePool/WebTraf), a script's own kinds.
 
 What no source can have is refused by a BdpbenchError that names file and line.
 """
@@ -12,17 +12,15 @@ from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location
 from bdpbench.studies import parts
 from bdpbench.studies.flows import linux_parameters
-from bdpbench.studies.parts import OwnSource, Packmime, Protocol, Quantity, Web
+from bdpbench.studies.parts import OwnSource, Quantity, Web
 from bdpbench.studies.values import ClassVariables, Pairs, Route, Sender, Values, further
 from bdpbench.units import MOST_SOURCES
 
 MOST_HOSTS = 5000
 """Most servers and clients of a web source: ns-2 computes the routes between all nodes."""
 
-MOST_PAIRS = 10
-"""Most client nodes, and most server nodes, of ns-2's PackMimeHTTP."""
-
 _LINKS_OF_HOSTS = ("server_mbps", "server_delay_ms", "client_mbps", "client_delay_ms")
+_UDP = ("cbr", "exponential")
 _QUANTITIES = {
     "page_pause_s": ("page_pause", "_mean_s"),
     "page_objects": ("page_objects", "_mean"),
@@ -36,14 +34,18 @@ _QUANTITIES = {
 class Source:
     """One source of background traffic; ``arguments`` are those of the script, after the prefix.
 
-    ``sender`` is what its connections count as for ns-2's behaviour, None for UDP; ``pages``:
-    whether the pages of the web are recorded.
+    ``sender`` is what its connections count as for ns-2's behaviour, None if it has none; of a
+    source that only a script has, it may not be known.
     """
 
     kind: str
     sender: Sender | None
     arguments: Sequence[tuple[str, Scalar]]
-    pages: bool = False
+
+
+def is_recorded(source: Source) -> bool:
+    """Whether the script records its transfers: it has connections, or the script decides."""
+    return source.sender is not None or source.kind not in _UDP
 
 
 def source_arguments(sources: Sequence[Source]) -> Iterator[tuple[str, Scalar]]:
@@ -72,8 +74,6 @@ def sources_of(
             more = _common(values, said, route, links, start_s)
             if isinstance(said, Web):
                 source = _web(values, said, location, more, defaults)
-            elif isinstance(said, Packmime):
-                source = _packmime(values, said, location, more, defaults)
             elif isinstance(said, OwnSource):
                 narrowest_mbps = min(rates_mbps[route.first : route.last + 1])
                 source = _own(values, said, location, more, defaults, narrowest_mbps)
@@ -109,10 +109,6 @@ def _given(said: parts.Background, *names: str) -> Iterator[tuple[str, Scalar]]:
             yield name, value
 
 
-def _segment_bytes(values: Values, said: Web | Packmime) -> int:
-    return int(said.packet_bytes or values.number("packet_bytes", ""))
-
-
 # ---------------------------------------------------------------- web
 
 
@@ -128,36 +124,12 @@ def _web(
         message = f"expected {MOST_HOSTS} servers and clients at most, got {hosts}"
         raise values.error((*location, "clients"), message)
     more += [*_given(said, "servers", "clients", "sessions", "pages")]
-    more += [("segment_bytes", _segment_bytes(values, said))]
+    segment_bytes = int(said.packet_bytes or values.number("packet_bytes", ""))
+    more += [("segment_bytes", segment_bytes)]
     more += _hosts(values, said, location)
     more += _quantities(said)
     more += _agent(values, sender)
-    pages = said.record_pages == "on"
-    more += [("record_pages", 1)] if pages else []
-    return Source(said.kind, sender, more, pages=pages)
-
-
-def _packmime(
-    values: Values, said: Packmime, location: Location, more: Pairs, defaults: ClassVariables
-) -> Source:
-    if float(said.http_version) not in (1.0, 1.1):
-        message = f"expected 1.0 or 1.1 (got {said.http_version})"
-        raise values.error((*location, "http_version"), message)
-    if said.servers != said.clients or int(said.servers) > MOST_PAIRS:
-        raise values.error(
-            (*location, "clients"),
-            f"expected as many clients as servers, {MOST_PAIRS} of each at most "
-            f"(got {said.clients} and {said.servers})",
-            hint="a node represents many hosts: PackMime's connections use pairs of nodes in turn",
-        )
-    more += _given(said, "rate_per_s", "servers", "clients")
-    more += [("segment_bytes", _segment_bytes(values, said))]
-    more += [("http", f"{float(said.http_version):.1f}"), ("tcp", "reno")]
-    more += [("delayed_acks", 1)] if values.get("delayed_acks") == "on" else []
-    more += _hosts(values, said, location)
-    # The sender that the ends of the connections count as for ns-2's behaviour.
-    ends = Protocol(label="reno", colour="#000000", agent="TCP/FullTcp", sink="TCP/FullTcp")
-    return Source(said.kind, Sender("reno", ends, {}, defaults, 0.0, None), more)
+    return Source(said.kind, sender, more)
 
 
 # ---------------------------------------------------------------- of the scenario's own script
@@ -204,9 +176,7 @@ def _agent(values: Values, sender: Sender) -> Iterator[tuple[str, Scalar]]:
     yield from ((f"set.{name}", value) for name, value in sender.settings.items())
 
 
-def _hosts(
-    values: Values, said: Web | Packmime, location: Location
-) -> Iterator[tuple[str, Scalar]]:
+def _hosts(values: Values, said: Web, location: Location) -> Iterator[tuple[str, Scalar]]:
     """Arguments for the smallest and largest values of the links of servers and clients."""
     for name in _LINKS_OF_HOSTS:
         given = getattr(said, name)

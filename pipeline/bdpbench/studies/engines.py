@@ -169,15 +169,20 @@ class Translation:
             self._refuse(values.base, is_more)
         if is_traced(values.parameters):
             self._refuse(values.place_of("trace"), f"trace: {values.parameters['trace']}")
-        if values.scenario.network is not None:
-            self._refuse((*values.base, "network"), values.scenario.network)
+        # Of what scripts that add to network.tcl take, ns-3 has the packets that flows lose.
+        given = [flow.said.arguments for flow in self._flows]
+        given += [link.wire.said.arguments for link in self.links]
+        more = {*values.scenario.arguments, *(name for each in given for name in each)} - {"loses"}
+        if more:
+            named = f"{', '.join(sorted(more))} of {values.scenario.network}"
+            self._refuse((*values.base, "network"), named)
         self._check_defaults()
-        given = dict(zip(run.argv[::2], run.argv[1::2], strict=True))
+        words = dict(zip(run.argv[::2], run.argv[1::2], strict=True))
         kept = ("duration_s", "sample_s", "queue_sample_s", "seed", "substream", "datadir")
-        pairs: Pairs = [(name, given[f"-{name}"]) for name in kept if f"-{name}" in given]
-        if "-queue_sample_s" not in given:
-            pairs.append(("queue_sample_s", given["-sample_s"]))
-        if "-seed" not in given:
+        pairs: Pairs = [(name, words[f"-{name}"]) for name in kept if f"-{name}" in words]
+        if "-queue_sample_s" not in words:
+            pairs.append(("queue_sample_s", words["-sample_s"]))
+        if "-seed" not in words:
             pairs.append(("seed", 9999))
         pairs += [
             ("packet_bytes", format_value(self._variable("packetSize_"))),

@@ -111,7 +111,6 @@ def network_flows(
             *((name, value) for name, value in optional if value is not None),
             *([("within_s", within_s)] if within_s else []),
             *([] if said.recorded else [("recorded", 0)]),
-            *([("loses", _lost(values, said, location))] if said.loses else []),
             *further(said),
             *route.arguments(len(delays_ms)),
             *linux_parameters(values, key),
@@ -146,14 +145,6 @@ def _protocol_key(values: Values, said: Flow, location: Location) -> str:
         )
     values.protocol(str(key), (*location, "protocol"))
     return str(key)
-
-
-def _lost(values: Values, said: Flow, location: Location) -> str:
-    """The packets that a flow loses by their numbers, ascending."""
-    numbers = sorted(int(each) for each in said.loses)
-    if len(set(numbers)) < len(numbers):
-        raise values.error((*location, "loses"), "expected each number once")
-    return " ".join(map(str, numbers))
 
 
 def _own(values: Values, said: Flow, name: str) -> float:

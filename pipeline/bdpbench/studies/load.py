@@ -31,7 +31,6 @@ from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.study import (
     DURATION_ARGUMENT,
     NETWORK_SCRIPT,
-    OWN_SCRIPTS,
     ClassDefaults,
     Scenario,
     Study,
@@ -304,7 +303,6 @@ def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
             hint = suggest(name, _scripts_of(study))
             raise study.error((*base, key), f"no such script under {places}", hint=hint)
     is_network = script == NETWORK_SCRIPT
-    chosen = f"{script} is selected automatically if background needs it: remove 'script'"
     nothing = f"{NETWORK_SCRIPT} needs 'flows' or 'background': nothing would be sent"
     without = "'outputs' is missing: the set of files that the script writes"
     own_list = f"{NETWORK_SCRIPT} has its own list: remove it"
@@ -312,7 +310,6 @@ def _check_script(study: Study, base: Location, scenario: Scenario) -> None:
     more = f"{NETWORK_SCRIPT} does not take them: name the script that does with network:"
     chain: Location = ("topologies", scenario.topology, "bottlenecks")
     rules: list[tuple[object, Location, str]] = [
-        (script in OWN_SCRIPTS[1:], (*base, "script"), chosen),
         (is_network and not scenario.flows and not scenario.background, base, nothing),
         (is_network and not network and scenario.arguments, (*base, "arguments"), own_list),
         (is_network and scenario.outputs, (*base, "outputs"), own_list),

@@ -23,7 +23,6 @@ from bdpbench.contracts.yaml_files import (
 from bdpbench.units import (
     LEAST_MBPS,
     LEAST_POSITIVE,
-    LEAST_SAMPLE_S,
     MOST_COUNT,
     MOST_DELAY_MS,
     MOST_FLOWS,
@@ -148,11 +147,6 @@ class Flow(Traffic):
     )
     group: Key | None = Field(None, description="Name of a group of flows, for metrics of groups")
     recorded: bool = Field(True, description="Whether cwnd and throughput are written over time")
-    loses: list[Count] = Field(
-        default_factory=list,
-        max_length=1000,
-        description="Packets that its sender's link loses, counted from 1, which is the SYN",
-    )
     arguments: Arguments = Field(default_factory=dict)
 
 
@@ -171,7 +165,6 @@ class Output(Strict):
         "packets",
         "red",
         "transfers",
-        "pages",
         "facts",
     ]
     flow: Annotated[int, Field(ge=0)] | None = None
@@ -249,7 +242,10 @@ class Exponential(_Udp):
     idle_s: Time = Field(description="Mean time between bursts, s")
 
 
-class _Hosts(_Source):
+class Web(_Source):
+    """Sessions of web users, ns-2's PagePool/WebTraf."""
+
+    kind: Literal["web"]
     packet_bytes: PacketBytes | None = Field(None, description="Data of a segment, bytes")
     servers: Count
     clients: Count
@@ -257,12 +253,6 @@ class _Hosts(_Source):
     server_delay_ms: Delay | list[Delay] = Field(description="One way, or [least, most], ms")
     client_mbps: Rate | list[Rate] = Field(description="Of their links, or [least, most], Mbit/s")
     client_delay_ms: Delay | list[Delay] = Field(description="One way, or [least, most], ms")
-
-
-class Web(_Hosts):
-    """Sessions of web users, ns-2's PagePool/WebTraf."""
-
-    kind: Literal["web"]
     protocol: Key | Reference = Field(description="Protocol of the connections")
     sessions: Count = Field(description="Sessions of users")
     pages: Count | None = Field(None, description="Pages of a session; endless if absent")
@@ -270,18 +260,6 @@ class Web(_Hosts):
     page_objects: Quantity = Field(description="Objects of a page")
     object_pause_s: Quantity = Field(description="Between two objects, s")
     object_bytes: Quantity = Field(description="Bytes of an object")
-    record_pages: OnOff | None = Field(None, description="Whether its pages are recorded")
-
-
-class Packmime(_Hosts):
-    """Web traffic as a link sees it, ns-2's PackMimeHTTP."""
-
-    kind: Literal["packmime"]
-    rate_per_s: Annotated[float | str, _Settable(float, 0.1, 1 / LEAST_SAMPLE_S)] = Field(
-        description="New connections per second"
-    )
-    http_version: Number = Field(1.0, description="Version of HTTP, 1.0 or 1.1")
-    stop_s: Interval | None = Field(None, description="When no new connections begin any more, s")
 
 
 class OwnSource(_Source):
@@ -295,7 +273,7 @@ class OwnSource(_Source):
     arguments: Arguments
 
 
-EXPECTED_KIND = "expected kind: cbr, exponential, web or packmime"
+EXPECTED_KIND = "expected kind: cbr, exponential or web, or one of the script that network: names"
 
 
 def _kind_of(value: object) -> str:
@@ -308,7 +286,6 @@ Background = Annotated[
     Annotated[Cbr, Tag("[cbr]")]
     | Annotated[Exponential, Tag("[exponential]")]
     | Annotated[Web, Tag("[web]")]
-    | Annotated[Packmime, Tag("[packmime]")]
     | Annotated[OwnSource, Tag("[own]")],
     Discriminator(
         _kind_of,

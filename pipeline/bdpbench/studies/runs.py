@@ -11,7 +11,7 @@ from bdpbench.contracts.paths import relative, tcl_dir
 from bdpbench.contracts.plan import Output, Parameters, PlannedRun, Scalar
 from bdpbench.contracts.runs import OUTPUT_FOLDER, REDUCED_TABLES, reduced_file
 from bdpbench.errors import BdpbenchError
-from bdpbench.studies.background import Source, source_arguments, sources_of
+from bdpbench.studies.background import Source, is_recorded, source_arguments, sources_of
 from bdpbench.studies.cost import estimated_cpu_s
 from bdpbench.studies.engines import Translation
 from bdpbench.studies.flows import (
@@ -37,8 +37,6 @@ from bdpbench.studies.plan import label_of, note_equal, parameter_grid, tell_apa
 from bdpbench.studies.study import (
     DURATION_ARGUMENT,
     NETWORK_SCRIPT,
-    NUMBERED_SCRIPT,
-    WEB_SCRIPT,
     Study,
 )
 from bdpbench.studies.values import (
@@ -110,11 +108,11 @@ def plan_run(study: Study, key: str, given: Parameters, identities: Identities) 
     check_run(values, parameters, run.flows, run.senders)
     outputs = identities.shared(_reduced(run.outputs, given))
     streams = list(dict.fromkeys(each["stream"] for each in outputs if "stream" in each))
-    uses = {sender.use for sender in run.senders} or None
+    uses = {sender.use for sender in run.senders} if run.knows_senders else set()
     identity = (
         ns3_identity(run.argv)
         if is_ns3(run.script)
-        else identities.of(run.path, run.argv, uses, streams)
+        else identities.of(run.path, run.argv, uses or None, streams)
     )
     named = [str(parameters[each]) for each in PROTOCOL_PARAMETERS if each in parameters]
     cost_s = estimated_cpu_s(parameters, len(run.flows), ns3=is_ns3(run.script))
@@ -277,8 +275,7 @@ def _network(values: Values) -> Resolved:
         *_script_parameters(values),
         ("datadir", OUTPUT_FOLDER),
     ]
-    name = _script_for(values, flows, sources)
-    script, path = _script(values.study, name)
+    script, path = _script(values.study, values.scenario.network or NETWORK_SCRIPT)
     outputs = list(_network_outputs(values, links, flows, sources))
     derived: Parameters = {
         "flows": len(flows),
@@ -289,22 +286,14 @@ def _network(values: Values) -> Resolved:
         **link_parameters(links, changes),
         **_protocols(flows),
     }
-    resolved = Resolved(script, path, argument_words(pairs), outputs, flows, senders, derived)
+    knows_senders = all(each.sender or not is_recorded(each) for each in sources)
+    words = argument_words(pairs)
+    resolved = Resolved(script, path, words, outputs, flows, senders, derived, knows_senders)
     if values.get("engine") != NS3:
         return resolved
     more = {"background traffic": sources, "changes of its bottlenecks": changes}
     is_more = " and ".join(what for what, parts in more.items() if parts)
     return Translation(values, resolved, links, defaults).resolved(is_more)
-
-
-def _script_for(values: Values, flows: Sequence[NetworkFlow], sources: Sequence[Source]) -> str:
-    """The script that has what a run needs, and no more: a run's id covers all of it."""
-    if values.scenario.network is not None:
-        return values.scenario.network
-    if any(flow.said.loses for flow in flows):
-        return NUMBERED_SCRIPT
-    with_web = any(source.kind == "packmime" or source.pages for source in sources)
-    return WEB_SCRIPT if with_web else NETWORK_SCRIPT
 
 
 def _samples(values: Values) -> Iterator[tuple[str, Scalar]]:
@@ -323,10 +312,8 @@ def _network_outputs(
         yield from flow.outputs(index)
     for index, link in enumerate(links):
         yield from link.outputs(index)
-    if any(flow.size_pkts is not None for flow in flows) or any(each.sender for each in sources):
+    if any(flow.size_pkts is not None for flow in flows) or any(map(is_recorded, sources)):
         yield {"file": "transfers.out", "table": "transfers"}
-    if any(source.pages for source in sources):
-        yield {"file": "pages.out", "table": "pages"}
     yield {"file": "report.txt", "table": "facts"}
     if is_traced(values.parameters):
         yield {"file": "pckts.trq", "table": "packets"}

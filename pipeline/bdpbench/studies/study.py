@@ -46,12 +46,7 @@ from bdpbench.units import LEAST_DURATION_S, MOST_TIME_S
 TierName = Literal["quick", "paper", "full"]
 TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
 NETWORK_SCRIPT = "network.tcl"
-WEB_SCRIPT = "network_web.tcl"
-"""The same with PackMime and records of web pages, for runs that need these."""
-NUMBERED_SCRIPT = "network_tmix.tcl"
-"""The same with flows that lose packets by their numbers, among others."""
-OWN_SCRIPTS = (NETWORK_SCRIPT, WEB_SCRIPT, NUMBERED_SCRIPT)
-"""Scripts of scenarios that name none; planning selects one by what a run needs."""
+"""The script of scenarios that name none."""
 DURATION_ARGUMENT = "duration_s"
 
 Duration = Annotated[float, Field(ge=LEAST_DURATION_S, le=MOST_TIME_S, allow_inf_nan=False)]

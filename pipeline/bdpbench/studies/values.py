@@ -284,8 +284,8 @@ class Values:
 class Resolved:
     """A run resolved: what its script gets and writes.
 
-    ``script`` is its name in plans; ``senders`` decide how ns-2 behaves; ``derived`` are parameters
-    that follow from others, for metrics and labels.
+    ``script`` is its name in plans; ``senders`` decide how ns-2 behaves, unless the
+    script has more; ``derived`` are parameters that follow from others, for metrics and labels.
     """
 
     script: str
@@ -295,6 +295,7 @@ class Resolved:
     flows: Sequence[Sender]
     senders: Sequence[Sender]
     derived: Parameters
+    knows_senders: bool = True
 
 
 def further(said: Flow | Bottleneck | OwnSource) -> Iterator[tuple[str, Scalar]]:

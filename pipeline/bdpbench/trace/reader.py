@@ -128,14 +128,6 @@ _FORMATS = (
         may_be_empty=True,
     ),
     OutputFormat(
-        "pages",
-        1,
-        {"subject": _TEXT, "page": _LONG, **_ENDED, "objects": _LONG, "bytes": _LONG},
-        rises=("end_s",),
-        span=_SPAN,
-        may_be_empty=True,
-    ),
-    OutputFormat(
         *("facts", 1, {"subject": _TEXT, "name": _TEXT, "value": _FLOAT, "unit": _TEXT}), rises=()
     ),
     # Agents without sequence numbers print -1.

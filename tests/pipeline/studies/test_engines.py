@@ -109,7 +109,13 @@ def test_a_sender_that_ns3_has_not_is_refused_with_its_line(
     ("old", "new", "says"),
     [
         ("    sweep:\n", "    parameters: {trace: packets}\n    sweep:\n", "trace: packets"),
-        ("    sweep:\n", "    network: network_tmix.tcl\n    sweep:\n", "network_tmix.tcl"),
+        (
+            *(
+                "    sweep:\n",
+                "    network: network_tmix.tcl\n    arguments: [packet_bytes]\n    sweep:\n",
+            ),
+            "packet_bytes of network_tmix.tcl",
+        ),
         ("stagger_s: 1", "stagger_s: 1, stop_s: 4", "stop_s of a flow"),
         (
             "    sweep:\n",
@@ -252,7 +258,9 @@ def test_settings_that_a_queue_of_ns3_has_not_are_refused_with_their_line(
 
 
 def test_flows_lose_the_same_packets(study_file: WriteStudy) -> None:
-    path = study_file("stagger_s: 1", "stagger_s: 1, loses: [50, 7]")
+    path = study_file("stagger_s: 1", "stagger_s: 1, arguments: {loses: [7, 50]}")
+    text = path.read_text()
+    path.write_text(text.replace("    flows:", "    network: network_tmix.tcl\n    flows:"))
     given = _arguments(_plan(path, protocols="NewReno")[0])
     assert (given["-flow.0.loses"], given["-flow.1.loses"]) == ("7 50", "7 50")
 

@@ -335,7 +335,7 @@ def test_a_change_of_a_script_changes_its_runs_alone(tree: Path, before: Found, 
     add(tree / "tcl/network.tcl", "set a_new_variable 1\n")
     users = {
         "network.tcl",
-        "network_web.tcl",
+        "network_packmime.tcl",
         "network_tmix.tcl",
         "tcpeval/network_lan.tcl",
     }  # those that source it

@@ -17,7 +17,6 @@ from bdpbench.studies.parts import (
     Exponential,
     Flow,
     OwnSource,
-    Packmime,
     Web,
 )
 from bdpbench.studies.queues import QUEUE_KINDS
@@ -30,7 +29,7 @@ def test_the_documentation_tells_every_key() -> None:
     def told(name: str) -> bool:
         return f"`{name}`" in text or f"{name}:" in text
 
-    for model in (Flow, Bottleneck, Change, Cbr, Exponential, Web, Packmime, OwnSource):
+    for model in (Flow, Bottleneck, Change, Cbr, Exponential, Web, OwnSource):
         assert [name for name in model.model_fields if not told(name)] == []
     for kind in QUEUE_KINDS.values():
         for name, parameter in kind.parameters.items():

@@ -15,10 +15,13 @@ Run = Callable[..., Simulated]
 MEASURED = {**TMIX, "arguments": ["measured_from_s"], "declared": ["measured_from_s"]}
 
 
+NUMBERED = "network_tmix.tcl"
+
+
 def test_a_flow_loses_the_packets_that_it_is_told(simulated: Run) -> None:
     plain, lossy = (
-        simulated(flows=[{"size_pkts": 30, **more}, {"start_s": 2.9}])
-        for more in ({}, {"loses": [7, 4]})
+        simulated(flows=[{"size_pkts": 30, **more}, {"start_s": 2.9}], network=NUMBERED)
+        for more in ({}, {"arguments": {"loses": [4, 7]}})
     )
     # The SYN is the first, so that the data have the numbers from 1 on.
     assert [e.seq for e in plain.data()] == list(range(1, 31))
@@ -29,15 +32,14 @@ def test_a_flow_loses_the_packets_that_it_is_told(simulated: Run) -> None:
     assert "-flow.1.loses" not in lossy.run["argv"]
 
 
-@pytest.mark.parametrize("more", [{}, {"loses": [5]}, {"start_s": 0.3}])
+@pytest.mark.parametrize("more", [{}, {"arguments": {"loses": 5}}, {"start_s": 0.3}])
 @pytest.mark.parametrize("protocol", ["Sack", "Reno", "Cubic"])
 def test_a_milestone_is_when_the_receiver_has_all_packets(
     simulated: Run, protocol: str, more: dict[str, Any]
 ) -> None:
-    flow = {"protocol": protocol, "arguments": {"milestones": 1}, **more}
-    run = simulated(
-        network="network_tmix.tcl", parameters={"protocol": None}, flows=[flow], duration_s=3
-    )
+    arguments = {"milestones": 1, **more.get("arguments", {})}
+    flow = {"protocol": protocol, **more, "arguments": arguments}
+    run = simulated(network=NUMBERED, parameters={"protocol": None}, flows=[flow], duration_s=3)
     values = measured(run, "tcpeval")
     for number in (10, 100, 1000):
         came = {e.seq: e.time_s for e in reversed(run.data("r"))}
@@ -101,10 +103,9 @@ def test_all_data_that_is_acknowledged_counts(simulated: Run) -> None:
     assert goodput == pytest.approx(len(got) * 8e-3 / 20, rel=0.02)
 
 
-def test_runs_without_these_keys_keep_their_script(planned: Planned) -> None:
+def test_a_scenario_names_the_script_that_counts_packets(planned: Planned) -> None:
     (plain,) = planned(flows=[{}])
-    (told,) = planned(flows=[{"loses": [3]}])
-    assert (plain["script"], told["script"]) == ("network.tcl", "network_tmix.tcl")
-    own = {"flows": [{"arguments": {"milestones": 1}}], "network": "network_tmix.tcl"}
+    own = {"flows": [{"arguments": {"loses": 3, "milestones": 1}}], "network": NUMBERED}
     (told,) = planned(**own)
-    assert told["parameters"]["milestones_1"] == 1
+    assert (plain["script"], told["script"]) == ("network.tcl", NUMBERED)
+    assert (told["parameters"]["loses_1"], told["parameters"]["milestones_1"]) == (3, 1)

@@ -11,22 +11,24 @@ from tests.pipeline.studies.network.test_background import ALONE, objects
 
 Run = Callable[..., Simulated]
 
-SOURCE: dict[str, Any] = {
-    "kind": "packmime",
+ARGUMENTS: dict[str, Any] = {
     "rate_per_s": 20,
     "servers": 1,
     "clients": 1,
-    "server_mbps": 50,
-    "server_delay_ms": 4,
-    "client_mbps": 20,
-    "client_delay_ms": 6,
+    "segment_bytes": 1000,
+    **{f"server_{most}mbps": 50 for most in ("", "most_")},
+    **{f"server_{most}delay_ms": 4 for most in ("", "most_")},
+    **{f"client_{most}mbps": 20 for most in ("", "most_")},
+    **{f"client_{most}delay_ms": 6 for most in ("", "most_")},
 }
+SOURCE: dict[str, Any] = {"kind": "packmime", "arguments": ARGUMENTS}
+SCRIPT = "network_packmime.tcl"
 
 
 def packmime(simulated: Run, source: dict[str, Any], **parameters: Any) -> Simulated:
     """A run with only this background traffic."""
     given = {**ALONE, **parameters}
-    return simulated(parameters=given, flows=[], background=[source], duration_s=3)
+    return simulated(network=SCRIPT, parameters=given, flows=[], background=[source], duration_s=3)
 
 
 def sent(run: Simulated, link: tuple[int, int]) -> list[tuple[float, int]]:
@@ -39,45 +41,51 @@ def starts(run: Simulated) -> list[float]:
 
 
 ACTS: list[tuple[dict[str, Any], Callable[[Simulated], object]]] = [
-    ({"rate_per_s": 8}, lambda run: starts(run)[1]),
-    ({"http_version": 1.1}, objects),
-    ({"packet_bytes": 500}, lambda run: max(size for _, size in sent(run, (0, 1)))),
-    ({"server_mbps": 1}, lambda run: objects(run)[0][1]),
-    ({"server_delay_ms": 9}, lambda run: objects(run)[0][1]),
-    ({"client_mbps": 1}, lambda run: objects(run)[0][1]),
-    ({"client_delay_ms": 9}, lambda run: objects(run)[0][1]),
+    ({"arguments": {"rate_per_s": 8}}, lambda run: starts(run)[1]),
+    ({"arguments": {"http": 1.1}}, objects),
+    ({"arguments": {"segment_bytes": 500}}, lambda run: max(n for _, n in sent(run, (0, 1)))),
+    ({"arguments": {"server_mbps": 1, "server_most_mbps": 1}}, lambda run: objects(run)[0][1]),
+    ({"arguments": {"client_most_delay_ms": 19}}, lambda run: objects(run)[0][1]),
+    ({"arguments": {"stop_s": 1}}, lambda run: len(starts(run))),
+    ({"arguments": {"arrivals": "constant"}}, lambda run: starts(run)[1]),
+    ({"arguments": {"delayed_acks": 1}}, lambda run: len(sent(run, (1, 0)))),
     ({"access_mbps": 1}, lambda run: objects(run)[0][1]),
     ({"access_delay_ms": 9}, lambda run: objects(run)[0][1]),
     ({"start_s": 0.5}, lambda run: starts(run)[0]),
     ({"start_within_s": 0.5}, lambda run: starts(run)[0]),
-    ({"stop_s": 1}, lambda run: len(starts(run))),
     ({"direction": "reverse"}, lambda run: len(sent(run, (0, 1)))),
-    ({"servers": 2, "clients": 2}, lambda run: {row[8] for row in run.rows("pckts.trq")}),
+    (
+        {"arguments": {"servers": 2, "clients": 2}},
+        lambda run: {row[8] for row in run.rows("pckts.trq")},
+    ),
 ]
 
 
-@pytest.mark.parametrize(("change", "seen"), ACTS, ids=[",".join(each) for each, _ in ACTS])
+@pytest.mark.parametrize(("change", "seen"), ACTS, ids=[str(each) for each, _ in ACTS])
 def test_each_key_acts(
     simulated: Run, change: dict[str, Any], seen: Callable[[Simulated], object]
 ) -> None:
     # If it has a rate or size of its own, that of the run is not used.
-    unused = {key: None for key in ("access_mbps", "packet_bytes") if key in change}
-    after = packmime(simulated, {**SOURCE, **change}, **unused)
+    unused = {"access_mbps": None} if "access_mbps" in change else {}
+    arguments = {**ARGUMENTS, **change.get("arguments", {})}
+    after = packmime(simulated, {**SOURCE, **change, "arguments": arguments}, **unused)
     assert seen(after) != seen(packmime(simulated, SOURCE))
 
 
-def test_delayed_acks_and_ecn_are_those_of_the_run(simulated: Run) -> None:
-    plain = packmime(simulated, SOURCE)
-    delayed = packmime(simulated, SOURCE, delayed_acks="on")
-    assert len(sent(delayed, (1, 0))) < len(sent(plain, (1, 0)))
+def test_ecn_is_that_of_the_run(simulated: Run) -> None:
     queues = {
         "early": {"kind": "RED", "settings": {"min_th_pkts": 2, "weight": 1, "mark_below_p": 1}}
     }
-    parameters = {**ALONE, "queue": "early", "ecn": "on"}
-    ecn = simulated(
-        parameters=parameters, queues=queues, flows=[], background=[SOURCE], duration_s=3
+    run = simulated(
+        network=SCRIPT,
+        parameters={"queue": "early", "ecn": "on"},
+        queues=queues,
+        flows=[{"start_s": 2.9}],
+        background=[SOURCE],
+        duration_s=3,
     )
-    assert any("E" in e.flags for e in ecn.events if e.event == "-" and e.link == (0, 1))
+    dequeued = [e for e in run.events if e.event == "-" and e.link == (0, 1) and e.time_s < 2.9]
+    assert any("E" in e.flags for e in dequeued)
 
 
 def test_what_is_drawn_is_packmimes_own_and_differs_between_repetitions(simulated: Run) -> None:
@@ -90,7 +98,9 @@ def test_what_is_drawn_is_packmimes_own_and_differs_between_repetitions(simulate
 
 
 def test_transfers_of_flows_and_responses_stand_in_the_order_of_their_ends(simulated: Run) -> None:
-    run = simulated(flows=[{"size_pkts": 20}], background=[SOURCE, SOURCE], duration_s=2)
+    run = simulated(
+        network=SCRIPT, flows=[{"size_pkts": 20}], background=[SOURCE, SOURCE], duration_s=2
+    )
     rows = run.rows("transfers.out")
     ends = [float(row[3]) for row in rows]
     assert ends == sorted(ends)

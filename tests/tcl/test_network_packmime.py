@@ -1,4 +1,4 @@
-"""network_web.tcl: what network.tcl accepts, PackMime, and pages of web traffic.
+"""network_packmime.tcl: what network.tcl accepts, and PackMime.
 
 tests/pipeline/studies/network tests that each key of study.yaml has its effect.
 """
@@ -29,9 +29,9 @@ PACKMIME: Arguments = {
 }
 
 
-def test_without_more_of_the_web_it_is_network_tcl(outputs: Outputs) -> None:
+def test_without_packmime_it_is_network_tcl(outputs: Outputs) -> None:
     random = {**BASE, "default.Agent/TCP.overhead_": 0.0001, "flow.0.within_s": 1}
-    assert outputs("network_web.tcl", *argv(random)) == outputs("network.tcl", *argv(random))
+    assert outputs("network_packmime.tcl", *argv(random)) == outputs("network.tcl", *argv(random))
 
 
 @pytest.mark.parametrize(
@@ -56,9 +56,9 @@ def test_without_more_of_the_web_it_is_network_tcl(outputs: Outputs) -> None:
 )
 def test_a_source_that_cannot_be_is_refused(refused: Refused, change: Arguments, said: str) -> None:
     own = {f"background.0.{key}": value for key, value in change.items()}
-    assert said in refused("network_web.tcl", *argv(PACKMIME, own))
+    assert said in refused("network_packmime.tcl", *argv(PACKMIME, own))
 
 
-def test_network_tcl_takes_no_more_of_the_web(refused: Refused) -> None:
+def test_network_tcl_takes_no_packmime(refused: Refused) -> None:
     said = refused("network.tcl", *argv(PACKMIME))
     assert "-background.0.kind is 'packmime', expected one of cbr" in said

@@ -47,7 +47,7 @@ def test_every_page_is_in_the_contents_of_the_site() -> None:
 
 def test_the_readme_is_short() -> None:
     words = (repository_root() / "README.md").read_text(encoding="utf-8").split()
-    assert len(words) <= 1200
+    assert len(words) <= 700
 
 
 def _blocks(name: str, kind: str) -> list[str]:

@@ -17,7 +17,7 @@ from typing import Any, Protocol
 from bdpbench.errors import BdpbenchError
 
 STANDARD_INPUT = "-"
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 2 << 20
 """Size of a chunk, bytes: large compared with the cost of a batch, small compared with memory."""
 
 LONGEST_LINE = 4 << 20

@@ -384,8 +384,11 @@ def parse_wired(text: bytes) -> ParsedText | None:
     if not frame.select((good & (pl.col("bytes") >= 0)).all()).item():
         return None
     form, numbers = LINE_FORMS[0], pl.row_index(LINE).cast(pl.Int64)
-    typed = (time_s.cast(pl.Float64), pl.col("event").cast(event_type()))
-    rows = _table_rows(frame.select(numbers, pl.all()).with_columns(typed), form)
+    event = pl.col("event").cast(event_type())
+    frame = frame.select(
+        numbers, pl.all().exclude("event", "time_s"), time_s.cast(pl.Float64), event
+    )
+    rows = _table_rows(frame, form)
     times = rows.select(LINE, "time_s", half_unit_s=pl.lit(form.half_unit_s))
     return ParsedText({form.table: rows}, {form.name: rows.height}, times)
 

@@ -195,23 +195,32 @@ class Compare(_Condition):
 
 
 class Within(_Condition):
-    """``lower <= value <= upper``, or the same for the absolute value."""
+    """``lower <= value <= upper``, or the same for the absolute value.
+
+    With null for both, the value is a time that is never reached within the simulation.
+    """
 
     kind: Literal["within"]
     value: Selector
-    lower: float
-    upper: float
+    lower: float | None
+    upper: float | None
     absolute: bool = False
 
     @model_validator(mode="after")
     def _some_value_fits(self) -> Self:
-        if not self.lower <= self.upper:
+        if (self.lower is None) != (self.upper is None):
+            raise ValueError("lower and upper are both numbers, or both null: never reached")
+        if self.lower is not None and self.upper is not None and not self.lower <= self.upper:
             raise ValueError(f"no value is within [{self.lower:g}, {self.upper:g}]")
         return self
 
     def _decide(self, lookup: Lookup) -> Finding:
         evidence = _measured(lookup, self.value)
         (value,) = _values(evidence, absolute=self.absolute)
+        if self.lower is None or self.upper is None:
+            explanation = "never reached" if value is None else f"reached at {_text(value)}"
+            margin = math.inf if value is None else -math.inf
+            return Finding(value is None, explanation, evidence, margin)
         holds = value is not None and self.lower <= value <= self.upper
         explanation = f"{_text(value)} in [{self.lower:g}, {self.upper:g}]"
         unit = _unit(evidence)
@@ -277,27 +286,11 @@ class Monotone(Selector, _Condition):
         return not self.margin or known[0] < known[-1]
 
 
-class Ranking(_Condition):
-    """Metrics in the order in which they are listed, each strictly beyond the previous one."""
-
-    kind: Literal["ranking"]
-    items: list[Selector] = Field(min_length=2)
-    order: Order
-
-    def _decide(self, lookup: Lookup) -> Finding:
-        evidence = _measured(lookup, *self.items)
-        values = _values(evidence)
-        sign = "<" if self.order == "ascending" else ">"
-        explanation = f" {sign} ".join(map(_text, values))
-        rising = values if self.order == "ascending" else values[::-1]
-        margin = min(_margin_of(*pair, _unit(evidence)) for pair in pairwise(rising))
-        return Finding(_in_order(values, _OPERATORS[sign]), explanation, evidence, margin)
-
-
 class OrderedGroups(_Condition):
     """Every metric of a group is beyond every metric of the previous group; any order within one.
 
-    With ``strict: false`` adjacent groups may share a value.
+    Groups of one metric each are a ranking. With ``strict: false`` adjacent groups may share a
+    value.
     """
 
     kind: Literal["ordered_groups"]
@@ -313,7 +306,9 @@ class OrderedGroups(_Condition):
         sign = ("<" if self.order == "ascending" else ">") + ("" if self.strict else "=")
         pairs = [pair for a, b in pairwise(groups) for pair in product(a, b)]
         holds = all(_in_order(pair, _OPERATORS[sign]) for pair in pairs)
-        explanation = f" {sign} ".join("{" + ", ".join(map(_text, group)) + "}" for group in groups)
+        texts = [", ".join(map(_text, group)) for group in groups]
+        is_ranking = all(len(group) == 1 for group in groups)
+        explanation = f" {sign} ".join(texts if is_ranking else [f"{{{each}}}" for each in texts])
         rising = pairs if self.order == "ascending" else [pair[::-1] for pair in pairs]
         margin = min(_margin_of(*pair, _unit(evidence)) for pair in rising)
         return Finding(holds, explanation, evidence, margin)
@@ -340,20 +335,6 @@ class Spread(_Condition):
         ends = (max(known), min(known) + self.limit)
         margin = _margin_of(*(ends if self.op in ("<", "<=") else ends[::-1]), _unit(evidence))
         return Finding(_OPERATORS[self.op](spread, self.limit), explanation, evidence, margin)
-
-
-class NeverReaches(_Condition):
-    """A time that is never reached within the simulation."""
-
-    kind: Literal["never_reaches"]
-    value: Selector
-
-    def _decide(self, lookup: Lookup) -> Finding:
-        evidence = _measured(lookup, self.value)
-        (value,) = _values(evidence)
-        explanation = "never reached" if value is None else f"reached at {_text(value)}"
-        margin = math.inf if value is None else -math.inf
-        return Finding(value is None, explanation, evidence, margin)
 
 
 class AllOf(_Condition):
@@ -446,9 +427,7 @@ def _has_own(asked: Selector, name: str) -> bool:
     return bool(asked.scenario) if name == _SCENARIO else name in asked.select
 
 
-Condition = (
-    Compare | Within | Monotone | Ranking | OrderedGroups | Spread | NeverReaches | AllOf | ForEach
-)
+Condition = Compare | Within | Monotone | OrderedGroups | Spread | AllOf | ForEach
 Statement = Annotated[Condition, Field(discriminator="kind")]
 
 Node = TypeVar("Node", bound=BaseModel)

@@ -13,7 +13,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import Chunk, Source
-from bdpbench.trace.text_lines import TABLE_OF_FORM, fault_of, is_heading, parse_text
+from bdpbench.trace.text_lines import TABLE_OF_FORM, fault_of, is_heading, parse_text, parse_wired
 
 _KEPT_LINES = 20
 _SHOWN_CHARACTERS = 80
@@ -303,12 +303,13 @@ def _cut_off(batch: _Batch, cut: str | None) -> _Batch:
 
 def _parsed(chunk: Chunk, start: int, end: int, reading: Reading, hint: Sequence[str]) -> _Batch:
     """The lines of a part of a chunk."""
-    lines = bytes(memoryview(chunk.buffer)[start:end]).split(b"\n")[:-1]
-    parsed = parse_text(lines, range(len(lines)), hint)
+    text = bytes(memoryview(chunk.buffer)[start:end])
+    lines = text.count(b"\n")
+    parsed = parse_wired(text) or parse_text(text.split(b"\n")[:-1], range(lines), hint)
     frame = parsed.frames.get(reading.table)
     rows = None if frame is None else frame.select(reading.columns)
     times = _times_of(parsed.times)
-    return _Batch(chunk.source, len(lines), rows, parsed.forms, parsed.bad, times, parsed.curve)
+    return _Batch(chunk.source, lines, rows, parsed.forms, parsed.bad, times, parsed.curve)
 
 
 def _summed(chunk: Chunk, reading: Reading, account: LineAccount, sink: Sink) -> Iterator[_Batch]:

@@ -172,7 +172,10 @@ def _forms_of_head(source: Source, lenient: bool) -> list[str]:
     if not head:
         what = "it" if source.path == STANDARD_INPUT else "the file"
         raise BdpbenchError(f"{what} is empty: expected a trace of ns-2", where=source.name)
-    _refuse_archive(source, head)
+    for place, magic, message, hint in _NO_TRACES:
+        if head.startswith(magic, place):
+            hint = hint.format(path=source.path)
+            raise BdpbenchError(message, where=source.name, hint=hint)
     lines = head.split(b"\n")
     if len(lines) > 1:
         lines = lines[:-1]
@@ -192,45 +195,36 @@ def _lines_of_headings(lines: Sequence[bytes]) -> int:
     return sum(1 for place, (number, _) in enumerate(parsed.bad) if number == place)
 
 
-_ARCHIVES = (
-    (0, b"PK\x03\x04", "a zip archive of files"),
-    (0, b"7z\xbc\xaf", "a 7z archive of files"),
-    (0, b"Rar!", "a rar archive of files"),
-    (257, b"ustar", "a tar archive of files"),
+_ARCHIVE, _FILES = "this is a {} archive of files, not a trace of ns-2", "give the files in it"
+_NO_TRACES = (
+    (0, b"PK\x03\x04", _ARCHIVE.format("zip"), _FILES),
+    (0, b"7z\xbc\xaf", _ARCHIVE.format("7z"), _FILES),
+    (0, b"Rar!", _ARCHIVE.format("rar"), _FILES),
+    (257, b"ustar", _ARCHIVE.format("tar"), _FILES),
+    (
+        *(0, b"\x1f\x8b", "this is a gzip file in a gzip file"),
+        "gzip -dc {path} | ./bdpbench analyze -",
+    ),
+    (
+        0,
+        (
+            b"\xa1\xb2\xc3\xd4",
+            b"\xd4\xc3\xb2\xa1",
+            b"\xa1\xb2\x3c\x4d",
+            b"\x4d\x3c\xb2\xa1",
+            b"\n\r\r\n",
+        ),
+        "this is a packet capture (pcap), as tcpdump and ns-3 write it, not a trace of ns-2",
+        "tshark and tcptrace measure captures",
+    ),
+    (
+        0,
+        (b"\xff\xfe", b"\xfe\xff"),
+        "this is text in UTF-16, in which Windows PowerShell writes what it redirects",
+        "iconv -f UTF-16 -t UTF-8 {path} | ./bdpbench analyze -",
+    ),
 )
-_CAPTURES = (
-    *(b"\xa1\xb2\xc3\xd4", b"\xd4\xc3\xb2\xa1", b"\xa1\xb2\x3c\x4d", b"\x4d\x3c\xb2\xa1"),
-    b"\x0a\x0d\x0d\x0a",
-)
-_UTF_16 = (b"\xff\xfe", b"\xfe\xff")
-
-
-def _refuse_archive(source: Source, head: bytes) -> None:
-    """Refuse what may contain a trace, but not as its text."""
-    name = source.name
-    for place, magic, what in _ARCHIVES:
-        if head.startswith(magic, place):
-            raise BdpbenchError(
-                f"this is {what}, not a trace of ns-2", where=name, hint="give the files in it"
-            )
-    if head.startswith(b"\x1f\x8b"):
-        raise BdpbenchError(
-            "this is a gzip file in a gzip file",
-            where=name,
-            hint=f"gzip -dc {source.path} | ./bdpbench analyze -",
-        )
-    if head.startswith(_CAPTURES):
-        raise BdpbenchError(
-            "this is a packet capture (pcap), as tcpdump and ns-3 write it, not a trace of ns-2",
-            where=name,
-            hint="tshark and tcptrace measure captures",
-        )
-    if head.startswith(_UTF_16):
-        raise BdpbenchError(
-            "this is text in UTF-16, in which Windows PowerShell writes what it redirects",
-            where=name,
-            hint=f"iconv -f UTF-16 -t UTF-8 {source.path} | ./bdpbench analyze -",
-        )
+"""What may contain a trace, but not as its text: the bytes at a place, message and hint."""
 
 
 def _refuse(name: str, number: int, text: str, *, other_lines: bool) -> None:

@@ -7,14 +7,14 @@ line into nulls.
 
 from __future__ import annotations
 
-import functools
 import math
 import re
 import types
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import polars as pl
 
@@ -158,6 +158,7 @@ def output_format_of(table: str, *, where: str) -> OutputFormat:
 _LINE = "_line"
 _LINE_TEXT = "_text"
 _SHOWN = 80
+_LINES: dict[str, Any] = {"encoding": "utf-8", "errors": "replace", "newline": "\n"}
 _DAMAGED = "the file is damaged, or another program wrote it: simulate the run again"
 
 
@@ -215,38 +216,46 @@ def read_output(
         return read_facts(path).lazy()
     if form.may_be_empty and path.is_file() and path.stat().st_size == 0:
         return pl.LazyFrame(schema=dict(form.fields)).with_columns(key).select(form.columns)
-    if names or table == "recorded":
-        wide = _read_lines(path, _with_variables(path, names))
-        return _of_variables(wide, names, table).with_columns(key).select(form.columns)
-    return _read_lines(path, form).with_columns(key).select(form.columns)
-
-
-def _with_variables(path: Path, names: Sequence[str]) -> OutputFormat:
-    """The format of a cwnd file with these further variables."""
-    if not names:
+    if table == "recorded" and not names:
         raise BdpbenchError("table recorded has no names of variables", where=str(path))
-    fields = {**OUTPUT_FORMATS["cwnd"].fields, **dict.fromkeys(names, pl.Float64())}
-    return OutputFormat("cwnd", 0, fields, signed=tuple(names))
-
-
-def _of_variables(wide: pl.LazyFrame, names: Sequence[str], table: str) -> pl.LazyFrame:
-    if table != "recorded":
-        return wide
-    long = wide.unpivot(names, index="time_s", variable_name="name", value_name="value")
-    return long.sort("time_s", maintain_order=True)
+    if names:
+        fields = {**OUTPUT_FORMATS["cwnd"].fields, **dict.fromkeys(names, pl.Float64())}
+        wide = _read_lines(path, OutputFormat("cwnd", 0, fields, signed=tuple(names)))
+        long = wide.unpivot(names, index="time_s", variable_name="name", value_name="value")
+        rows = long.sort("time_s", maintain_order=True) if table == "recorded" else wide
+    else:
+        rows = _read_lines(path, form)
+    return rows.with_columns(key).select(form.columns)
 
 
 def _read_lines(path: Path, form: OutputFormat) -> pl.LazyFrame:
-    """The fields of a file, with each line checked."""
-    small = read_small(path, form)
-    if small is not None:
-        return small.lazy()
+    """The fields of a file, with each line checked.
+
+    Raises:
+        BdpbenchError: for the first line that does not match the format.
+    """
     field_count = _checked_field_count(path, form)
-    parsed = _parse(path, form, field_count)
-    if not form.streamed:
-        parsed = _utf8_checked(path, parsed).lazy()
-    _check_lines(path, form, field_count, parsed)
-    return parsed.select(list(form.fields))
+    before = (pl.col(name).shift(1).alias(f"_before_{name}") for name in form.rises)
+    faulty = pl.any_horizontal(pl.col("_surplus"), *(fault for fault, *_ in _faults(form)))
+    parsed = _parse(path, form, field_count).with_columns(before).with_columns(_faulty=faulty)
+    try:
+        found = parsed if form.streamed else parsed.collect().lazy()
+        first = found.filter("_faulty").head(1).collect()
+    except pl.exceptions.ComputeError:  # it names no line
+        raise _undecodable(path) from None
+    if not first.is_empty():
+        finding = _diagnose(form, field_count, first)
+        raise _line_error(path, first[_LINE].item(), first[_LINE_TEXT].item(), finding)
+    return found.select(list(form.fields))
+
+
+def _undecodable(path: Path) -> BdpbenchError:
+    """The error about the first line that is not text."""
+    with path.open(**_LINES) as stream:
+        number, line = next(
+            each for each in enumerate(stream, 1) if "\N{REPLACEMENT CHARACTER}" in each[1]
+        )
+    return _line_error(path, number, line, "the line is not text")
 
 
 def _key_columns(
@@ -268,41 +277,26 @@ def _checked_field_count(path: Path, form: OutputFormat) -> int:
 
     An invalid number of fields in the first line is reported later, by the check of the lines.
     """
+    expected = _fields_text(form, len(form.fields))
     try:
         with path.open("rb") as stream:
             first = stream.readline()
             if first:
                 stream.seek(-1, 2)
-            last_byte = stream.read(1)
+            is_whole = stream.read(1) == b"\n"
     except OSError as error:
-        reason = error.strerror or "cannot be read"
-        raise BdpbenchError(
-            f"{reason}: expected an output of ns-2 for table {form.table}", where=str(path)
-        ) from None
+        said = f"{error.strerror}: expected an output of ns-2 for table {form.table}"
+        raise BdpbenchError(said, where=str(path)) from None
     if not first:
-        raise BdpbenchError(
-            f"the file is empty: expected lines of {_fields_text(form, len(form.fields))}",
-            where=str(path),
-            hint=_DAMAGED,
-        )
-    if last_byte != b"\n":
-        raise _cut_line_error(path, form)
+        said = f"the file is empty: expected lines of {expected}"
+        raise BdpbenchError(said, where=str(path), hint=_DAMAGED)
+    if not is_whole:
+        with path.open(**_LINES) as lines:
+            number, text = deque(enumerate(lines, 1), maxlen=1).pop()
+        said = f"the last line was cut off: expected {expected} and the end of the line"
+        raise _line_error(path, number, text, said)
     count = len(first.split())
     return count if count in form.field_counts else len(form.fields)
-
-
-def _cut_line_error(path: Path, form: OutputFormat) -> BdpbenchError:
-    number, text = 0, b""
-    with path.open("rb") as stream:
-        for line in stream:
-            number, text = number + 1, line
-    return _line_error(
-        path,
-        number,
-        text.decode(errors="replace"),
-        f"the last line was cut off: expected {_fields_text(form, len(form.fields))} "
-        "and the end of the line",
-    )
 
 
 def _parse(path: Path, form: OutputFormat, field_count: int) -> pl.LazyFrame:
@@ -337,41 +331,6 @@ def _parse(path: Path, form: OutputFormat, field_count: int) -> pl.LazyFrame:
             _surplus=pl.col("_surplus").is_not_null(),
         )
     )
-
-
-def _utf8_checked(path: Path, parsed: pl.LazyFrame) -> pl.DataFrame:
-    """The collected frame; the error names a line that is not text, which polars does not do."""
-    try:
-        return parsed.collect()
-    except pl.exceptions.ComputeError:
-        error = _first_undecodable(path)
-        if error is None:
-            raise
-        raise error from None
-
-
-def _first_undecodable(path: Path) -> BdpbenchError | None:
-    with path.open("rb") as stream:
-        for number, line in enumerate(stream, start=1):
-            try:
-                line.decode()
-            except UnicodeDecodeError:
-                text = line.decode(errors="replace")
-                return _line_error(path, number, text, "the line is not text")
-    return None
-
-
-def _check_lines(path: Path, form: OutputFormat, field_count: int, parsed: pl.LazyFrame) -> None:
-    """Raise an error for the first line that does not match the format."""
-    before = {name: pl.col(name).shift(1) for name in form.rises}
-    faulty = pl.any_horizontal(pl.col("_surplus"), *(fault for fault, *_ in _faults(form)))
-    suspect = parsed.with_columns(before[name].alias(f"_before_{name}") for name in before).filter(
-        faulty
-    )
-    first = _utf8_checked(path, suspect.head(1))
-    if not first.is_empty():
-        finding = _diagnose(form, field_count, first)
-        raise _line_error(path, first[_LINE].item(), first[_LINE_TEXT].item(), finding)
 
 
 def _faults(form: OutputFormat) -> Iterator[tuple[pl.Expr, str, str]]:
@@ -452,90 +411,25 @@ def read_facts(path: Path) -> pl.DataFrame:
         BdpbenchError: for a missing file, a file that is not text, a fact that occurs twice, or a
             number that is not finite.
     """
+    try:
+        lines = utf8_text(path).splitlines()
+    except OSError as error:
+        said = f"{error.strerror}: expected a script's report"
+        raise BdpbenchError(said, where=str(path)) from None
     facts: dict[tuple[str, str], tuple[float, str]] = {}
-    for number, line in enumerate(_lines_of(path), start=1):
-        found = _fact_of(line)
-        if found is None:
+    for number, line in enumerate(lines, start=1):
+        found = _FACT.fullmatch(line)
+        try:
+            value = float(found["value"]) if found else None
+        except ValueError:
+            value = None
+        if found is None or value is None:
             continue
-        subject, name, value, unit = found
-        where = f"{path}:{number}"
+        subject, name, where = found["subject"].replace(".", ":"), found["name"], f"{path}:{number}"
         if (subject, name) in facts:
             raise BdpbenchError(f"the fact {name} of {subject} stands here again", where=where)
         if not math.isfinite(value):
             raise BdpbenchError(f"{name} of {subject}: expected a finite number", where=where)
-        facts[subject, name] = (value, unit)
+        facts[subject, name] = (value, found["unit"] or "")
     rows = [(*key, *fact) for key, fact in facts.items()]
     return pl.DataFrame(rows, schema=_FACTS_SCHEMA, orient="row")
-
-
-def _lines_of(path: Path) -> list[str]:
-    try:
-        return utf8_text(path).splitlines()
-    except OSError as error:
-        reason = error.strerror or "cannot be read"
-        raise BdpbenchError(f"{reason}: expected a script's report", where=str(path)) from None
-
-
-def _fact_of(line: str) -> tuple[str, str, float, str] | None:
-    """Subject, name, value and unit; None for a remark."""
-    found = _FACT.fullmatch(line)
-    if found is None:
-        return None
-    try:
-        value = float(found["value"])
-    except ValueError:
-        return None
-    return found["subject"].replace(".", ":"), found["name"], value, found["unit"] or ""
-
-
-# ---- Small, ordinary files, read without a query of polars for each ----
-# A run of a second writes files of some twenty lines, and thousands of such runs are read. Only
-# files that are certainly valid are read here.
-
-MOST_BYTES = 64 * 2**10
-"""Largest size, bytes: for a larger file a query takes less time."""
-
-_NUMBERS: Mapping[pl.DataType, bytes] = {
-    pl.Float64(): rb"\d+(?:\.\d+)?(?:[eE][+-]?\d+)?",
-    pl.Int32(): rb"\d{1,9}",
-    pl.Int64(): rb"\d{1,18}",
-}
-
-
-def read_small(path: Path, form: OutputFormat) -> pl.DataFrame | None:
-    """The fields of a small file of plain numbers; None if ``reader`` has to read it."""
-    pattern = _pattern(form.table)
-    if pattern is None or form != OUTPUT_FORMATS[form.table]:
-        return None
-    try:
-        with path.open("rb") as stream:
-            content = stream.read(MOST_BYTES + 1)
-    except OSError:
-        return None
-    if len(content) > MOST_BYTES or pattern.fullmatch(content) is None:
-        return None
-    words, count = content.decode("ascii").split(), len(form.fields)
-    columns = {
-        name: _values(words[index::count], dtype)
-        for index, (name, dtype) in enumerate(form.fields.items())
-    }
-    finite = all(map(math.isfinite, (value for values in columns.values() for value in values)))
-    rising = all(columns[name] == sorted(columns[name]) for name in form.rises)
-    return pl.DataFrame(columns, schema=dict(form.fields)) if finite and rising else None
-
-
-@functools.cache
-def _pattern(table: str) -> re.Pattern[bytes] | None:
-    """A pattern for a whole file of numbers, non-negative where required; None for other tables."""
-    form = OUTPUT_FORMATS[table]
-    if form.streamed or form.span or any(each not in _NUMBERS for each in form.fields.values()):
-        return None
-    fields = [
-        _NUMBERS[dtype] if form.counts and name not in form.signed else b"-?" + _NUMBERS[dtype]
-        for name, dtype in form.fields.items()
-    ]
-    return re.compile(rb"(?:" + rb"[ \t]".join(fields) + rb"[ \t]?\n)+")
-
-
-def _values(words: Sequence[str], dtype: pl.DataType) -> Sequence[float]:
-    return list(map(float if dtype.is_float() else int, words))

@@ -12,12 +12,17 @@ from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from bdpbench.errors import BdpbenchError
 
+if sys.version_info >= (3, 14):
+    from compression.zstd import ZstdError, ZstdFile
+else:
+    from backports.zstd import ZstdError, ZstdFile
+
 STANDARD_INPUT = "-"
-CHUNK_BYTES = 1 << 20
+CHUNK_BYTES = 2 << 20
 """Size of a chunk, bytes: large compared with the cost of a batch, small compared with memory."""
 
 LONGEST_LINE = 4 << 20
@@ -28,8 +33,7 @@ PADDING = 16
 
 _HEAD_BYTES = 1 << 16
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
-_MAGIC_BYTES = 4
-_UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError)
+_UNREADABLE = (OSError, EOFError, zlib.error, lzma.LZMAError, ZstdError)
 
 
 class _Stream(Protocol):
@@ -70,6 +74,7 @@ class Source:
     path: str
     _head: bytes = b""
     _stream: _Stream | None = field(default=None, repr=False)
+    _file: io.BufferedReader | None = field(default=None, repr=False)
     _used: bool = False
 
     @property
@@ -92,11 +97,11 @@ class Source:
                     break
                 self._head += more
         except BdpbenchError:
-            stream.close()
+            self._close(stream)
             raise
         self._head = self._head.removeprefix(_BYTE_ORDER_MARK)
         if self.is_regular:
-            stream.close()  # it is opened again for reading
+            self._close(stream)  # it is opened again for reading
         else:
             self._stream = stream
         return self._head
@@ -112,8 +117,7 @@ class Source:
         try:
             yield from _cut_into_chunks(self, stream, head)
         finally:
-            stream.close()
-            self._stream = None
+            self._close(stream)
 
     def _rewound(self) -> tuple[_Stream, bytes]:
         """The stream of the source, and what has already been read of it."""
@@ -133,76 +137,27 @@ class Source:
     def _open(self) -> _Stream:
         file = 0 if self.path == STANDARD_INPUT else self.path
         try:
-            raw = open(file, "rb", buffering=0, closefd=file != 0)  # noqa: SIM115 - the caller closes
-            magic = _read_exactly(raw, _MAGIC_BYTES)
+            self._file = open(file, "rb", closefd=file != 0)  # noqa: SIM115 - the caller closes
+            return _decompressed(self._file)
         except OSError as error:
             raise _unreadable(self.name, error) from None
-        return _decompressed(_Prefixed(magic, raw), magic)
+
+    def _close(self, stream: _Stream) -> None:
+        stream.close()
+        if self._file is not None:
+            self._file.close()
+        self._stream = None
 
 
-class _Prefixed(io.RawIOBase):
-    """A stream with bytes put back in front of it."""
-
-    def __init__(self, prefix: bytes, stream: _Stream) -> None:
-        self._prefix = prefix
-        self._stream = stream
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int | None:
-        if not self._prefix:
-            return self._stream.readinto(buffer)
-        taken = self._prefix[: len(buffer)]
-        memoryview(buffer)[: len(taken)] = taken
-        self._prefix = self._prefix[len(taken) :]
-        return len(taken)
-
-    def close(self) -> None:
-        if not self.closed:
-            self._stream.close()
-        super().close()
-
-
-class _Unpacked:
-    """A decoder of Python's library, which is closed together with its file."""
-
-    def __init__(
-        self, decoder: io.BufferedIOBase, packed: _Stream, damage: type[Exception] = EOFError
-    ) -> None:
-        self._decoder = decoder
-        self._packed = packed
-        self._damage = damage
-
-    def readinto(self, buffer: memoryview, /) -> int:
-        try:
-            return self._decoder.readinto(buffer)
-        except self._damage as error:
-            raise EOFError(str(error)) from None
-
-    def close(self) -> None:
-        self._decoder.close()
-        self._packed.close()
-
-
-def _decompressed(stream: _Prefixed, magic: bytes) -> _Stream:
+def _decompressed(file: io.BufferedReader) -> _Stream:
+    magic = file.peek()
     if magic.startswith(b"\x1f\x8b"):
-        return _Unpacked(gzip.GzipFile(fileobj=io.BufferedReader(stream)), stream)
+        return gzip.GzipFile(fileobj=file)
     if magic.startswith(b"BZh"):
-        return _Unpacked(bz2.BZ2File(io.BufferedReader(stream)), stream)
-    if magic == b"\xfd7zX":
-        return _Unpacked(lzma.LZMAFile(io.BufferedReader(stream)), stream)
-    if magic == b"\x28\xb5\x2f\xfd":
-        return _unpacked_zstd(stream)
-    return stream
-
-
-def _unpacked_zstd(stream: _Prefixed) -> _Unpacked:
-    if sys.version_info >= (3, 14):
-        from compression.zstd import ZstdError, ZstdFile
-    else:
-        from backports.zstd import ZstdError, ZstdFile
-    return _Unpacked(ZstdFile(io.BufferedReader(stream)), stream, ZstdError)
+        return bz2.BZ2File(file)
+    if magic.startswith(b"\xfd7zX"):
+        return lzma.LZMAFile(file)
+    return ZstdFile(file) if magic.startswith(b"\x28\xb5\x2f\xfd") else file
 
 
 def _cut_into_chunks(source: Source, stream: _Stream, rest: bytes) -> Iterator[Chunk]:
@@ -257,23 +212,11 @@ def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[i
 
 
 def _read(stream: _Stream, size: int, name: str) -> bytes:
+    buffer = bytearray(size)
     try:
-        return _read_some(stream, size)
+        return bytes(buffer[: stream.readinto(memoryview(buffer)) or 0])
     except _UNREADABLE as error:
         raise _unreadable(name, error) from None
-
-
-def _read_some(stream: _Stream, size: int) -> bytes:
-    buffer = bytearray(size)
-    return bytes(buffer[: stream.readinto(memoryview(buffer)) or 0])
-
-
-def _read_exactly(stream: _Stream, size: int) -> bytes:
-    """Read ``size`` bytes, fewer only at the end."""
-    text = b""
-    while len(text) < size and (more := _read_some(stream, size - len(text))):
-        text += more
-    return text
 
 
 def _unreadable(name: str, error: Exception) -> BdpbenchError:

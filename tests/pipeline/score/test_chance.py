@@ -98,7 +98,11 @@ def _judged(
         ({**SWEEP, "direction": "increasing"}, True, 4 / 99),
         ({**SWEEP, "direction": "decreasing"}, False, -7 / 95),
         ({**SWEEP, "direction": "decreasing", "margin": 8}, False, -11 / 99),
-        ({"kind": "ranking", "items": [RENO, HS, HS_200], "order": "ascending"}, True, 7 / 95),
+        (
+            {"kind": "ordered_groups", "groups": [[RENO], [HS], [HS_200]], "order": "ascending"},
+            True,
+            7 / 95,
+        ),
         (
             {"kind": "ordered_groups", "groups": [[HS_200, HS], [RENO]], "order": "descending"},
             True,

@@ -179,7 +179,8 @@ def test_a_definition_is_chosen_on_what_there_is(
     assert (caught.value.message, caught.value.hint) == (said, hint)
     assert caught.value.where == f"{tmp_path / 'published.csv'}:2"
     (tmp_path / "published.csv").unlink()
-    claim = f"  chosen_on: [{chosen_on}]\n  kind: never_reaches\n  value: {{metric: max_cwnd}}\n"
+    never = "  kind: within\n  lower: null\n  upper: null\n  value: {metric: max_cwnd}\n"
+    claim = f"  chosen_on: [{chosen_on}]\n{never}"
     (tmp_path / "claims.yaml").write_text(CLAIM.replace("stated", "chosen on") + claim)
     with pytest.raises(BdpbenchError, match=r"claims\.yaml:5: 0\.chosen_on: c: no number or sta"):
         check()
@@ -188,7 +189,7 @@ def test_a_definition_is_chosen_on_what_there_is(
 @pytest.mark.parametrize(
     "claim",
     [
-        "  kind: never_reaches\n  value: {scenario: one, metric: max_cwnd, "
+        "  kind: within\n  lower: null\n  upper: null\n  value: {scenario: one, metric: max_cwnd, "
         "select: {protocol: HS, buffer_pkts: 40}}\n",
         f"{SWEEP}  select: {{protocol: HS}}\n  along: buffer_pkts\n",
     ],
@@ -207,9 +208,9 @@ def test_claims_that_runs_can_decide_are_taken(check: Check, claim: str) -> None
             "max_cwnd fits 2 results of tier quick",
         ),
         (
-            "  kind: ranking\n  order: ascending\n  items:\n"
-            "  - {scenario: one, select: {protocol: HS, buffer_pkts: 40}, metric: max_cwnd}\n"
-            "  - {scenario: one, select: {protocol: HS, buffer_pkts: 50}, metric: max_cwnd}\n",
+            "  kind: ordered_groups\n  order: ascending\n  groups:\n"
+            "  - [{scenario: one, select: {protocol: HS, buffer_pkts: 40}, metric: max_cwnd}]\n"
+            "  - [{scenario: one, select: {protocol: HS, buffer_pkts: 50}, metric: max_cwnd}]\n",
             9,
             "no run of one has buffer_pkts=50",
         ),

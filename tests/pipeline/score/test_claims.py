@@ -31,6 +31,7 @@ SWEEP = {
     "along": "buffer_pkts",
     "direction": "increasing",
 }
+NEVER = {"kind": "within", "lower": None, "upper": None}
 EACH_BUFFER = {
     "kind": "for_each",
     "values": {"buffer_pkts": [40, 200, 500, 600]},
@@ -77,7 +78,10 @@ def test_a_claim_carries_its_text_and_its_evidence(
 ) -> None:
     reno = {**HS40, "select": {"protocol": "Reno"}}
     claim = _scored(
-        tmp_path, plan, metrics, {"kind": "ranking", "items": [reno, HS40], "order": "ascending"}
+        tmp_path,
+        plan,
+        metrics,
+        {"kind": "ordered_groups", "groups": [[reno], [HS40]], "order": "ascending"},
     )
     assert claim["evidence"] == [
         {"label": "utilization, d", "value": 50.0, "unit": "%", "run_id": "d"},
@@ -93,17 +97,19 @@ def test_a_claim_carries_its_text_and_its_evidence(
     ("condition", "said"),
     [
         ({"kind": "compared"}, "compared"),
+        ({"kind": "ranking", "items": [HS40]}, "ordered_groups"),
+        ({"kind": "within", "value": HS40, "lower": 1, "upper": None}, "numbers, or both null"),
         ({"kind": "ordered_groups", "groups": [[HS40], []], "order": "ascending"}, "groups"),
         ({"kind": "spread", "items": [HS40], "op": "<", "limit": 45}, "items"),
         ({"kind": "within", "value": HS40, "lower": 1, "uper": 2}, "uper: unknown key"),
         ({"kind": "within", "value": HS40, "lower": 2, "upper": 1}, r"no value is within \[2, 1"),
-        ({"kind": "never_reaches", "value": {**HS40, "metric": "utilisation"}}, "'utilization'"),
+        ({**NEVER, "value": {**HS40, "metric": "utilisation"}}, "'utilization'"),
         ({**EACH_BUFFER, "values": {"scenario": ["one"]}}, "every selector has its own scenario"),
         ({**EACH_BUFFER, "values": {"protocol": ["HS"]}}, "every selector has its own protocol"),
         ({"kind": "compare", "left": HS40, "op": "<", "right": 1, "margin": -1}, "margin"),
         ({"kind": "compare", "left": 2, "op": "<", "right": 1}, "no run can prove them wrong"),
-        ({"kind": "never_reaches", "value": HS40, "found": "chosen"}, r"c: unknown word 'chosen'"),
-        ({"kind": "never_reaches", "value": HS40, "chosen_on": ["c"]}, "chosen_on: c: is given"),
+        ({**NEVER, "value": HS40, "found": "chosen"}, r"c: unknown word 'chosen'"),
+        ({**NEVER, "value": HS40, "chosen_on": ["c"]}, "chosen_on: c: is given"),
     ],
 )
 def test_a_slip_names_the_file(tmp_path: Path, condition: dict[str, Any], said: str) -> None:
@@ -114,7 +120,10 @@ def test_a_slip_names_the_file(tmp_path: Path, condition: dict[str, Any], said: 
 
 def test_a_claim_appears_once_and_says_how_it_was_found(tmp_path: Path) -> None:
     path = tmp_path / "claims.yaml"
-    text = "- {id: c, where: w, statement: s, kind: never_reaches, value: {metric: utilization}"
+    text = (
+        "- {id: c, where: w, statement: s, kind: within, lower: null, upper: null, "
+        "value: {metric: utilization}"
+    )
     path.write_text(f"{text}}}\n")
     with pytest.raises(BdpbenchError, match=r"claims\.yaml:1: 0: the key found is missing"):
         load_claims(path, METRICS)

@@ -67,6 +67,11 @@ def mbps_of(size: Number, per_s: Number) -> Number:
     return _MBIT * size * per_s
 
 
+def _count(did: str) -> Callable[[], pl.Expr]:
+    """Packets that something did, such as sent."""
+    return functools.partial(_number, f"{did}_pkts")
+
+
 def _rate(of_bytes: str | pl.Expr) -> pl.Expr:
     """Bytes in the window as Mbit/s."""
     size = pl.col(of_bytes) if isinstance(of_bytes, str) else of_bytes
@@ -171,6 +176,17 @@ def _define(
 _flow, _receiver, _link, _node, _drops, _type, _run = (
     functools.partial(_define, subject) for subject in _SUBJECTS
 )
+_OF_NODES = {
+    "sent": "sent in the window: s lines of a wireless node; on wires + lines at links of the node "
+    "that is the packet's source.",
+    "received": "received in the window: r lines of a wireless node; on wires packets received at "
+    "their destination, and copies of packets to a group.",
+    "forwarded": "sent on in the window: f lines of a wireless node; on wires + lines at links of "
+    "a node that is not the packet's source.",
+    "dropped": "dropped in the window: D or d lines of a wireless node; on wires d and e lines at "
+    "links that begin at it. A packet can be dropped more than once, and be delivered all the "
+    "same.",
+}
 _ALL = (
     _flow("throughput", "Mbit/s", _RATES, lambda: _rate("received_bytes"), heading="Mbit/s")(
         "Bytes of the flow received in the window, headers and retransmissions included, over the "
@@ -459,30 +475,11 @@ _ALL = (
     _link(
         "max_queueing_delay", "ms", _QUEUEING, lambda: _MS * pl.col("wait_max_s"), heading="max ms"
     )("Largest time from a packet's + to its - line, of packets that left in the window."),
-    _node("node_sent", "packets", _TRACE_CC, lambda: _number("sent_pkts"), heading="sent")(
-        "Packets that the layer of the node sent in the window: s lines of a wireless node; on "
-        "wires + lines at links of the node that is the packet's source."
-    ),
-    _node(
-        "node_received", "packets", _TRACE_CC, lambda: _number("received_pkts"), heading="received"
-    )(
-        "Packets that the layer of the node received in the window: r lines of a wireless node; on "
-        "wires packets received at their destination, and copies of packets to a group."
-    ),
-    _node(
-        "node_forwarded",
-        "packets",
-        _TRACE_CC,
-        lambda: _number("forwarded_pkts"),
-        heading="forwarded",
-    )(
-        "Packets that the layer of the node sent on in the window: f lines of a wireless node; on "
-        "wires + lines at links of a node that is not the packet's source."
-    ),
-    _node("node_dropped", "packets", _TRACE_CC, lambda: _number("dropped_pkts"), heading="dropped")(
-        "Packets that the layer of the node dropped in the window: D or d lines of a wireless "
-        "node; on wires d and e lines at links that begin at it. A packet can be dropped more than "
-        "once, and be delivered all the same."
+    *(
+        _node(f"node_{did}", "packets", _TRACE_CC, _count(did), heading=did)(
+            f"Packets that the layer of the node {text}"
+        )
+        for did, text in _OF_NODES.items()
     ),
     _drops("node_drops", "packets", "ns-2, trace/cmu-trace.h")(
         "node_dropped of one layer for one reason, as the trace names both."
@@ -505,23 +502,19 @@ _ALL = (
         "Time of the first line in the window that tells that the node has no energy left; no "
         "value for a node that has some."
     ),
-    _type("type_sent", "packets", _TRACE_CC, lambda: _number("sent_pkts"), heading="sent")(
+    _type("type_sent", "packets", _TRACE_CC, _count("sent"), heading="sent")(
         f"Packets of the type sent in the window: {_AT_ENDS}."
     ),
-    _type(
-        "type_received", "packets", _TRACE_CC, lambda: _number("received_pkts"), heading="received"
-    )(f"Packets of the type received in the window: {_AT_ENDS}."),
+    _type("type_received", "packets", _TRACE_CC, _count("received"), heading="received")(
+        f"Packets of the type received in the window: {_AT_ENDS}."
+    ),
     _type("type_received_bytes", "bytes", _TRACE_CC, lambda: _number("received_bytes"))(
         "Bytes of the packets that type_received counts, with all headers that the trace counts."
     ),
-    _type(
-        "type_forwarded",
-        "packets",
-        _TRACE_CC,
-        lambda: _number("forwarded_pkts"),
-        heading="forwarded",
-    )("Packets of the type that the layer of wireless nodes sent on in the window (f lines)."),
-    _type("type_dropped", "packets", _TRACE_CC, lambda: _number("dropped_pkts"), heading="dropped")(
+    _type("type_forwarded", "packets", _TRACE_CC, _count("forwarded"), heading="forwarded")(
+        "Packets of the type that the layer of wireless nodes sent on in the window (f lines)."
+    ),
+    _type("type_dropped", "packets", _TRACE_CC, _count("dropped"), heading="dropped")(
         "Drops of packets of the type in the window, anywhere or by the layer; one packet can be "
         "dropped more than once, and be delivered all the same."
     ),

@@ -15,7 +15,7 @@ from typing import Any
 from bdpbench.compiled import load_library
 from bdpbench.later import Schema, pl
 from bdpbench.metrics.packets.rows import COLUMNS, ENDS, KINDS, LAYERS, UNKNOWN, numbers_of
-from bdpbench.metrics.packets.streams import MEMBERS, Stream, named
+from bdpbench.metrics.packets.streams import MEMBERS, named
 
 _SOURCE = Path(__file__).with_name("packets.c")
 _I32, _I64, _F64, _FLAG = "Int32", "Int64", "Float64", "Boolean"
@@ -106,7 +106,7 @@ class Found:
     """The sums of a trace; streams, links and causes are numbered from 0.
 
     Attributes:
-        named: who the streams are, in the order in which they are shown.
+        named: who the streams are, see ``streams.named``.
         streams, links: the streams and links that were seen, and their numbers: stream, link.
         entered, losses, receivers, nodes, energy, open: the other tables, with words in the place
             of codes; null where nothing is known. ``open``: packets that have not come to an end.
@@ -119,7 +119,7 @@ class Found:
         forgotten: packets whose end did not come in time.
     """
 
-    named: Sequence[Stream]
+    named: pl.DataFrame
     streams: pl.DataFrame
     links: pl.DataFrame
     entered: pl.DataFrame
@@ -235,7 +235,7 @@ class Meter:
         _check(self._library.bdpbench_finish_meter(self._meter))
         return self.state
 
-    def _named(self, types: Mapping[int, str | None]) -> list[Stream]:
+    def _named(self, types: Mapping[int, str | None]) -> pl.DataFrame:
         """Who the streams are, in the order in which they are shown."""
         links = list(self._rows("links", ("from_node", "to_node")))
         entered = {link for (link,) in self._rows("entered", ("link",))}

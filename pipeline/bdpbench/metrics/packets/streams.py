@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from bdpbench.later import Schema, pl
 from bdpbench.metrics.packets.rows import ENDS, UNKNOWN
 from bdpbench.units import addresses_of
 
@@ -20,35 +20,13 @@ MEMBERS = (
 _KINDS = ("data", "acks", "control")
 
 
-@dataclass(frozen=True, slots=True)
-class Stream:
-    """A stream whose packets are known.
-
-    Attributes:
-        stream: its number.
-        subject: flow:1, or with its ends if several streams of a kind share a flow id; acks:1 for
-            ACKs, control:1 for packets without numbers.
-        kind: data, acks or control.
-        type: type of its first packet.
-        flow: its flow id, or None.
-        started_s: time of its first packet at its source, s, or None.
-        source_is_traced, receiver_is_traced: whether the trace has lines of its ends, so that what
-            they do not tell did not happen.
-    """
-
-    stream: int
-    subject: str
-    kind: str
-    type: str
-    flow: int | None
-    started_s: float | None
-    source_is_traced: bool
-    receiver_is_traced: bool
-
-    @property
-    def is_data(self) -> bool:
-        """Whether it is a data flow."""
-        return self.kind == "data"
+_SCHEMA = Schema(
+    {
+        "stream": "Int64",
+        "subject kind type": "String",
+        "source_is_traced receiver_is_traced": "Boolean",
+    }
+)
 
 
 def named(
@@ -58,7 +36,7 @@ def named(
     ends: Container[int],
     *,
     has_agents: bool,
-) -> list[Stream]:
+) -> pl.DataFrame:
     """Streams in the order in which they are shown: data first, by flow id and start.
 
     Args:
@@ -69,6 +47,13 @@ def named(
         ends: nodes at which they end.
         has_agents: whether agents are traced. If so, all of them are: a flow without a line of its
             receiver has starved.
+
+    Returns:
+        stream (i64, its number), subject (str: flow:1, or with its ends if several streams of a
+        kind share a flow id; acks:1 for ACKs, control:1 for packets without numbers), kind (str:
+        data, acks or control), type (str, of its first packet), source_is_traced,
+        receiver_is_traced (bool: whether the trace has lines of its ends, so that what they do not
+        tell did not happen).
     """
     known = [(number, *_carried(row, types), row) for number, row in enumerate(rows)]
     known = sorted((each for each in known if each[1] is not None), key=_place)
@@ -86,19 +71,10 @@ def named(
         )
         if flow is not None:
             name = f"{flow}/{name}" if shared[kind, row[0]] > 1 else str(flow)
-        found.append(
-            Stream(
-                stream=number,
-                subject=f"{'flow' if kind == 'data' else kind}:{name}",
-                kind=kind,
-                type=packets or "",
-                flow=flow,
-                started_s=row[-1],
-                source_is_traced=has_agents or src_node in starts,
-                receiver_is_traced=has_agents or dst_node in ends,
-            )
-        )
-    return found
+        subject = f"{'flow' if kind == 'data' else kind}:{name}"
+        traced = (has_agents or src_node in starts, has_agents or dst_node in ends)
+        found.append((number, subject, kind, packets or "", *traced))
+    return pl.DataFrame(found, schema=dict(_SCHEMA), orient="row")
 
 
 def _carried(row: Sequence[Any], types: Mapping[int, str | None]) -> tuple[str | None, str]:

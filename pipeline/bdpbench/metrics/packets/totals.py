@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from bdpbench.later import pl
@@ -16,16 +16,12 @@ from bdpbench.metrics.packets.rows import (
     goes_to_group,
     number_of_bin,
 )
-from bdpbench.metrics.packets.streams import Stream
 
 FLOW_COUNTS = (
     *("sent_pkts", "sent_bytes", "retransmitted_pkts", "retransmitted_bytes", "received_pkts"),
     *("received_bytes", "good_bytes", "dropped_pkts", "dropped_bytes", "delays", "rtts"),
 )
 """Counts of a flow that are sums over bins."""
-
-LOSSES = (*("lost_pkts", "vanished_pkts"),)
-"""Counts of packets that never arrived."""
 
 KEPT_FLOWS = (
     *("subject", "kind", *ENDS, "type"),
@@ -36,12 +32,10 @@ KEPT_FLOWS = (
 )
 """Columns of ``PacketSums.flows`` that are kept of a streamed trace."""
 
-PATHS = (*("route_links", "route_pkts", "hop_pkts", "hop_sum", "hop_max", "route_changes"),)
-"""Columns of the path of a flow."""
-
 FLOWS = (
-    *(*KEPT_FLOWS, *LOSSES, "delay_steps", "delay_step_sum_s"),
-    *("longest_gap_s", *PATHS),
+    *(*KEPT_FLOWS, "lost_pkts", "vanished_pkts", "delay_steps", "delay_step_sum_s"),
+    *("longest_gap_s", "route_links", "route_pkts", "hop_pkts", "hop_sum", "hop_max"),
+    "route_changes",
 )
 """Columns of ``PacketSums.flows``."""
 
@@ -52,10 +46,7 @@ KEPT_LINKS = (
 )
 """Columns of ``PacketSums.links`` that are kept of a streamed trace."""
 
-LINKS = (
-    *KEPT_LINKS,
-    *("shared",),
-)
+LINKS = (*KEPT_LINKS, "shared")
 """Columns of ``PacketSums.links``."""
 
 KEPT_FLOW_SERIES = (
@@ -66,6 +57,7 @@ KEPT_FLOW_SERIES = (
 
 
 _ON_A_LINK = "link"
+_FILLED = ("lost_pkts", "vanished_pkts", "route_links", "route_pkts")
 _AT_SOURCE = ("sent_pkts", "sent_bytes", "retransmitted_pkts", "retransmitted_bytes")
 _AT_RECEIVER = ("received_pkts", "received_bytes", "good_bytes")
 _LINK_COUNTS = (
@@ -181,20 +173,7 @@ class PacketSums:
 
     def all_tables(self) -> dict[str, pl.DataFrame]:
         """Name → frame, for everything that is known of a trace."""
-        return {
-            **self.tables(),
-            "flows": self.flows,
-            "links": self.links,
-            "flow_series": self.flow_series,
-            "loss_series": self.loss_series,
-            "receivers": self.receivers,
-            "nodes": self.nodes,
-            "types": self.types,
-            "node_drops": self.node_drops,
-            "energy": self.energy,
-            "node_series": self.node_series,
-            "alive_series": self.alive_series,
-        }
+        return {name: each for name, each in vars(self).items() if isinstance(each, pl.DataFrame)}
 
 
 @dataclass(frozen=True)
@@ -260,7 +239,7 @@ class Totals:
         put = entered.group_by("stream").agg(
             route_links=pl.len().cast(pl.Int64), route_pkts=pl.col("entered_pkts").sum()
         )
-        who = _frame_of(self.found.named).lazy()
+        who = self.found.named.lazy()
         for each in (self.found.streams, self._lost(), put):
             who = who.join(each.lazy(), on="stream", how="left", maintain_order="left")
         return _flow_totals(who, bins).collect()
@@ -591,20 +570,6 @@ def _joined(parts: Iterable[pl.DataFrame], subject: str) -> pl.DataFrame:
     return full.sort(subject, "bin")
 
 
-def _frame_of(named: Sequence[Stream]) -> pl.DataFrame:
-    """Who the streams are; the rest of a stream is in ``Found.streams``."""
-    schema = {
-        "stream": pl.Int64,
-        "subject": pl.String,
-        "kind": pl.String,
-        "type": pl.String,
-        "source_is_traced": pl.Boolean,
-        "receiver_is_traced": pl.Boolean,
-    }
-    rows = [tuple(getattr(each, name) for name in schema) for each in named]
-    return pl.DataFrame(rows, schema=schema, orient="row")
-
-
 def _flow_totals(who: pl.LazyFrame, bins: pl.DataFrame) -> pl.LazyFrame:
     sums = (
         bins.lazy()
@@ -617,7 +582,7 @@ def _flow_totals(who: pl.LazyFrame, bins: pl.DataFrame) -> pl.LazyFrame:
     sees_source = (pl.col("sent_pkts") > 0) | pl.col("source_is_traced")
     sees_receiver = (pl.col("received_pkts") > 0) | pl.col("receiver_is_traced")
     counted = who.join(sums, on="stream", how="left", maintain_order="left").with_columns(
-        pl.col(*FLOW_COUNTS, *LOSSES, "route_links", "route_pkts").fill_null(0)
+        pl.col(*FLOW_COUNTS, *_FILLED).fill_null(0)
     )
     slow_start = pl.when((pl.col("kind") == "data") & (pl.col("type") == "tcp"))
     return counted.with_columns(

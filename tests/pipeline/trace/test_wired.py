@@ -1,0 +1,89 @@
+"""Plain wired lines, which polars' reader of CSV reads, become the same as by their pattern."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+from tests.pipeline.trace.conftest import Traces
+from tests.random_examples import examples
+
+from bdpbench.trace.text_lines import parse_text, parse_wired
+
+GOOD = (
+    b"+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
+    b"- 1e-05 -1 1 ack 40 ---A--N 0 1.0.2.0 0.3 -1 21",
+    b"e 0.25 0 11 cbr 0 ------- -3 -1.2 4194304.1 7 99999999999",
+)
+HEADER = b" 33 0x1a 40 0"
+WORDS = (
+    *b"-1 +5 0005 2147483648 4294967296 99999999999999999999 -0 00000000000000000005 0x10".split(),
+    *b"1e5 1E5 -0.0 .5 5. nan inf 1e400 1e-400 1_0 1000000000000 999999999999.9 0.1e+2".split(),
+    *b"123456789.1234567890123456789 0.30000000000000004441 00.50 x e # null 7 1.-2 -1.2.3".split(),
+    *b"3.0.0.0 1.2.3.4.5 1024.0.0.1 1023.2047.2047.1 1.2048.0 0xffffffff 0x7fffffff 0xF 0x".split(),
+    *(b"", b'"', b'"a', b"\xff", b"\xc3\xbc", b"\0", b"\t1", b"1\r", b"1\x0b"),
+)
+OTHERS = (
+    b"",
+    b" ",
+    GOOD[0] + b" ",
+    b" " + GOOD[0],
+    GOOD[0][:-3],
+    b"v 0.2 eval {}",
+    GOOD[0] + HEADER,
+)
+
+
+def _same(lines: list[bytes]) -> bool:
+    """Whether polars read the lines; what it reads is compared with what the patterns read."""
+    fast = parse_wired(b"".join(line + b"\n" for line in lines))
+    if fast is None:
+        return False
+    slow = parse_text(lines, range(len(lines)), ())
+    assert (fast.forms, fast.bad, fast.curve) == (slow.forms, slow.bad, slow.curve)
+    assert_frame_equal(fast.times, slow.times, check_exact=True)
+    assert fast.frames.keys() == slow.frames.keys()
+    for table, frame in fast.frames.items():
+        assert_frame_equal(frame, slow.frames[table], check_exact=True)
+    return True
+
+
+@examples(60)
+@given(
+    st.booleans(),
+    st.integers(0, 2),
+    st.integers(0, 15),
+    st.sampled_from(WORDS) | st.binary(max_size=3).filter(lambda text: b"\n" not in text),
+    st.sampled_from(["put", "before", "without"]),
+)
+@example(header=True, line=2, place=13, word=b"0x7fffffff", what="put")
+@example(header=False, line=1, place=0, word=b"", what="without")
+def test_a_word_may_be_any(header: bool, line: int, place: int, word: bytes, what: str) -> None:
+    lines = [each + header * HEADER for each in GOOD]
+    words = lines[line].split(b" ")
+    words[place : place + (what != "before")] = [word] * (what != "without")
+    lines[line] = b" ".join(words)
+    _same(lines)
+
+
+@pytest.mark.parametrize("word", WORDS)
+def test_odd_words_stand_at_any_place(word: bytes) -> None:
+    for place in range(16):
+        words = (GOOD[0] + HEADER).split(b" ")
+        words[place] = word
+        _same([GOOD[1] + HEADER, b" ".join(words), GOOD[2] + HEADER])
+
+
+@pytest.mark.parametrize("line", OTHERS)
+def test_other_lines_are_left_to_the_patterns(line: bytes) -> None:
+    for lines in ([line, *GOOD], [GOOD[0], line, GOOD[1]], [*GOOD, line]):
+        assert not _same(lines)
+
+
+@pytest.mark.parametrize(
+    "arguments", [("wired",), ("wired", "tcphdr"), ("wired", "hierarchical")], ids=" ".join
+)
+def test_traces_of_ns2_are_read_by_polars(traces: Traces, arguments: tuple[str, ...]) -> None:
+    lines = (traces(*arguments) / "all.tr").read_bytes().splitlines()
+    assert _same([line for line in lines if line[:1] in b"+-rde"])

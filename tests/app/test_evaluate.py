@@ -111,7 +111,7 @@ def test_a_protocol_that_never_cuts_is_a_danger_to_others(evaluated: Path) -> No
     passes = {each.protocol: each.passes for each in answers}
     assert (passes["Bully"], passes["Plain"]) == (False, True)
     page = (evaluated / "results" / "evaluations" / "four" / "evaluation.html").read_text()
-    assert "(RFC 9743, section 5.2). It is a danger to others." in page
+    assert "which would keep it from deployment, as a danger to others." in page
 
 
 def test_a_protocol_that_never_grows_is_last(evaluated: Path) -> None:

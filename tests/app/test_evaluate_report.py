@@ -19,14 +19,12 @@ from bdpbench.app.evaluate.report import (
     WantedFiles,
     make_files,
     published_prints,
-    stored_series,
 )
 from bdpbench.app.stages import elsewhere_of
 from bdpbench.contracts.documents import json_of
 from bdpbench.contracts.evaluation import (
     CELLS_NAME,
     EVALUATION_NAME,
-    Evaluation,
     Judgement,
     read_evaluation,
     write_evaluation,
@@ -50,7 +48,7 @@ def folder(tmp_path: Path) -> Path:
 
 def _inputs(earlier: tuple[str, Judgement] | None = None) -> EvaluationInputs:
     judgement = made.judgement([FIGURE], [made.criterion("kind", "5.2.1", passes=True)])
-    return EvaluationInputs(judgement, lambda _: None, earlier)
+    return EvaluationInputs(judgement, earlier)
 
 
 def test_what_is_no_evaluation_is_refused(folder: Path) -> None:
@@ -128,24 +126,12 @@ def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:
         assert "Figure a (s)" in text  # the title of an axis
 
 
-def _of_sharma(*runs: str) -> Evaluation:
-    (study,) = made.evaluation().model_dump()["studies"]
-    past = study["parts"]["past"]
-    past["runs"] = [{**past["runs"][0], "run_id": each} for each in runs]
-    return made.evaluation(studies=[{**study, "key": "sharma2006"}])
-
-
-def test_published_runs_have_their_series_and_their_printed_numbers() -> None:
+def test_studies_have_their_printed_numbers() -> None:
     scorecard = read_scorecard(published_folder("sharma2006") / SCORECARD_NAME)
     number = next(each for each in scorecard["numbers"] if each["id"] == "t1-bic-time-90")
     (run_id,) = number["run_ids"]
-    evaluation = _of_sharma(run_id, "0" * 16)
-    series = stored_series(evaluation, [])
-    text = series(run_id)
-    assert text is not None
-    assert '"cwnd"' in text
-    assert series("0" * 16) is None
-    prints = published_prints(evaluation)
+    (study,) = made.evaluation().model_dump()["studies"]
+    prints = published_prints(made.evaluation(studies=[{**study, "key": "sharma2006"}]))
     # Table 1 of the thesis: BIC-TCP reaches 90 % of the BDP after 9.53 s.
     assert prints["sharma2006", run_id, "time_to_90pct_cwnd", "flow:0"] == 9.53
 

@@ -26,7 +26,7 @@ import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -38,14 +38,15 @@ import yaml  # type: ignore[import-untyped]
 from bdpbench.contracts.files import CONTROL_CHARACTER
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.scorecard import AtlasEntry
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
 from bdpbench.pages.matrices import load_matrices
 from bdpbench.pages.texts import load_page
 from bdpbench.score import Expectations, check_expectations, load_expectations
-from bdpbench.score.atlas import atlas_of
-from bdpbench.score.atlas_entries import Material, StudyPart, StudyRuns, part_of
+from bdpbench.score.atlas import ours_of
+from bdpbench.score.atlas_entries import Material, StudyRuns, entries_of
 from bdpbench.score.published import load_history, resolved
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_comparisons, load_declared
@@ -253,11 +254,11 @@ class Subject:
         """Its own expectations."""
         return load_expectations(self.study.folder, self.definitions)
 
-    def part(self, declared: Declared) -> StudyPart:
-        """Its part of the atlas."""
+    def part(self, declared: Declared) -> dict[str, AtlasEntry]:
+        """Its entries of the atlas."""
         member = declared.members[self.study.key]
         material = Material(member, self.expected, self.definitions, self._runs)
-        return part_of(material, [], declared)
+        return {each["key"]: each for each in entries_of(material, [])}
 
     def check(self, path: Path) -> Expectations:
         """Check the expectations in another folder as if they were the study's own."""
@@ -270,7 +271,7 @@ class Atlas:
     def __init__(self, subjects: Sequence[Subject]) -> None:
         atlas.read_study = functools.cache(atlas.read_study)  # no mutant is a study.yaml
         declared = load_declared()
-        self._parts, took_s = {}, {}
+        self._parts, took_s = dict[str, dict[str, AtlasEntry]](), {}
         for each in subjects:
             began_s = time.process_time()
             self._parts[each.study.key] = each.part(declared)
@@ -280,17 +281,23 @@ class Atlas:
     def of_study(self, subject: Subject, _: Path) -> object:
         """What a study declares; its relations must refer to what there is."""
         declared, key = load_declared(), subject.study.key
-        atlas_of(declared, list({**self._parts, key: subject.part(declared)}.values()), [])
+        self._relate(declared, {**self._parts, key: subject.part(declared)})
         return declared.members[key].said
 
     def of_all(self, _: Subject, __: Path) -> object:
         """What ``config/atlas.yaml`` declares."""
         declared = load_declared()
         parts = {**self._parts, self._quickest.study.key: self._quickest.part(declared)}
-        atlas_of(declared, list(parts.values()), [])
-        relations = [each.relation for each in declared.relations]
+        self._relate(declared, parts)
+        relations = [each for each, *_ in declared.relations]
         comparisons = [each for each, _ in load_comparisons()]
-        return declared.protocols, declared.topics, relations, declared.shares, comparisons
+        return declared.protocols, declared.topics, relations, comparisons
+
+    @staticmethod
+    def _relate(declared: Declared, parts: Mapping[str, Mapping[str, AtlasEntry]]) -> None:
+        entries = {key: each for part in parts.values() for key, each in part.items()}
+        for relation, source, index in declared.relations:
+            ours_of(relation, source, index, entries)
 
 
 def _claims(subject: Subject, path: Path) -> object:

@@ -9,13 +9,14 @@ from bdpbench.app.planning import Paths
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import published_folder, results_dir
 from bdpbench.contracts.reports import read_scorecard
-from bdpbench.contracts.scorecard import SCORECARD_NAME, Atlas
+from bdpbench.contracts.scorecard import SCORECARD_NAME, AtlasEntry
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
+from bdpbench.pages.atlas import Atlas, atlas_page
 from bdpbench.score import load_expectations
-from bdpbench.score.atlas import atlas_of
-from bdpbench.score.atlas_entries import Material, Source, StudyPart, StudyRuns, part_of
-from bdpbench.studies.atlas import Declared, Member, load_declared
+from bdpbench.score.atlas import ours_of, standing_of
+from bdpbench.score.atlas_entries import Material, Source, StudyRuns, entries_of
+from bdpbench.studies.atlas import load_declared
 from bdpbench.studies.config import load_config
 
 _MOST_PROTOCOLS = 2
@@ -37,16 +38,15 @@ def write_atlas(
     Raises:
         BdpbenchError: for an unknown protocol, and for an error in a file of the atlas.
     """
-    from bdpbench.pages.atlas import atlas_page  # slow to import
-
     atlas = make_atlas(protocols, studies)
-    name = "-".join(["atlas", *atlas["asked"]])
+    name = "-".join(["atlas", *atlas.asked])
     path = output or results_dir(load_config().results) / f"{name}.html"
     write_text_atomically(path, atlas_page(atlas))
-    judged = sum(each["verdict"] != "not_run" for each in atlas["entries"])
+    shown = atlas.shown
+    judged = sum(each["verdict"] != "not_run" for each in shown.entries.values())
     yield (
-        f"numbers and statements: {len(atlas['entries'])}, with a verdict: {judged}; "
-        f"studies: {len(atlas['studies'])}; relations between them: {len(atlas['relations'])}"
+        f"numbers and statements: {len(shown.entries)}, with a verdict: {judged}; "
+        f"relations between studies: {len(shown.relations)}"
     )
     yield f"atlas: {path}"
 
@@ -57,20 +57,27 @@ def make_atlas(protocols: Sequence[str] = (), studies: Sequence[Path] = ()) -> A
     asked = list(dict.fromkeys(declared.protocol(each) for each in protocols))
     if len(asked) > _MOST_PROTOCOLS:
         raise BdpbenchError("expected one protocol, or two", where="PROTOCOL")
-    parts = [_part(declared, member) for member in declared.members.values()]
-    return atlas_of(declared, parts, asked)
+    entries, told = dict[str, AtlasEntry](), dict[str, list[str]]()
+    for key, member in declared.members.items():
+        folder, sources = member.study.folder, list(_sources(key))
+        definitions = definitions_for(folder)
+        expected = load_expectations(folder, definitions)
+        material = Material(member, expected, definitions, StudyRuns(member.study))
+        entries |= {each["key"]: each for each in entries_of(material, sources)}
+        told[key] = [each.told for each in sources]
+    relations = []
+    for relation, source, index in declared.relations:
+        ours = ours_of(relation, source, index, entries)
+        standings = [
+            standing_of(entries[key] for key in each.rests_on) for each in relation.positions
+        ]
+        relations.append((relation, ours, standings))
+    return Atlas(declared, entries, relations, told, asked)
 
 
-def _part(declared: Declared, member: Member) -> StudyPart:
-    definitions = definitions_for(member.study.folder)
-    expected = load_expectations(member.study.folder, definitions)
-    material = Material(member, expected, definitions, StudyRuns(member.study))
-    return part_of(material, list(_sources(member)), declared)
-
-
-def _sources(member: Member) -> Iterator[Source]:
+def _sources(key: str) -> Iterator[Source]:
     """Scorecards of a study: those of this machine's results, and the published ones."""
-    results, key = results_dir(load_config().results), member.study.key
+    results = results_dir(load_config().results)
     for name in _ORDER:
         is_published = name == _PUBLISHED
         folder = published_folder(key) if is_published else Paths(results, key, name).folder

@@ -210,7 +210,7 @@ def atlas_command(
     """Write a page with what all studies say about PROTOCOL, or about two protocols together.
 
     The page shows where studies agree, where they contradict each other and under which conditions,
-    with our own measurements. Name a protocol as the field or any study does: HS-TCP, HSTCP.
+    with our own measurements. Name a protocol as any study does: HS-TCP, HSTCP.
     Without a protocol the page shows all of them.
     """
     from bdpbench.app.atlas import write_atlas

@@ -14,7 +14,6 @@ they have the same ``column`` and ``x``:
 - ``table``: a row for each protocol, a column for each ``Column``.
 - ``matrix``: a row for each protocol that takes the first place, a column for each ``beside``.
 - ``curve``: a line for each protocol over the parameter ``x``, a panel for each ``panel``.
-- ``history``: no values; ``Part.runs`` has the runs whose cwnd and queue are shown over time.
 
 A value is a mean over the runs that differ in nothing but their repetition, or in the small changes
 that the part names where nothing is random; ``low`` and ``high`` are the interval that the column's
@@ -44,7 +43,7 @@ if TYPE_CHECKING:
 
 EVALUATION_NAME = "evaluation.json"
 CELLS_NAME = "cells.parquet"
-EVALUATION_VERSION = 4
+EVALUATION_VERSION = 5
 
 Choice = Literal["quick", "full"]
 Status = Literal["published", "simulated", "failed", "missing"]
@@ -74,7 +73,7 @@ class ColumnFile(Strict):
 
     title: Label = Field("", description="Heading; the title of the metric if absent")
     scenario: Key
-    metric: Label = Field("", description="Metric; a history has none")
+    metric: Label
     subject: Label = Field("run", description="run, flow:0 or link:bottleneck")
     only: dict[ParameterName, list[Scalar]] = Field(
         default_factory=dict, description="Runs with one of these values; all if absent"
@@ -124,7 +123,7 @@ class PartFile(Strict):
     shows: list[Label] = Field(
         default_factory=list, description="What of the paper it is, e.g. Table 1"
     )
-    kind: Literal["table", "matrix", "curve", "history"]
+    kind: Literal["table", "matrix", "curve"]
     rows: ParameterName | None = Field(
         None, description="Parameter that makes several rows for a protocol"
     )
@@ -138,8 +137,6 @@ class PartFile(Strict):
             raise ValueError("a curve has x, and nothing else has it")
         if self.kind in ("curve", "matrix") and len(self.columns) != 1:
             raise ValueError(f"a {self.kind} has one column")
-        if any((self.kind == "history") == bool(each.metric) for each in self.columns.values()):
-            raise ValueError("a history has no metric, and every other column has one")
         return self
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import itertools
 import re
 import types
 import typing
@@ -14,7 +13,7 @@ from typing import Annotated, Any, TypeVar
 import yaml
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, Tag, ValidationError
 from yaml.composer import Composer
-from yaml.constructor import SafeConstructor
+from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.cyaml import CParser
 from yaml.resolver import BaseResolver
 
@@ -24,15 +23,8 @@ from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 Model = TypeVar("Model", bound=BaseModel)
 Location = tuple[str | int | float, ...]
 
-MOST_LABEL = 80
-"""Longest label, characters: it has to fit into a legend and a column."""
-
-MOST_TITLE = 200
-"""Longest title, characters: a heading of two or three lines."""
-
-MOST_NAME = 60
-"""Longest key or file name, characters: some become parts of file names, which may have 255
-bytes."""
+MOST_LABEL, MOST_TITLE, MOST_NAME = 80, 200, 60
+"""Longest label, title (two or three lines), and key or file name, characters."""
 
 
 def _one_line(text: str) -> str:
@@ -57,13 +49,6 @@ class Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
-MOST_DEPTH = 40
-"""Most levels of a file: the deepest files of studies, nested claims, have fewer than ten."""
-
-MOST_VALUES = 200_000
-"""Most values of a file, with those behind an alias counted at each use: aliases of aliases can
-stand for more values than memory holds. The largest claims.yaml has some 15,000."""
-
 _MERGE = "tag:yaml.org,2002:merge"
 
 
@@ -78,18 +63,44 @@ class _Loader(Composer, CParser, SafeConstructor, BaseResolver):  # type: ignore
         Composer.__init__(self)
         SafeConstructor.__init__(self)
         BaseResolver.__init__(self)
+        self._flat: set[int] = set()
 
     def flatten_mapping(self, node: Any) -> None:
         """Merge mappings; their keys follow the mapping's own, as names of runs depend on it."""
+        if id(node) in self._flat:
+            return
+        self._flat.add(id(node))
         own = [pair for pair in node.value if pair[0].tag != _MERGE]
+        seen: set[Any] = set()
+        for key, _ in node.value:
+            if not isinstance(key, yaml.ScalarNode):
+                raise _invalid(key, "a key is a list or a mapping")
+            value = self.construct_object(key)
+            if value in seen:
+                raise _invalid(key, f"found duplicate key {value!r}")
+            seen.add(value)
         super().flatten_mapping(node)
         names = {key.value for key, _ in own}
         merged = node.value[: len(node.value) - len(own)]
         node.value = own + [pair for pair in merged if pair[0].value not in names]
 
+    def construct_object(self, node: Any, deep: bool = False) -> Any:
+        try:
+            value = super().construct_object(node, deep)
+        except (ValueError, OverflowError) as error:
+            raise _invalid(node, error) from None
+        if isinstance(value, str) and (found := CONTROL_CHARACTER.search(value)):
+            said = f"a text has the character U+{ord(found.group()):04X}, which cannot be shown"
+            raise _invalid(node, said)
+        return value
+
     def construct_integer(self, node: Any) -> int:
         text = str(self.construct_scalar(node)).replace("_", "")
         return int(text, 0 if text.lstrip("+-")[1:2] in ("x", "o", "b") else 10)
+
+
+def _invalid(node: Any, problem: object) -> yaml.YAMLError:
+    return ConstructorError(None, None, str(problem), node.start_mark)
 
 
 _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_integer)
@@ -118,9 +129,8 @@ class YamlFile:
         data: its values.
 
     Raises:
-        BdpbenchError: naming the line, when the file cannot be read, is not YAML, has a key twice
-            in a mapping, a character that is not to be printed, more than MOST_DEPTH levels or more
-            than MOST_VALUES values.
+        BdpbenchError: naming the line, when the file cannot be read, is not YAML, or has a key
+            twice in a mapping or a character that is not to be printed.
     """
 
     def __init__(self, path: Path) -> None:
@@ -136,67 +146,18 @@ class YamlFile:
             loader = _Loader(text)
             self._root = loader.get_single_node()
             if self._root is not None:
-                self._check(loader)
                 self.data = loader.construct_document(self._root)
         except yaml.YAMLError as error:
             mark, byte = getattr(error, "problem_mark", None), getattr(error, "position", 0)
             line = mark.line if mark else text.encode()[:byte].count(b"\n")
-            said = (getattr(error, part, None) for part in ("context", "problem"))
-            raise self._invalid(line, ": ".join(filter(None, said)) or error) from None
+            parts = (getattr(error, part, None) for part in ("context", "problem"))
+            said = str(": ".join(filter(None, parts)) or error).partition("\n")[0]
+            where = f"{path}:{line + 1}"
+            raise BdpbenchError(f"not valid YAML: {said}", where=where) from None
         except RecursionError:
-            raise self._too_large(0) from None
-
-    def _check(self, loader: Any) -> None:
-        """Refuse what the constructor would take, in the order of the lines."""
-        left: list[tuple[Any, int]] = [(self._root, 0)]
-        for count in itertools.count(1):
-            if not left:
-                return
-            node, depth = left.pop()
-            if depth > MOST_DEPTH or count > MOST_VALUES:
-                raise self._too_large(node.start_mark.line)
-            below = node.value
-            if isinstance(node, yaml.ScalarNode):
-                self._value(loader, node)
-                below = []
-            elif isinstance(node, yaml.MappingNode):
-                self._check_keys(loader, node)
-                below = itertools.chain.from_iterable(node.value)
-            left += [(each, depth + 1) for each in below]
-
-    def _check_keys(self, loader: Any, mapping: Any) -> None:
-        seen = set()
-        for key, _ in mapping.value:
-            value = self._value(loader, key)
-            if value in seen:
-                raise self._invalid(key.start_mark.line, f"found duplicate key {value!r}")
-            seen.add(value)
-
-    def _value(self, loader: Any, node: Any) -> Any:
-        """The value of a scalar."""
-        line = node.start_mark.line
-        if not isinstance(node, yaml.ScalarNode):
-            raise self._invalid(line, "a key is a list or a mapping")
-        try:
-            value = loader.construct_object(node)
-        except (ValueError, OverflowError) as error:
-            raise self._invalid(line, error) from None
-        if isinstance(value, str) and (found := CONTROL_CHARACTER.search(value)):
-            said = f"a text has the character U+{ord(found.group()):04X}, which cannot be shown"
-            raise self._invalid(line, said)
-        return value
-
-    def _invalid(self, line: int, problem: object) -> BdpbenchError:
-        said = str(problem).partition("\n")[0]
-        return BdpbenchError(f"not valid YAML: {said}", where=f"{self.path}:{line + 1}")
-
-    def _too_large(self, line: int) -> BdpbenchError:
-        return BdpbenchError(
-            f"has more than {MOST_DEPTH} levels, or more than {MOST_VALUES:,} values, counting"
-            " those of aliases at each use",
-            where=f"{self.path}:{line + 1}",
-            hint="use a sweep instead of single values",
-        )
+            raise BdpbenchError(
+                "not valid YAML: it is nested too deeply", where=str(path)
+            ) from None
 
     def line_of(self, location: Sequence[str | int | float]) -> int:
         """1-based line of the deepest key on the path ``location`` that the file has."""
@@ -244,21 +205,15 @@ class YamlFile:
         try:
             return model.model_validate(part)
         except ValidationError as failure:
-            raise self._explain(model, failure, location) from None
-
-    def _explain(
-        self, model: type[BaseModel], failure: ValidationError, base: Location
-    ) -> BdpbenchError:
-        errors = _one_for_each_scalar(failure.errors())
-        findings = [self._finding(model, error, base) for error in errors]
-        first, *others = findings
-        if not others:
-            return first
+            errors = _one_for_each_scalar(failure.errors())
+            findings = [self._finding(model, error, location) for error in errors]
+        if len(findings) == 1:
+            raise findings[0]
         listing = "\n  ".join(str(finding).replace("\n", "\n  ") for finding in findings)
-        return BdpbenchError(f"{len(findings)} problems:\n  {listing}", where=str(self.path))
+        raise BdpbenchError(f"{len(findings)} problems:\n  {listing}", where=str(self.path))
 
     def _finding(
-        self, model: type[BaseModel], error: dict[str, Any], base: Location
+        self, model: type[BaseModel], error: Mapping[str, Any], base: Location
     ) -> BdpbenchError:
         # Pydantic's "[key]", and the tags of unions, which look like it.
         *inner, last = error["loc"] or ("[",)
@@ -285,24 +240,21 @@ class YamlFile:
 _SCALARS = {"bool": "true or false", "int": "a number", "float": "a number", "str": "text"}
 
 
-def _one_for_each_scalar(errors: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
+def _one_for_each_scalar(errors: Sequence[Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
     """The errors; that a list or mapping is none of several scalars is one of them."""
-    refused = [_refused_scalar(error) for error in errors]
-    for above, error in zip(refused, errors, strict=True):
-        alike = [each for each, of in zip(errors, refused, strict=True) if of == above]
-        kinds = [] if above is None else [each["loc"][-1] for each in alike]
-        if len(kinds) < 2:
-            yield dict(error)
-        elif error["loc"][-1] == kinds[0]:
-            wanted = " or ".join(dict.fromkeys(_SCALARS[kind] for kind in kinds))
-            yield {"loc": above, "type": "scalar", "msg": f"expected {wanted}, not several values"}
-
-
-def _refused_scalar(error: Mapping[str, Any]) -> tuple[Any, ...] | None:
-    """Where a list or mapping is that is not this kind of scalar."""
-    *above, kind = error["loc"] or ("",)
-    several = isinstance(error["input"], (list, dict))
-    return tuple(above) if several and kind in _SCALARS else None
+    kinds: dict[Any, list[str]] = {}
+    for each in errors:
+        if each["loc"] and each["loc"][-1] in _SCALARS and isinstance(each["input"], (list, dict)):
+            kinds.setdefault(each["loc"][:-1], []).append(each["loc"][-1])
+    for each in errors:
+        *above, last = each["loc"] or ("",)
+        found = kinds.get(tuple(above), [])
+        if len(found) < 2 or last not in found:
+            yield each
+        elif last == found[0]:
+            wanted = " or ".join(dict.fromkeys(_SCALARS[kind] for kind in found))
+            said = f"expected {wanted}, not several values"
+            yield {"loc": tuple(above), "type": "scalar", "msg": said}
 
 
 def meant(word: str, known: Collection[str]) -> str | None:
@@ -332,44 +284,36 @@ def known_or_suggest(name: str, known: Collection[str], what: str) -> tuple[str,
 
 def _fields_at(model: type[BaseModel], location: Location) -> list[str]:
     """Names of the fields that the model has at ``location``."""
-    current: Any = model
+    options: list[Any] = [model]
     for part in location:
-        current = _step(current, part)
-    found = _model_in(current)
-    return list(found.model_fields) if found else []
+        if str(part).startswith("["):  # the tag of an alternative of a union
+            options = [each for each in options if part in _tags(each)] or options
+            continue
+        found = []
+        for option in map(_plain, options):
+            if isinstance(option, type) and issubclass(option, BaseModel):
+                field = option.model_fields.get(str(part))
+                found += _options(field.annotation) if field else []
+            elif typing.get_origin(option) in (list, dict):
+                found += _options(typing.get_args(option)[-1])
+        options = found
+    models = (each for each in map(_plain, options) if isinstance(each, type))
+    first = next((each for each in models if issubclass(each, BaseModel)), None)
+    return list(first.model_fields) if first else []
 
 
-def _step(annotation: Any, part: str | int | float) -> Any:
-    if str(part).startswith("["):
-        named = (each for each in _options(annotation, plain=False) if _tag_of(each) == part)
-        return next(named, annotation)
-    model = _model_in(annotation)
-    if model is not None:
-        field = model.model_fields.get(str(part))
-        return field.annotation if field else None
-    containers = (each for each in _options(annotation) if typing.get_origin(each) in (list, dict))
-    arguments = typing.get_args(next(containers, None))
-    return arguments[-1] if arguments else None
+def _tags(annotation: Any) -> list[str]:
+    return [each.tag for each in getattr(annotation, "__metadata__", ()) if isinstance(each, Tag)]
 
 
-def _tag_of(annotation: Any) -> str:
-    """The tag of an alternative of a union; "" if it has none."""
-    found = (each.tag for each in getattr(annotation, "__metadata__", ()) if isinstance(each, Tag))
-    return next(found, "")
+def _plain(annotation: Any) -> Any:
+    """The annotation without ``Annotated``."""
+    return typing.get_args(annotation)[0] if hasattr(annotation, "__metadata__") else annotation
 
 
-def _options(annotation: Any, *, plain: bool = True) -> list[Any]:
-    """The alternatives of a union, or the annotation itself; ``Annotated`` is removed if plain."""
-    if hasattr(annotation, "__metadata__") and (plain or not _tag_of(annotation)):
-        annotation = typing.get_args(annotation)[0]
-    if typing.get_origin(annotation) in (typing.Union, types.UnionType):
-        options = typing.get_args(annotation)
-        return [each for option in options for each in _options(option, plain=plain)]
+def _options(annotation: Any) -> list[Any]:
+    """The alternatives of a union, or the annotation itself; those with a tag keep it."""
+    plain = _plain(annotation)
+    if typing.get_origin(plain) in (typing.Union, types.UnionType):
+        return [each for option in typing.get_args(plain) for each in _options(option)]
     return [annotation]
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    for option in _options(annotation):
-        if isinstance(option, type) and issubclass(option, BaseModel):
-            return option
-    return None

@@ -1,4 +1,4 @@
-"""What a study contributes to the atlas: its numbers and statements, and how its flows share.
+"""What a study contributes to the atlas: its numbers and statements.
 
 Each entry has the conditions of the runs that have to show it, and the verdict of the first
 scorecard that has one.
@@ -6,71 +6,56 @@ scorecard that has one.
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
 
-from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
+from bdpbench.contracts.plan import PlannedRun, format_value
 from bdpbench.contracts.scorecard import (
     AtlasEntry,
-    CitedStudy,
     ClaimVerdict,
-    Conditions,
-    Evidence,
     NumberVerdict,
-    Observed,
     Scorecard,
     ScoredClaim,
     ScoredNumber,
-    SharePoint,
     rows_of,
 )
-from bdpbench.contracts.yaml_files import known_or_suggest
 from bdpbench.score.claims import Claim
 from bdpbench.score.expectations import CLAIMS_NAME, Definition, Expectations
 from bdpbench.score.lookup import Asked, RunIndex, located
 from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber, matches
-from bdpbench.studies.atlas import Declared, Member, ShareMeasure, implementation_of
+from bdpbench.studies.atlas import Member
 from bdpbench.studies.identity import Identities
-from bdpbench.studies.plan import swept_names, tiers_of
+from bdpbench.studies.plan import tiers_of
 from bdpbench.studies.runs import expand_tier
-from bdpbench.studies.study import NETWORK_SCRIPT, Study
-from bdpbench.studies.vocabulary import NETWORK_DEFAULTS, PROTOCOL_PARAMETERS
+from bdpbench.studies.study import Study
+from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 
 # A study's own conditions are those of its paper tier; other tiers have what that leaves out.
 _TIERS = ("paper", "full", "quick")
 
-# Parameters that have a condition of their own, and parameters that say nothing about the path.
-_HAVE_THEIR_OWN = frozenset(
+# Parameters that say nothing about what an entry is about, and words for those without a label.
+_NO_CONDITIONS = frozenset(
     {
         *PROTOCOL_PARAMETERS,
-        *("bottleneck_mbps", "rtt_ms", "rtt_1_ms", "rtt_2_ms", "buffer_pkts", "buffer_bdp"),
-        *("queue", "flows", "substream", "bottleneck_delay_ms", "access_delay_ms"),
-        *("access_delay_1_ms", "access_delay_2_ms", "access_mbps", "trace"),
+        *("substream", "sample_s", "queue_sample_s", "trace", "packet_bytes", "receiver_delay_ms"),
+        *("bottleneck_delay_ms", "access_delay_ms", "access_mbps"),
     }
 )
-_SHOWN_IF_NOT_SWEPT = ("flow2_start_s", "loss_rate")
+_UNLABELLED = {"rtt_1_ms": "RTT {} ms", "rtt_2_ms": "RTT {} ms of the second flow"}
 
 
 class StudyRuns:
-    """The planned runs of a study, found by selectors; a tier is expanded when it is needed.
-
-    Args:
-        study: the study of the runs.
-    """
+    """The planned runs of a study, found by selectors; a tier is expanded when it is needed."""
 
     def __init__(self, study: Study) -> None:
         self._study = study
-        has = tiers_of(study)
-        self._tiers = [tier for tier in _TIERS if tier in has]
+        self._tiers = [tier for tier in _TIERS if tier in tiers_of(study)]
         self._identities = Identities()
-        self._runs: dict[str, list[PlannedRun]] = {}
         self._indexes: dict[str, RunIndex] = {}
 
-    def find(self, asked: Sequence[Asked]) -> tuple[str, list[PlannedRun]]:
-        """The first tier with a requested run, and all requested runs in it, each once.
+    def find(self, asked: Sequence[Asked]) -> list[PlannedRun]:
+        """All requested runs of the first tier that has one, each once.
 
         Raises:
             BdpbenchError: for an unknown scenario or parameter, and if no tier has such a run.
@@ -78,17 +63,13 @@ class StudyRuns:
         for tier in self._tiers:
             index = self._index(tier)
             if every := [run for each in asked for run in index.find(each)]:
-                return tier, list({(run["scenario"], run["run_id"]): run for run in every}.values())
+                return list({(run["scenario"], run["run_id"]): run for run in every}.values())
         raise self._index(self._tiers[0]).none_found(asked[0])
-
-    def by_id(self) -> dict[str, PlannedRun]:
-        """Run id → run, for the tiers that were expanded so far."""
-        return {run["run_id"]: run for runs in self._runs.values() for run in runs}
 
     def _index(self, tier: str) -> RunIndex:
         if tier not in self._indexes:
-            self._runs[tier] = expand_tier(self._study, tier, self._identities)
-            self._indexes[tier] = RunIndex(self._study.scenarios, self._runs[tier])
+            runs = expand_tier(self._study, tier, self._identities)
+            self._indexes[tier] = RunIndex(self._study.scenarios, runs)
         return self._indexes[tier]
 
 
@@ -135,78 +116,32 @@ class Material:
         return found
 
     def title(self, metric: str) -> str:
-        """A metric's name for readers; its key if it has none."""
+        """A metric's name for readers; its key in words if it has none."""
         definition = self.definitions.get(metric)
-        return (definition.title if definition else "") or metric
+        return (definition.title if definition else "") or metric.replace("_", " ")
 
 
-@dataclass(frozen=True)
-class StudyPart:
-    """What a study contributes to the atlas."""
-
-    cited: CitedStudy
-    entries: Sequence[AtlasEntry]
-    shares: Sequence[SharePoint]
-
-
-def part_of(material: Material, sources: Sequence[Source], declared: Declared) -> StudyPart:
-    """A study's entries with their verdicts, and how its flows share.
+def entries_of(material: Material, sources: Sequence[Source]) -> Iterator[AtlasEntry]:
+    """The entries of a study with their verdicts, numbers first, in the order of its files.
 
     Args:
         material: material of the study.
         sources: its scorecards, in the order in which they are consulted.
-        declared: declarations about all studies.
 
     Raises:
         BdpbenchError: naming file and line, for a number or statement without a topic, for a
-            pattern of ``entries:`` that matches nothing, for a selector that matches no run, and
-            for an unknown metric under ``shares:``.
+            pattern of ``entries:`` that matches nothing, and for a selector that matches no run.
     """
-    member = material.member
-    for source, said in ((declared.source, declared), (member.source, member.said)):
-        for metric in said.shares:
-            if unknown := known_or_suggest(metric, material.definitions, "metric"):
-                raise source.error(("shares", metric), unknown[0], hint=unknown[1])
-    entries = [_judged(each, sources, material.title) for each in _entries_of(material)]
-    shares = _share_points(material, sources, {**declared.shares, **member.said.shares})
-    return StudyPart(_cited(member.study, sources, entries), entries, shares)
-
-
-def _cited(study: Study, sources: Sequence[Source], entries: Sequence[AtlasEntry]) -> CitedStudy:
-    cited = study.citation
-    known = {each["id"] for each in entries}
-    return {
-        "key": study.key,
-        "title": study.title,
-        "authors": cited.authors if cited else "",
-        "work": cited.title if cited else "",
-        "venue": cited.venue if cited else "",
-        "year": cited.year if cited else None,
-        "url": cited.url if cited else "",
-        "numbers": sum(each["kind"] == "number" for each in entries),
-        "statements": sum(each["kind"] == "statement" for each in entries),
-        "judged": sum(each["verdict"] != "not_run" for each in entries),
-        "sources": [each.told for each in sources],
-        "gone": sum(len((each.numbers.keys() | each.claims.keys()) - known) for each in sources),
-    }
-
-
-# ---------------------------------------------------------------- entries, not yet judged
-
-
-def _entries_of(material: Material) -> list[AtlasEntry]:
-    """The entries of a study, numbers first, in the order of its files."""
     topics, folder = topics_of(material), material.member.study.folder
-    entries = []
     for key, rows in material.numbers.items():
         with located(str(folder / PUBLISHED_NAME)):
-            found = material.runs.find(rows)
-        entries.append(_entry(material, key, topics[key], rows, *found))
+            runs = material.runs.find(rows)
+        yield _judged(_entry(material, key, topics[key], rows, runs), material, sources)
     for claim in material.expected.claims:
         with located(str(folder / CLAIMS_NAME)):
-            found = material.runs.find([each for _, each in claim.questions])
-        entries.append(_entry(material, claim.text.id, topics[claim.text.id], claim, *found))
-    return entries
+            runs = material.runs.find([each for _, each in claim.questions])
+        key = claim.text.id
+        yield _judged(_entry(material, key, topics[key], claim, runs), material, sources)
 
 
 def topics_of(material: Material) -> dict[str, str]:
@@ -243,11 +178,10 @@ def _entry(
     key: str,
     topic: str,
     asked: Sequence[PublishedNumber] | Claim,
-    tier: str,
     runs: Sequence[PlannedRun],
 ) -> AtlasEntry:
     """A printed number, given its rows, or a statement; with the conditions of its runs."""
-    member = material.member
+    study, known_as = material.member.study, material.member.said.known_as
     if isinstance(asked, Claim):
         text, origin, ids, number = asked.text, asked.origin, [key], None
         where, page, known_miss = text.where, str(text.page), text.known_miss
@@ -257,29 +191,23 @@ def _entry(
         origin, ids = number.origin, [key, *(row.id for row in asked)]
         where, page = number.where, number.page
         known_miss = " ".join(dict.fromkeys(row.known_miss for row in asked if row.known_miss))
-        says = material.definitions[number.metric].title or number.metric.replace("_", " ")
+        says = material.title(number.metric)
     names = _once(name for run in runs for name in run["protocols"])
-    senders = [member.study.protocols[name] for name in names]
     return {
-        "key": f"{member.study.key}/{key}",
-        "study": member.study.key,
-        "id": key,
-        "kind": "number" if number else "statement",
+        "key": f"{study.key}/{key}",
+        "study": study.key,
         "topic": topic,
-        "where": where,
-        "page": page,
-        "protocols": _once(member.said.known_as[name] for name in names),
-        "senders": [each.label for each in senders],
-        "implementations": list(dict.fromkeys(implementation_of(each) for each in senders)),
-        "conditions": _conditions(member, tier, runs),
+        "place": f"{where}, p. {page}" if page else where,
+        "protocols": _once(known_as[name] for name in names),
+        "senders": [study.protocols[name].label for name in names],
+        "conditions": list(_conditions(study, runs)),
         "says": says,
         "published": number.value if number else None,
         "lower": number.lower if number else None,
         "upper": number.upper if number else None,
         "unit": number.unit if number else "",
         "found": origin.found,
-        "chosen_on": list(origin.chosen_on),
-        "test": origin.kind(*ids),
+        "kind": origin.kind(*ids),
         "known_miss": known_miss,
         "verdict": "not_run",
         "observed": [],
@@ -287,223 +215,57 @@ def _entry(
     }
 
 
-# ---------------------------------------------------------------- conditions
-
-
-def _conditions(member: Member, tier: str, runs: Sequence[PlannedRun]) -> Conditions:
-    """What some runs of a study have in common and where they differ."""
-    study = member.study
-    rtts = {tuple(rtts_of(run)) for run in runs}
-    return {
-        "scenarios": _once(study.scenarios[run["scenario"]].title for run in runs),
-        "bottleneck_mbps": _numbers("bottleneck_mbps", runs),
-        "rtts_ms": [list(each) for each in sorted(rtts) if each],
-        "buffer_pkts": _numbers("buffer_pkts", runs),
-        "buffer_bdp": sorted({share for run in runs for share in _buffer_shares(run)}),
-        "queues": _once(filter(None, (_queue(study, member.said.fixed, run) for run in runs))),
-        "flows": sorted({count for run in runs for count in _flow_count(run["argv"])}),
-        "other": list(_others(study, runs)),
-        "runs": len(runs),
-        "tier": tier,
-    }
-
-
-def rtts_of(run: PlannedRun) -> list[float]:
-    """RTTs of the flows of a run, ms; a single one if all are equal, none if unknown."""
-    given = run["parameters"]
-    own = [float(given[name]) for name in _numbered_rtts(given)]
-    if len(own) == 1:  # the first flow may have only the RTT of the run
-        own.insert(0, float(given.get("rtt_ms", own[0])))
-    if not own and "rtt_ms" in given:
-        own = [float(given["rtt_ms"])]
-    return own[:1] if len(set(own)) == 1 else own
-
-
-def _numbered_rtts(given: Mapping[str, Scalar]) -> Iterator[str]:
-    """The RTTs of single flows; the first flow, or one between others, may have none."""
-    number = 1
-    while f"rtt_{number}_ms" in given or f"rtt_{number + 1}_ms" in given:
-        if f"rtt_{number}_ms" in given:
-            yield f"rtt_{number}_ms"
-        number += 1
-
-
 def _once(words: Iterable[str]) -> list[str]:
     return list(dict.fromkeys(words))
 
 
-def _numbers(name: str, runs: Iterable[PlannedRun]) -> list[float]:
-    found = {run["parameters"][name] for run in runs if name in run["parameters"]}
-    return sorted(float(each) for each in found)
+def _conditions(study: Study, runs: Sequence[PlannedRun]) -> Iterator[str]:
+    """The parameters that some runs of a study have, each with its values as far as they go."""
+    given = {name for run in runs for name in run["parameters"]} - _NO_CONDITIONS
+    for name, parameter in study.vocabulary.items():
+        label = _UNLABELLED.get(name, parameter.label)
+        if label and name in given:
+            values = {run["parameters"][name] for run in runs if name in run["parameters"]}
+            shown = [
+                study.queues[each].label or each if each in study.queues else format_value(each)
+                for each in sorted(values, key=lambda each: (isinstance(each, str), each))
+            ]
+            several = (
+                " to ".join(shown[:: len(shown) - 1]) if len(shown) > 2 else " and ".join(shown)
+            )
+            yield label.replace("{}", several)
 
 
-def _buffer_shares(run: PlannedRun) -> list[float]:
-    """Shares of the BDP that a run's buffer corresponds to: as given, or to two digits."""
-    shares = [float(each) for each in values_of(run, "buffer_bdp")]
-    given = run["parameters"]
-    if shares or "buffer_pkts" not in given or not given.get("bdp_pkts"):
-        return shares
-    return [float(f"{float(given['buffer_pkts']) / float(given['bdp_pkts']):.2g}")]
-
-
-def _queue(study: Study, fixed: Mapping[str, Scalar], run: PlannedRun) -> str:
-    """Kind of the bottleneck's queue; "" if a script of its own does not give it."""
-    own = study.scenarios[run["scenario"]].script != NETWORK_SCRIPT
-    default = fixed.get("queue", "") if own else NETWORK_DEFAULTS["queue"]
-    key = str(run["parameters"].get("queue", default))
-    return study.queues[key].label or key if key in study.queues else key
-
-
-def _flow_count(argv: Sequence[str]) -> list[int]:
-    """How many flows the script makes; empty if it does not take the number."""
-    return [int(argv[argv.index("-flows") + 1])] if "-flows" in argv else []
-
-
-def _others(study: Study, runs: Sequence[PlannedRun]) -> Iterator[str]:
-    """Further parameters that the study varies, and the start of a second flow."""
-    scenarios = (study.scenarios[key] for key in _once(run["scenario"] for run in runs))
-    swept = [name for scenario in scenarios for name in swept_names(scenario)]
-    given = [run["parameters"] for run in runs]
-    for name in _once((*swept, *_SHOWN_IF_NOT_SWEPT)):
-        label = "" if name in _HAVE_THEIR_OWN else study.vocabulary[name].label
-        values = _once(map(format_value, {each[name]: 0 for each in given if name in each}))
-        if label and values:
-            yield label.replace("{}", " to ".join(dict.fromkeys((values[0], values[-1]))))
-
-
-# ---------------------------------------------------------------- verdicts
-
-
-def _judged(
-    entry: AtlasEntry, sources: Sequence[Source], title: Callable[[str], str]
-) -> AtlasEntry:
+def _judged(entry: AtlasEntry, material: Material, sources: Sequence[Source]) -> AtlasEntry:
     """An entry with the verdict of the first scorecard that has one, and what was measured.
 
     A scorecard with another printed number judged something else, and is skipped.
     """
-    verdict: NumberVerdict | ClaimVerdict
+    key = entry["key"].partition("/")[2]
     for source in sources:
-        claim, number = source.claims.get(entry["id"]), source.numbers.get(entry["id"])
-        if entry["kind"] == "statement" and claim is not None:
-            verdict, observed = claim["verdict"], _observed(claim["evidence"], title)
-        elif entry["kind"] == "number" and number is not None and _same_print(number, entry):
-            values = [row["measured"] for row in rows_of(number)]
+        values: dict[tuple[str, str], list[float | None]] = {}
+        number, claim = source.numbers.get(key), source.claims.get(key)
+        verdict: NumberVerdict | ClaimVerdict
+        if entry["published"] is None and claim is not None:
+            verdict = claim["verdict"]
+            for each in claim["evidence"]:
+                metric = material.title(each["label"].partition(", ")[0])
+                values.setdefault((metric, each["unit"]), []).append(each["value"])
+        elif number is not None and _print(number) == _print(entry):
             verdict = number["verdict"]
-            observed = [_span(title(number["metric"]), number["unit"], values)]
+            values["", number["unit"]] = [row["measured"] for row in rows_of(number)]
         else:
             continue
         if verdict != "not_run":
+            observed = [(*named, *_range(found)) for named, found in values.items()]
             return {**entry, "verdict": verdict, "observed": observed, "source": source.told}
     return entry
 
 
-def _same_print(number: ScoredNumber, entry: AtlasEntry) -> bool:
-    return (number["published"], number["unit"]) == (entry["published"], entry["unit"])
+def _print(printed: ScoredNumber | AtlasEntry) -> tuple[float | None, str]:
+    return printed["published"], printed["unit"]
 
 
-def _observed(evidence: Sequence[Evidence], title: Callable[[str], str]) -> list[Observed]:
-    """Ranges of the values that decide a statement, one per metric and unit."""
-    values: dict[tuple[str, str], dict[tuple[str, str], float | None]] = {}
-    for each in evidence:
-        of_metric = values.setdefault((title(_metric_of(each)), each["unit"]), {})
-        of_metric[each["label"], each["run_id"]] = each["value"]
-    return [_span(name, unit, [*found.values()]) for (name, unit), found in values.items()]
-
-
-def _metric_of(evidence: Evidence) -> str:
-    """The metric of a value: the first word of its label."""
-    return evidence["label"].partition(", ")[0]
-
-
-def _span(title: str, unit: str, values: Sequence[float | None]) -> Observed:
+def _range(values: Sequence[float | None]) -> tuple[float | None, float | None]:
     known = [each for each in values if each is not None]
-    return {
-        "metric": title,
-        "unit": unit,
-        "least": min(known, default=None),
-        "most": max(known, default=None),
-        "values": len(values),
-    }
-
-
-# ---------------------------------------------------------------- how two flows share a link
-
-
-_What = Literal["printed", "measured"]
-_Share = tuple[_What, str, str, float | None]
-"""Metric, run and value."""
-
-
-def smallest_over_largest(measure: ShareMeasure, value: float) -> float:
-    """The smaller throughput of two flows over the larger.
-
-    Studies print asymmetries, Jain's indices and ratios; for two flows each follows from any other.
-    An asymmetry is (x - y) / (x + y); Jain's index of x and y is (x + y)² / (2 (x² + y²)), and with
-    the asymmetry A it is 1 / (1 + A²).
-
-    Args:
-        measure: the kind of value.
-        value: the value.
-
-    >>> smallest_over_largest("asymmetry", -0.6), smallest_over_largest("jain_index", 1.0)
-    (0.25, 1.0)
-    """
-    if measure == "smallest_over_largest":
-        return value
-    uneven = abs(value) if measure == "asymmetry" else math.sqrt(max(0.0, 1 / value - 1))
-    return (1 - uneven) / (1 + uneven)
-
-
-def _share_points(
-    material: Material, sources: Sequence[Source], shares: Mapping[str, ShareMeasure]
-) -> list[SharePoint]:
-    """Every printed and every measured share of two flows of one protocol of a study.
-
-    Printed lower bounds are not shares. The measured shares are the values by which numbers and
-    statements were judged; of equivalent metrics of a run, one is kept.
-    """
-    found: dict[tuple[_What, str, float], SharePoint] = {}
-    runs = material.runs.by_id()
-    printed: Iterator[_Share] = (
-        ("printed", number.metric, material.runs.find([number])[1][0]["run_id"], number.value)
-        for number in material.expected.numbers
-        if number.metric in shares and number.lower < number.value
-    )
-    for what, metric, run_id, value in (*printed, *_measured_shares(sources)):
-        if metric not in shares or run_id not in runs or value is None:
-            continue
-        share = smallest_over_largest(shares[metric], value)
-        if point := _share_point(material, what, runs[run_id], share):
-            found.setdefault((what, run_id, point["ratio"]), point)
-    return list(found.values())
-
-
-def _measured_shares(sources: Iterable[Source]) -> Iterator[_Share]:
-    """All that numbers and statements were judged by."""
-    for source in sources:
-        for number in source.scorecard["numbers"]:
-            for row in rows_of(number):
-                for run_id in row["run_ids"][:1]:
-                    yield "measured", number["metric"], run_id, row["measured"]
-        for claim in source.scorecard["claims"]:
-            for each in claim["evidence"]:
-                yield "measured", _metric_of(each), each["run_id"], each["value"]
-
-
-def _share_point(
-    material: Material, what: _What, run: PlannedRun, share: float
-) -> SharePoint | None:
-    """A point of a run; None if its flows are not two of one protocol."""
-    rtts = rtts_of(run)
-    if len(run["protocols"]) != 1 or not rtts or len(rtts) > 2:
-        return None
-    study, (key,) = material.member.study, run["protocols"]
-    return {
-        "study": study.key,
-        "protocol": material.member.said.known_as[key],
-        "sender": study.protocols[key].label,
-        "what": what,
-        "rtt_ratio": round(max(rtts) / min(rtts), 3),
-        "ratio": round(min(1.0, max(0.0, share)), 4),
-        "told": run["label"],
-    }
+    return min(known, default=None), max(known, default=None)

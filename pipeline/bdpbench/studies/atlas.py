@@ -8,48 +8,32 @@ other file has to mention it.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import Field, model_validator
 
 from bdpbench.contracts.paths import config_dir
-from bdpbench.contracts.scorecard import Implementation, RelationKind
-from bdpbench.contracts.yaml_files import (
-    Key,
-    Location,
-    Strict,
-    Text,
-    YamlFile,
-    known_or_suggest,
-    suggest,
-)
+from bdpbench.contracts.scorecard import RelationKind
+from bdpbench.contracts.yaml_files import Key, Strict, Text, YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import STUDY_NAME, find_study, read_study, studies_dir, study_keys
-from bdpbench.studies.parts import Protocol
-from bdpbench.studies.study import ParameterValues, Study
+from bdpbench.studies.study import Study
 
 ATLAS_NAME = "atlas.yaml"
-
-_SHOWN_IF_FIXED = ("queue",)
-"""Of what scripts fix without taking it, the atlas shows only this."""
 
 _Named = TypeVar("_Named")
 
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]*$", max_length=64)]
 EntryKey = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*/[^\s/]+$")]
 
-ShareMeasure = Literal["asymmetry", "jain_index", "smallest_over_largest"]
-"""How a metric of two flows expresses the way in which they share a link."""
-
 
 class KnownProtocol(Strict):
     """A protocol under the name by which the field knows it."""
 
     name: Text = Field(description="Its common name, e.g. HighSpeed TCP")
-    aliases: list[Text] = Field(default_factory=list, description="Other names, e.g. HS-TCP")
     about: str = Field("", description="What it is, and where it is defined, in a sentence")
 
 
@@ -85,7 +69,7 @@ class Relation(Strict):
 
     @model_validator(mode="after")
     def _has_its_positions(self) -> Self:
-        studies = {each.split("/")[0] for position in self.positions for each in position.rests_on}
+        studies = {key.split("/")[0] for each in self.positions for key in each.rests_on}
         if len(studies) < 2:
             raise ValueError("positions: a relation needs at least two studies")
         if self.relation == "agree" and len(self.positions) > 1:
@@ -94,6 +78,8 @@ class Relation(Strict):
             raise ValueError("positions: expected two or more that differ")
         if self.relation == "conditions" and not self.conditions:
             raise ValueError("conditions: which of them differ?")
+        if self.checked and set(self.checked) != studies:
+            raise ValueError(f"checked: expected an entry for each of {', '.join(sorted(studies))}")
         return self
 
 
@@ -120,7 +106,6 @@ class Catalogue(Names):
     comparisons: list[Comparison] = Field(
         default_factory=list, description="What the page of each of their protocols links"
     )
-    shares: dict[str, ShareMeasure] = Field(default_factory=dict, description="By metric")
 
 
 class Membership(Names):
@@ -134,10 +119,6 @@ class Membership(Names):
         description="Topic → ids of published.csv and claims.yaml, with * for any characters; an "
         "entry belongs to the first topic that names it"
     )
-    fixed: ParameterValues = Field(
-        default_factory=dict, description="The queue of scripts that take none: {queue: DropTail}"
-    )
-    shares: dict[str, ShareMeasure] = Field(default_factory=dict, description="By own metric")
 
 
 def load_comparisons() -> list[tuple[Comparison, Study]]:
@@ -166,34 +147,13 @@ class Member:
 
 
 @dataclass(frozen=True)
-class DeclaredRelation:
-    """A relation, the file that declares it, and its place there."""
-
-    relation: Relation
-    source: YamlFile
-    location: Location
-
-    def error(self, location: Location, message: str, hint: str = "") -> BdpbenchError:
-        """The error to raise about a part of the relation."""
-        at = (*self.location, *location)
-        return self.source.error(at, f"{self.relation.id}: {message}", hint=hint)
-
-    def require(self, location: Location, name: str, known: Collection[str], what: str) -> None:
-        """Refuse an unknown name in a part of the relation."""
-        if unknown := known_or_suggest(name, known, what):
-            raise self.error(location, *unknown)
-
-
-@dataclass(frozen=True)
 class Declared:
-    """All declarations of all files together, in order; ``source`` is ``config/atlas.yaml``."""
+    """All declarations of all files together, in order; a relation with its file and place."""
 
-    source: YamlFile
     protocols: Mapping[str, KnownProtocol]
     topics: Mapping[str, Topic]
-    relations: Sequence[DeclaredRelation]
+    relations: Sequence[tuple[Relation, YamlFile, int]]
     members: Mapping[str, Member]
-    shares: Mapping[str, ShareMeasure]
 
     def protocol(self, word: str) -> str:
         """Key of the protocol that a user names by its key, its name, or a study's name for it.
@@ -201,32 +161,19 @@ class Declared:
         Raises:
             BdpbenchError: when no study has such a protocol.
         """
-        words = dict(self._words())
-        found = words.get(word.casefold())
-        if found is None:
-            names = [each.name for each in self.protocols.values()]
-            aliases = [alias for each in self.protocols.values() for alias in each.aliases]
-            hint = suggest(word, [*names, *aliases, *self.protocols])
-            known = hint if hint.startswith("did") else f"known: {', '.join(sorted(names))}"
-            raise BdpbenchError(f"no study has a protocol {word!r}", where="PROTOCOL", hint=known)
-        return found
-
-    def _words(self) -> Iterator[tuple[str, str]]:
-        """Names of protocols → their keys; a later declaration overrides an earlier one."""
-        for member in self.members.values():
-            for key, name in member.said.known_as.items():
-                yield key.casefold(), name
-                yield member.study.protocols[key].label.casefold(), name
-        for key, protocol in self.protocols.items():
-            for word in (*protocol.aliases, protocol.name, key):
-                yield word.casefold(), key
-
-
-def implementation_of(protocol: Protocol) -> Implementation:
-    """How a study's protocol is implemented: as a window law, as an ns-2 agent, or in Linux."""
-    if protocol.linux is not None:
-        return "Linux module"
-    return "window law" if "windowOption_" in protocol.settings else "ns-2 agent"
+        words = {
+            each.casefold(): name
+            for member in self.members.values()
+            for key, name in member.said.known_as.items()
+            for each in (key, member.study.protocols[key].label)
+        }
+        words |= {each.name.casefold(): key for key, each in self.protocols.items()}
+        words |= {key: key for key in self.protocols}
+        if word.casefold() not in words:
+            names = sorted(each.name for each in self.protocols.values())
+            message, hint = f"no study has a protocol {word!r}", f"known: {', '.join(names)}"
+            raise BdpbenchError(message, where="PROTOCOL", hint=hint)
+        return words[word.casefold()]
 
 
 def load_declared(outside: Sequence[Path] = ()) -> Declared:
@@ -240,56 +187,42 @@ def load_declared(outside: Sequence[Path] = ()) -> Declared:
             protocol, topic or study, or a protocol of a study without a common name.
     """
     source = YamlFile(config_dir() / ATLAS_NAME)
-    catalogue = source.validate(Catalogue)
     members = {each.study.key: each for each in _members(outside)}
-    files: _Files = [(source, catalogue), *((each.source, each.said) for each in members.values())]
+    files: list[tuple[YamlFile, Names]] = [(source, source.validate(Catalogue))]
+    files += [(each.source, each.said) for each in members.values()]
     declared = Declared(
-        source=source,
-        protocols=_once((file, "protocols", said.protocols) for file, said in files),
-        topics=_once((file, "topics", said.topics) for file, said in files),
+        protocols=_once("protocols", [(file, said.protocols) for file, said in files]),
+        topics=_once("topics", [(file, said.topics) for file, said in files]),
         relations=[
-            DeclaredRelation(each, file, ("relations", index))
-            for file, said in files
-            for index, each in enumerate(said.relations)
+            (each, file, index) for file, said in files for index, each in enumerate(said.relations)
         ],
         members=members,
-        shares=catalogue.shares,
     )
-    for member in members.values():
-        _check_member(declared, member)
-    _check_protocols(declared, files)
-    _check_relations(declared)
+    _check(declared)
     return declared
-
-
-_Files: TypeAlias = Sequence[tuple[YamlFile, Names]]
 
 
 def _members(outside: Sequence[Path]) -> Iterator[Member]:
     """The configured studies that have an ``atlas.yaml``, and those of the given folders."""
-    for key in study_keys():
-        if (studies_dir() / key / ATLAS_NAME).is_file():
-            yield _member(studies_dir() / key)
-    for path in outside:
-        folder = find_study(path)
-        if not (folder / ATLAS_NAME).is_file():
-            raise BdpbenchError(
-                f"the study has no {ATLAS_NAME}",
-                where=str(folder),
-                hint="docs/atlas.md describes its contents",
-            )
-        yield _member(folder)
+    own = (studies_dir() / key for key in study_keys())
+    for folder in (*filter(_is_member, own), *map(find_study, outside)):
+        if not _is_member(folder):
+            hint = "docs/atlas.md describes its contents"
+            raise BdpbenchError(f"the study has no {ATLAS_NAME}", where=str(folder), hint=hint)
+        source = YamlFile(folder / ATLAS_NAME)
+        yield Member(read_study(folder / STUDY_NAME), source.validate(Membership), source)
 
 
-def _member(folder: Path) -> Member:
-    source = YamlFile(folder / ATLAS_NAME)
-    return Member(read_study(folder / STUDY_NAME), source.validate(Membership), source)
+def _is_member(folder: Path) -> bool:
+    return (folder / ATLAS_NAME).is_file()
 
 
-def _once(parts: Iterable[tuple[YamlFile, str, Mapping[str, _Named]]]) -> dict[str, _Named]:
+def _once(
+    section: str, parts: Sequence[tuple[YamlFile, Mapping[str, _Named]]]
+) -> dict[str, _Named]:
     """Merge the declarations of all files; a name that occurs twice is an error."""
     found: dict[str, _Named] = {}
-    for source, section, named in parts:
+    for source, named in parts:
         for key, each in named.items():
             if key in found:
                 raise source.error((section, key), "another file has this name already")
@@ -297,55 +230,26 @@ def _once(parts: Iterable[tuple[YamlFile, str, Mapping[str, _Named]]]) -> dict[s
     return found
 
 
-def _check_protocols(declared: Declared, files: _Files) -> None:
-    """Refuse a name that would stand for two protocols, and protocols that no study has."""
-    known = {name for member in declared.members.values() for name in member.said.known_as.values()}
-    owners: dict[str, str] = {}
-    for source, said in files:
-        for key, protocol in said.protocols.items():
-            for word in (key, protocol.name, *protocol.aliases):
-                owner = owners.setdefault(word.casefold(), key)
-                if owner != key:
-                    message = f"{word!r} is also a name of {owner}"
-                    raise source.error(("protocols", key), message)
-            if key not in known:
-                hint = "known_as: of a study's atlas.yaml gives its protocols their names"
-                raise source.error(("protocols", key), "no study has this protocol", hint=hint)
-
-
-def _check_member(declared: Declared, member: Member) -> None:
-    study, said = member.study, member.said
-    for key, name in said.known_as.items():
-        member.source.require(("known_as", key), key, study.protocols, f"protocol of {study.key}")
-        member.source.require(("known_as", key), name, declared.protocols, "common name")
-    for key in study.protocols:
-        if key not in said.known_as:
-            raise member.source.error(
-                ("known_as",),
-                f"{key} of {study.key} has no common name",
-                "declare a protocol that no other study has under protocols:",
-            )
-    for topic in said.entries:
-        member.source.require(("entries", topic), topic, declared.topics, "topic")
-    for name, value in said.fixed.items():
-        member.source.require(("fixed", name), name, _SHOWN_IF_FIXED, "fixed parameter")
-        problem = study.vocabulary[name].problem(value)
-        if problem:
-            raise member.source.error(("fixed", name), f"{problem} (got {value!r})")
-
-
-def _check_relations(declared: Declared) -> None:
-    """Refuse relations of unknown studies, topics or protocols; entries are checked later."""
+def _check(declared: Declared) -> None:
+    """Refuse names that nothing has; what relations rest on is checked with the entries."""
+    for member in declared.members.values():
+        study, said, source = member.study, member.said, member.source
+        for key, name in said.known_as.items():
+            source.require(("known_as", key), key, study.protocols, f"protocol of {study.key}")
+            source.require(("known_as", key), name, declared.protocols, "common name")
+        for key in study.protocols:
+            if key not in said.known_as:
+                message = f"{key} of {study.key} has no common name"
+                hint = "declare a protocol that no other study has under protocols:"
+                raise source.error(("known_as",), message, hint)
+        for topic in said.entries:
+            source.require(("entries", topic), topic, declared.topics, "topic")
     seen: set[str] = set()
-    for each in declared.relations:
-        relation = each.relation
+    for relation, source, index in declared.relations:
+        at = ("relations", index)
         if relation.id in seen:
-            raise each.error(("id",), "stands twice")
+            raise source.error((*at, "id"), f"{relation.id} stands twice")
         seen.add(relation.id)
-        each.require(("topic",), relation.topic, declared.topics, "topic")
-        for index, name in enumerate(relation.protocols):
-            each.require(("protocols", index), name, declared.protocols, "protocol")
-        for place, position in enumerate(relation.positions):
-            for index, key in enumerate(position.rests_on):
-                at = ("positions", place, "rests_on", index)
-                each.require(at, key.split("/")[0], declared.members, "study")
+        source.require((*at, "topic"), relation.topic, declared.topics, "topic")
+        for place, name in enumerate(relation.protocols):
+            source.require((*at, "protocols", place), name, declared.protocols, "protocol")

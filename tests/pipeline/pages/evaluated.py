@@ -114,7 +114,6 @@ def evaluation(figures: Sequence[Figure] = (), **more: Any) -> Evaluation:
     """An evaluation with some figures, all of one column, and a part of each kind."""
     told = {"question": "How long?", "text": "What it is.", "part": "table", "column": "a"}
     curve = {"x": "buffer_pkts", "x_unit": "packets", "x_title": "Buffer"}
-    past = {**column("a"), "title": "the start", "metric": ""}
     document = {
         "name": "mine",
         "choice": "quick",
@@ -132,7 +131,6 @@ def evaluation(figures: Sequence[Figure] = (), **more: Any) -> Evaluation:
                     ),
                     "pairs": part("pairs", "matrix", {"a": column("a", "", "1")}),
                     "curve": part("curve", "curve", {"a": column("a")}, **curve),
-                    "past": part("past", "history", {"a": past}),
                 },
                 "figures": {each.key: told for each in figures},
                 "criteria": {},

@@ -25,30 +25,16 @@ from bdpbench.pages.evaluation.page import (
 )
 from bdpbench.pages.evaluation.parts import EvaluationInputs
 from bdpbench.pages.notebook import offline_chart
-from bdpbench.pages.series import embed_json
-
-SERIES = embed_json(
-    {
-        table: {subject: {"dt": 1.0, "dv": 1.0, "t": [0, 1, 1], "v": [2, 3, -1]}}
-        for table, subject in (("cwnd", "flow:0"), ("queue", "link:bottleneck"))
-    }
-)
 
 
 def _findings(*figures: Any, criteria: Sequence[Any] = (), **more: Any) -> Findings:
     return findings_of(made.judgement(figures, criteria, **more), "Mine")
 
 
-def _texts(found: Sequence[Any]) -> list[str]:
-    return [each.text for each in found]
-
-
-def test_best_and_worst_name_the_neighbour() -> None:
+def test_a_first_and_a_last_place_count() -> None:
     three = [made.value("Mine", 1, 1), made.value("cubic", 2, 2), made.value("standard", 3, 3)]
     turned = [made.value("Mine", 9, 3), made.value("cubic", 7, 2), made.value("standard", 5, 1)]
     found = _findings(made.figure("a", *three), made.figure("b", *turned))
-    assert _texts(found.best) == ["Figure a: 1 s, 1st of 3, the next is CUBIC with 2 s."]
-    assert _texts(found.worst) == ["Figure b: 9 s, 3rd of 3, the one before is CUBIC with 7 s."]
     assert found.summary.startswith("Of 2 figures, Mine & <co> is best in 1 and worst in 1.")
 
 
@@ -56,29 +42,24 @@ def test_a_tie_shares_its_place_and_equal_values_are_neither_best_nor_worst() ->
     tied = [made.value("Mine", 1, 1), made.value("cubic", 1, 1), made.value("standard", 3, 3)]
     alike = [made.value(key, 1, 1) for key in made.LABELS]
     found = _findings(made.figure("a", *tied), made.figure("b", *alike))
-    (best,) = _texts(found.best)
-    assert "1st of 3, together with CUBIC, the next is Standard TCP with 3 s" in best
-    assert found.worst == []
+    assert "best in 1 and worst in none" in found.summary
     # Last together with another.
     last = [made.value("Mine", 3, 2), made.value("cubic", 3, 2), made.value("standard", 1, 1)]
-    (worst,) = _texts(_findings(made.figure("a", *last)).worst)
-    assert "2nd of 3, together with CUBIC, the one before is Standard TCP" in worst
+    assert "best in none and worst in 1" in _findings(made.figure("a", *last)).summary
 
 
 def test_who_overlaps_with_another_place_is_neither_best_nor_worst() -> None:
     values = [made.value("Mine", 1, 1, low=0.9, high=2.1), made.value("cubic", 2, 2)]
-    assert _findings(made.figure("a", *values)).best == []
+    assert "best in none" in _findings(made.figure("a", *values)).summary
     values[0]["high"] = 1.9
-    (best,) = _texts(_findings(made.figure("a", *values)).best)
-    assert best == "Figure a: 1 s, 1st of 3, the next is CUBIC with 2 s."
+    assert "best in 1" in _findings(made.figure("a", *values)).summary
 
 
 @pytest.mark.parametrize("number", [None, math.nan])
 def test_a_missing_figure_is_not_known_and_counts_nowhere(number: float | None) -> None:
     values = [made.value("Mine", number, None, why="its run failed"), made.value("cubic", 2, 1, 1)]
     found = _findings(made.figure("a", *values))
-    assert _texts(found.unknown) == ["Figure a: its run failed."]
-    assert (found.best, found.worst) == ([], [])
+    assert found.unknown == [("Figure a", "its run failed", "chart-figure-a")]
     assert "has no figure that can be compared" in found.summary
 
 
@@ -86,9 +67,7 @@ def test_what_is_never_reached_is_last() -> None:
     why = "never reached in 1 of 1 runs"
     values = [made.value("Mine", None, 2, why=why), made.value("cubic", 2, 1)]
     found = _findings(made.figure("a", *values))
-    assert _texts(found.worst) == [
-        "Figure a: never reached in 1 of 1 runs, 2nd of 3, the one before is CUBIC with 2 s."
-    ]
+    assert "worst in 1" in found.summary
     assert found.unknown == []
 
 
@@ -96,7 +75,6 @@ def test_one_protocol_alone_and_a_figure_without_direction_have_no_place() -> No
     alone = made.figure("a", made.value("Mine", 1, 1, 1))
     neither = made.figure("b", made.value("Mine", 1, 1), made.value("cubic", 2, 2), better="")
     found = _findings(alone, neither, protocols=made.protocols("Mine", "cubic"))
-    assert (found.best, found.worst) == ([], [])
     assert found.summary.startswith("Of one figure, Mine & <co> is best in none and worst in none.")
     assert _findings().summary.startswith("Mine & <co> has no figure")
 
@@ -111,15 +89,12 @@ def test_general_use_keeps_from_deployment_and_special_cases_limit() -> None:
         made.criterion("honest", "7.6", passes=None, simulated=False),
     ]
     found = _findings(criteria=criteria)
-    kind, steady = _texts(found.keeps)
-    assert kind == (
-        "Is it kind? No: 0.25 s, where the rule is at least 0.5 s (RFC 9743, section 5.2.1). "
-        "It is a danger to others."
-    )
-    assert "danger" not in steady
-    (limit,) = _texts(found.limits)
-    assert "section 7.1" in limit
-    assert _texts(found.unknown) == ["Is it wireless?: its run failed."]
+    assert [(each.key, meaning) for each, _, meaning in found.failed] == [
+        ("kind", "would keep it from deployment, as a danger to others"),
+        ("steady", "would keep it from deployment"),
+        ("queued", "limits where it can be used"),
+    ]
+    assert found.unknown == [("Is it wireless?", "its run failed", "criterion-wireless")]
     assert found.summary.endswith(
         "It meets 1 of the 4 criteria of RFC 9743 that could be judged; 2 of the others would keep "
         "it from deployment, as a danger to others."
@@ -128,8 +103,8 @@ def test_general_use_keeps_from_deployment_and_special_cases_limit() -> None:
 
 def test_collapse_is_a_danger_and_another_section_that_begins_alike_is_not() -> None:
     criteria = [made.criterion(key, key, passes=False) for key in ("5.1.1", "5.1.10")]
-    first, second = _texts(_findings(criteria=criteria).keeps)
-    assert first.endswith("It is a danger to others.")
+    first, second = (meaning for *_, meaning in _findings(criteria=criteria).failed)
+    assert first.endswith("as a danger to others")
     assert "danger" not in second
 
 
@@ -153,7 +128,6 @@ def _report(earlier: Judgement | None = None, **more: Any) -> EvaluationReport:
     return EvaluationReport(
         EvaluationInputs(
             judgement,
-            lambda run_id: SERIES if run_id != "standard-run" else None,
             None if earlier is None else ("earlier", earlier),
         )
     )
@@ -212,26 +186,12 @@ def test_links_lead_to_elements_and_nothing_is_loaded(page: str) -> None:
     assert "it is &lt;slow&gt;" in bare
 
 
-def test_charts_are_valid_and_have_the_new_line_and_the_relative() -> None:
-    report = _report()
-    report.parts.relatives = {"Mine": "cubic"}
-    charts = {each.chart_id: each for each in report.charts}
-    assert set(charts) == {
-        "figure-a",
-        "paper-pairs",
-        "paper-curve",
-        "paper-past-Mine-0-cwnd",
-        "paper-past-Mine-0-queue",
-    }
-    for name in ("figure-a", "paper-pairs", "paper-curve"):
-        content = charts[name].content
-        assert "spec" in content
-        offline_chart(content["spec"])
-    cwnd = charts["paper-past-Mine-0-cwnd"]
-    assert "traces" in cwnd.content
-    assert [each["label"] for each in cwnd.content["traces"]] == ["Mine & <co>", "CUBIC"]
-    assert cwnd.caption == "Mine & <co> beside CUBIC, which ranks most like it here."
-    assert cwnd.content["end"] == 2
+def test_charts_are_valid_and_have_the_new_line() -> None:
+    charts = {each.chart_id: each for each in _report().charts}
+    assert set(charts) == {"figure-a", "paper-pairs", "paper-curve"}
+    for chart in charts.values():
+        assert "spec" in chart.content
+        offline_chart(chart.content["spec"])
     assert "Hollow diamonds are the printed values." in charts["paper-curve"].caption
 
 
@@ -321,7 +281,7 @@ def test_a_protocol_that_has_several_keys_in_a_study_gets_a_row_for_each() -> No
     reno = cells.filter(pl.col("protocol") == "standard").with_columns(own_key=pl.lit("Reno"))
     tahoe = reno.with_columns(own_key=pl.lit("Tahoe"))
     found = pl.concat([cells.filter(pl.col("protocol") != "standard"), reno, tahoe])
-    inputs = EvaluationInputs(made.judgement(found=found), lambda _: None)
+    inputs = EvaluationInputs(made.judgement(found=found))
     tables = {each.name: each for each in evaluation_tables(EvaluationReport(inputs))}
     assert [row[0] for row in tables["paper-table"].rows][2:] == [
         "Standard TCP (Reno)",

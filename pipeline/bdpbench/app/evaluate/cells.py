@@ -71,7 +71,7 @@ class StudyCells:
                 than it takes the mean over.
         """
         for key, part in self._file.parts.items():
-            for name, column in self._columns_of(part).items() if part.kind != "history" else ():
+            for name, column in self._columns_of(part).items():
                 at, known = ("parts", key, "columns", name), self._mirrored.definitions
                 self._source.require((*at, "metric"), column.metric, known, "metric")
                 shown, definition = self._of_column(column), known[column.metric]
@@ -156,12 +156,10 @@ class StudyCells:
     def _part(self, part: PartFile) -> Part | None:
         """A part of the document; None without runs of newcomers."""
         columns, vocabulary = self._columns_of(part), self._study.vocabulary
-        # In a history, small changes would show the same again.
         shown = {
             (each.run["run_id"], each.run["scenario"], each.newcomer): each
             for column in columns.values()
             for each in self._of_column(column)
-            if part.kind != "history" or not each.varied
         }
         if not any(each.newcomer for each in shown.values()):
             return None
@@ -229,7 +227,7 @@ class StudyCells:
     def cells(self, key: str) -> Iterator[Cell]:
         """The cells of a part."""
         part = self._file.parts[key]
-        for name, column in self._columns_of(part).items() if part.kind != "history" else ():
+        for name, column in self._columns_of(part).items():
             for place, found in self._grouped(part, column).items():
                 protocol, own_key, row, beside, panel, x, newcomer = place
                 value, low, high, values, why = self._summary(column, found, newcomer)

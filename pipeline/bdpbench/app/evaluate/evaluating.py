@@ -15,7 +15,7 @@ from bdpbench.app.costs import call_wall_s, run_cpu_s
 from bdpbench.app.evaluate.cells import StudyCells
 from bdpbench.app.evaluate.judging import judged
 from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_newcomers
-from bdpbench.app.evaluate.report import WantedFiles, make_files, published_prints, stored_series
+from bdpbench.app.evaluate.report import WantedFiles, make_files, published_prints
 from bdpbench.app.keep.tier import this_version
 from bdpbench.app.listing import announce_plan, announce_runs
 from bdpbench.app.planning import Paths, check_declared, exclusive, make_folder
@@ -115,7 +115,6 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         view.tell("making", "making the report and its files")
         inputs = EvaluationInputs(
             judgement,
-            stored_series(evaluation, [each.prepared() for each in evaluating.mirrored]),
             earlier,
             elsewhere_of({each.key: each.protocol for each in evaluating.newcomers}),
         )

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from bdpbench.app.evaluate.judging import Prints, judged
 from bdpbench.app.keep.export import check_folder, parse_formats, write_exported
 from bdpbench.app.keep.tier import origin
-from bdpbench.app.planning import Prepared
 from bdpbench.app.programs import found_browser, print_page
-from bdpbench.app.stages import PlanData
 from bdpbench.contracts.evaluation import Evaluation, Judgement, read_evaluation
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import published_folder
-from bdpbench.contracts.reports import REPORT_NAME, read_scorecard
+from bdpbench.contracts.reports import read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME, rows_of
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.pages.evaluation.files import evaluation_files
 from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
-from bdpbench.pages.evaluation.parts import EvaluationInputs, LoadSeries
-from bdpbench.pages.series import bins_for
-from bdpbench.pages.shards import series_of_report
+from bdpbench.pages.evaluation.parts import EvaluationInputs
 
 PAGE_NAME = "evaluation.html"
 PDF_NAME = "evaluation.pdf"
@@ -105,27 +100,3 @@ def published_prints(evaluation: Evaluation) -> Prints:
                     place = (study.key, run_id, row["metric"], row["subject"])
                     found.setdefault(place, row["published"])
     return found
-
-
-def stored_series(evaluation: Evaluation, prepared: Sequence[Prepared]) -> LoadSeries:
-    """Series of runs over time: of those that were simulated, and of published ones."""
-    shown: dict[str, str] = {}
-    for study in evaluation.studies:
-        histories = (part.runs for part in study.parts.values() if part.kind == "history")
-        shown = {run.run_id: study.key for runs in histories for run in runs} | shown
-    bins = bins_for(len(shown))
-    plans = [PlanData(each.plan, each.paths.runs) for each in prepared]
-    simulated = {run["run_id"]: (data, run) for data in plans for run in data.finished()}
-
-    @cache
-    def published(study: str) -> Mapping[str, str]:
-        path = published_folder(study) / REPORT_NAME
-        return series_of_report(path) if path.is_file() else {}
-
-    def load(run_id: str) -> str | None:
-        if run_id in simulated:
-            data, run = simulated[run_id]
-            return data.of(run).series(bins)
-        return published(shown[run_id]).get(run_id) if run_id in shown else None
-
-    return load

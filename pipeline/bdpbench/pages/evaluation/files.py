@@ -13,7 +13,7 @@ import polars as pl
 from bdpbench.contracts.documents import csv_of
 from bdpbench.contracts.evaluation import Answer, Criterion, Ranked
 from bdpbench.pages.evaluation.page import EvaluationReport, rank_of, standing_of, verdict_of
-from bdpbench.pages.evaluation.parts import PartTable, ShownPart, value_text
+from bdpbench.pages.evaluation.parts import ShownPart, value_text
 from bdpbench.pages.exports import (
     Contents,
     ExportRequest,
@@ -41,8 +41,8 @@ def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
     values = _values(report)
     for study, parts in report.studies:
         for key, part in parts.items():
-            if part.table is not None and part.table.rows:
-                yield _of_part(part, part.table, values.filter(study=study.key, part=key))
+            if part.table.rows:
+                yield _of_part(part, values.filter(study=study.key, part=key))
 
 
 def _standings(report: EvaluationReport) -> PaperTable:
@@ -122,7 +122,8 @@ def _answers(criterion: Criterion, report: EvaluationReport) -> Iterator[dict[st
         }
 
 
-def _of_part(shown: ShownPart, table: PartTable, values: pl.DataFrame) -> PaperTable:
+def _of_part(shown: ShownPart, values: pl.DataFrame) -> PaperTable:
+    table = shown.table
     case = (Column("Case", "case"),) if table.has_rows else ()
     heads = [
         Column(axis_title(*each), f"column_{n}", numeric=True) for n, each in enumerate(table.heads)
@@ -162,18 +163,17 @@ def evaluation_files(
     report: EvaluationReport, formats: Sequence[str], origin: str
 ) -> Iterator[tuple[str, bytes]]:
     """Tables, figures and values as files, one after the other, as ``export_files``."""
-    charts = report.charts  # loads the series that they show
     labels = [each.label for each in report.evaluation.evaluated]
     contents = Contents(
         title=f"the evaluation of {' and '.join(labels)}",
         figures=[
             (figure, figure_caption(figure, {}, origin))
-            for figure in named((each.chart_id, each.title, each) for each in charts)
+            for figure in named((each.chart_id, each.title, each) for each in report.charts)
         ],
         tables=[(table, table_caption(table, {}, origin)) for table in evaluation_tables(report)],
         run_name=lambda run_id: run_id,
     )
-    renderer = Renderer(report.parts.series, read_captions())
+    renderer = Renderer({}, read_captions())
     yield from paper_files(contents, renderer, ExportRequest(tuple(formats), origin))
     values = _values(report)
     yield CELLS_NAME, csv_of(values.columns, values.to_dicts()).encode()

@@ -14,13 +14,12 @@ The rules are all here, and the page states them:
 from __future__ import annotations
 
 import math
-import statistics
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
 from bdpbench.contracts.evaluation import Answer, Criterion, Figure, Judgement, Ranked
-from bdpbench.pages.text import format_number, listed
+from bdpbench.pages.text import format_number
 from bdpbench.units import with_unit
 
 SPECIAL_CASES = "7"
@@ -30,15 +29,8 @@ DANGERS = ("5.1.1", "5.2")
 """The sections of RFC 9743 about the collapse of the network and about what others get: a protocol
 that does not meet them is called a danger to others."""
 
-_FEWEST_FIGURES = 3
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A sentence, and the id of the element that shows what it rests on, "" if there is none."""
-
-    text: str
-    anchor: str
+KEEPS, LIMITS = "would keep it from deployment", "limits where it can be used"
+DANGER = "as a danger to others"
 
 
 @dataclass(frozen=True)
@@ -47,42 +39,31 @@ class Findings:
 
     Attributes:
         summary: one or two sentences with the counts.
-        best, worst: figures in which it has the first or the last place.
-        keeps: what would keep it from deployment.
-        limits: special cases in which it does not meet a criterion.
-        unknown: figures and criteria without a value of it, and why.
+        failed: criteria that it does not meet, each with its answer and what that means.
+        unknown: figures and criteria without a value of it: title, why, and the id of the element
+            that shows it, "" if there is none.
     """
 
     summary: str
-    best: Sequence[Finding]
-    worst: Sequence[Finding]
-    keeps: Sequence[Finding]
-    limits: Sequence[Finding]
-    unknown: Sequence[Finding]
+    failed: Sequence[tuple[Criterion, Answer, str]]
+    unknown: Sequence[tuple[str, str, str]]
 
 
 def findings_of(judgement: Judgement, protocol: str) -> Findings:
     """What an evaluation says about one of its protocols, by its key."""
-    labels = judgement.evaluation.labels
     places = [(each, value) for each in judgement.figures for value in values_of(each, protocol)]
-    ranked = [(figure, value) for figure, value in places if _is_ranked(figure, value)]
-    best = [each for each in ranked if each[1]["place"] == "first"]
-    worst = [each for each in ranked if each[1]["place"] == "last"]
     answered = [
         (each, answer)
         for each in judgement.criteria
         for answer in each.answers
         if answer.protocol == protocol
     ]
-    failed = [(each, answer) for each, answer in answered if answer.passes is False]
-    keeps = [each for each in failed if not _is_special(each[0])]
+    failed = [(each, answer, _meaning(each)) for each, answer in answered if answer.passes is False]
     passed = sum(answer.passes is True for _, answer in answered)
+    label = judgement.evaluation.labels[protocol]
     return Findings(
-        summary=_summary(labels[protocol], ranked, best, worst, passed, failed, keeps),
-        best=[_of_figure(*each, labels, first=True) for each in best],
-        worst=[_of_figure(*each, labels, first=False) for each in worst],
-        keeps=[_of_criterion(*each) for each in keeps],
-        limits=[_of_criterion(*each) for each in failed if _is_special(each[0])],
+        summary=f"{_compared(label, places)} {_met(passed, [each for *_, each in failed])}",
+        failed=failed,
         unknown=[*_without_value(places), *_without_answer(answered)],
     )
 
@@ -92,34 +73,13 @@ def values_of(figure: Figure, protocol: str) -> list[Ranked]:
     return [each for each in figure.values if each["protocol"] == protocol]
 
 
-def nearest(figures: Sequence[Figure], protocol: str, others: Iterable[str]) -> str:
-    """The other protocol whose ranks in the judged figures differ least from a protocol's.
-
-    Returns:
-        Its key; "" if none has enough figures in common with it.
-    """
-    ranks = [{each["protocol"]: each["rank"] for each in figure.values} for figure in figures]
-    distances = {}
-    for other in others:
-        pairs = [(found.get(protocol), found.get(other)) for found in ranks]
-        known = [abs(mine - theirs) for mine, theirs in pairs if mine and theirs]
-        if len(known) >= _FEWEST_FIGURES:
-            distances[other] = statistics.fmean(known)
-    return min(distances, key=distances.__getitem__, default="")
-
-
-def _is_special(criterion: Criterion) -> bool:
-    return criterion.file.section.split(".")[0] == SPECIAL_CASES
-
-
-def _is_danger(criterion: Criterion) -> bool:
+def _meaning(criterion: Criterion) -> str:
+    """What it means that a criterion is not met."""
     section = f"{criterion.file.section}."
-    return any(section.startswith(f"{each}.") for each in DANGERS)
-
-
-def _is_ranked(figure: Figure, value: Ranked) -> bool:
-    """Whether a protocol has a rank; one that never reached what is measured has one, too."""
-    return bool(figure.column.better) and value["rank"] is not None
+    if section.startswith(f"{SPECIAL_CASES}."):
+        return LIMITS
+    danger = any(section.startswith(f"{each}.") for each in DANGERS)
+    return f"{KEEPS}, {DANGER}" if danger else KEEPS
 
 
 def is_known(value: float | None) -> TypeGuard[float]:
@@ -127,49 +87,32 @@ def is_known(value: float | None) -> TypeGuard[float]:
     return value is not None and math.isfinite(value)
 
 
-def _summary(
-    label: str,
-    ranked: Sequence[object],
-    best: Sequence[object],
-    worst: Sequence[object],
-    passed: int,
-    failed: Sequence[object],
-    keeps: Sequence[tuple[Criterion, Answer]],
-) -> str:
+def _compared(label: str, places: Sequence[tuple[Figure, Ranked]]) -> str:
+    """In how many figures a protocol has the first or the last place."""
+    ranked = [
+        value["place"]
+        for figure, value in places
+        if figure.column.better and value["rank"] is not None
+    ]
     if not ranked:
-        compared = f"{label} has no figure that can be compared with another protocol's."
-    else:
-        figures = "one figure" if len(ranked) == 1 else f"{len(ranked)} figures"
-        best_in, worst_in = len(best) or "none", len(worst) or "none"
-        compared = f"Of {figures}, {label} is best in {best_in} and worst in {worst_in}."
+        return f"{label} has no figure that can be compared with another protocol's."
+    figures = "one figure" if len(ranked) == 1 else f"{len(ranked)} figures"
+    best, worst = (ranked.count(place) or "none" for place in ("first", "last"))
+    return f"Of {figures}, {label} is best in {best} and worst in {worst}."
+
+
+def _met(passed: int, failed: Sequence[str]) -> str:
+    """How many criteria are met, and what those mean that are not."""
     judged = passed + len(failed)
     if not judged:
-        return f"{compared} No criterion of RFC 9743 could be judged."
+        return "No criterion of RFC 9743 could be judged."
     criteria = "the one criterion" if judged == 1 else f"the {judged} criteria"
     met = f"meets {passed or 'none'}" if failed else "meets each"
-    ending = "."
-    if keeps:
-        danger = ", as a danger to others" if any(_is_danger(each) for each, _ in keeps) else ""
-        ending = f"; {len(keeps)} of the others would keep it from deployment{danger}."
-    return f"{compared} It {met} of {criteria} of RFC 9743 that could be judged{ending}"
-
-
-def _of_figure(figure: Figure, value: Ranked, labels: Mapping[str, str], *, first: bool) -> Finding:
-    """A first or last place, who shares it, and who comes next."""
-    rank = value["rank"] or 0
-    sharing = [
-        labels[each["protocol"]]
-        for each in figure.values
-        if each["rank"] == rank and each is not value
-    ]
-    shared = f", together with {listed(sharing)}" if sharing else ""
-    text = f"{figure.column.title}: {_value_text(figure, value)}, {ordinal(rank)} of {value['of']}"
-    others = [each for each in figure.values if _is_ranked(figure, each) and each["rank"] != rank]
-    if others:
-        other = (min if first else max)(others, key=lambda each: each["rank"] or 0)
-        where = "the next" if first else "the one before"
-        shared += f", {where} is {labels[other['protocol']]} with {_value_text(figure, other)}"
-    return Finding(f"{text}{shared}.", figure_anchor(figure))
+    ending = ""
+    if keeps := sum(each != LIMITS for each in failed):
+        danger = f", {DANGER}" if any(DANGER in each for each in failed) else ""
+        ending = f"; {keeps} of the others {KEEPS}{danger}"
+    return f"It {met} of {criteria} of RFC 9743 that could be judged{ending}."
 
 
 def figure_anchor(figure: Figure) -> str:
@@ -192,27 +135,9 @@ def ordinal(rank: int) -> str:
     return f"{rank}{'th' if teens else {1: 'st', 2: 'nd', 3: 'rd'}.get(rank % 10, 'th')}"
 
 
-def _value_text(figure: Figure, value: Ranked) -> str:
-    """A value with its unit, or why a protocol with a rank has none."""
-    known = is_known(value["value"])
-    return shown(value["value"], figure.column.unit) if known else value["why"]
-
-
 def criterion_anchor(criterion: Criterion) -> str:
     """Id of a criterion's row."""
     return f"criterion-{criterion.key}"
-
-
-def _of_criterion(criterion: Criterion, answer: Answer) -> Finding:
-    """What a criterion that is not met means."""
-    value = shown(answer.worst, criterion.unit)
-    measured = f"{value}, where the rule is" if is_known(answer.worst) else "the rule is"
-    ending = " It is a danger to others." if _is_danger(criterion) else ""
-    return Finding(
-        f"{criterion.file.question} No: {measured} {criterion.rule} "
-        f"(RFC 9743, {section_of(criterion)}).{ending}",
-        criterion_anchor(criterion),
-    )
 
 
 def section_of(criterion: Criterion) -> str:
@@ -221,17 +146,20 @@ def section_of(criterion: Criterion) -> str:
     return f"{'sections' if ' and ' in section else 'section'} {section}"
 
 
-def _without_value(places: Sequence[tuple[Figure, Ranked]]) -> Iterator[Finding]:
+def _without_value(
+    places: Sequence[tuple[Figure, Ranked]],
+) -> Iterator[tuple[str, str, str]]:
     for figure, value in places:
         if not is_known(value["value"]) and value["rank"] is None:
-            why = value["why"] or "it has no value"
             is_drawn = any(is_known(each["value"]) for each in figure.values)
-            anchor = figure_anchor(figure) if is_drawn else ""
-            yield Finding(f"{figure.column.title}: {why}.", anchor)
+            why, anchor = value["why"] or "it has no value", figure_anchor(figure)
+            yield figure.column.title, why, anchor if is_drawn else ""
 
 
-def _without_answer(answered: Sequence[tuple[Criterion, Answer]]) -> Iterator[Finding]:
+def _without_answer(
+    answered: Sequence[tuple[Criterion, Answer]],
+) -> Iterator[tuple[str, str, str]]:
     for criterion, answer in answered:
         if answer.passes is None:
             why = answer.why or "no run of it is there"
-            yield Finding(f"{criterion.file.question}: {why}.", criterion_anchor(criterion))
+            yield criterion.file.question, why, criterion_anchor(criterion)

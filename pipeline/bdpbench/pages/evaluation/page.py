@@ -20,7 +20,6 @@ from bdpbench.contracts.evaluation import (
     Ranked,
 )
 from bdpbench.contracts.judged import direction
-from bdpbench.pages.curves import time_specs
 from bdpbench.pages.evaluation.changes import Changes, changes_of
 from bdpbench.pages.evaluation.findings import (
     Findings,
@@ -42,7 +41,6 @@ from bdpbench.pages.evaluation.parts import (
     value_text,
 )
 from bdpbench.pages.html import embedded, page_environment
-from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.series import embed_json
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.text import Verdict, format_number
@@ -187,9 +185,9 @@ def evaluation_page(report: EvaluationReport) -> str:
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
-    charts = report.charts  # loads the series that they show
+    charts = report.charts
     contents = {each.chart_id: each.content for each in charts}
-    store = {"time": time_specs(read_captions()), "charts": contents}
+    store = {"time": {}, "charts": contents}
     evaluation, runs = report.evaluation, _runs(report).values()
     content = {
         "bound_of": bound_of,
@@ -201,6 +199,7 @@ def evaluation_page(report: EvaluationReport) -> str:
         "is_known": is_known,
         "rank_of": rank_of,
         "section_of": section_of,
+        "shown": shown,
         "standing_of": standing_of,
         "value_text": value_text,
         "report": report,
@@ -213,7 +212,6 @@ def evaluation_page(report: EvaluationReport) -> str:
         "drawn": {each.chart_id for each in charts},
         "runs": [each for each in runs if each["evaluated"]],
         "other_runs": sum(not each["evaluated"] for each in runs),
-        "series": report.parts.series_texts,
         "chart_data": embed_json(store),
         **embedded(style="evaluation", vega=bool(charts)),
     }

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TypeAlias
 
 import polars as pl
 
@@ -18,15 +16,13 @@ from bdpbench.contracts.evaluation import (
     Figure,
     Judgement,
     Part,
-    PartRun,
     Ranked,
     cells_schema,
     found_of,
     group_of,
 )
 from bdpbench.contracts.judged import direction
-from bdpbench.pages.curves import curve, points_of_lines, settled
-from bdpbench.pages.evaluation.findings import is_known, nearest
+from bdpbench.pages.evaluation.findings import is_known
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_specs import Axes, valued_matrix
 from bdpbench.pages.names import (
@@ -34,23 +30,12 @@ from bdpbench.pages.names import (
     broken_dash_of,
     dash_of,
     lighter,
-    subject_name,
 )
-from bdpbench.pages.series import RunSeries, points_of
-from bdpbench.pages.specs import Chart, Styles, TimeContent, spec_content
+from bdpbench.pages.specs import Chart, Styles, spec_content
 from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
 from bdpbench.pages.text import format_number, joined, listed
 from bdpbench.pages.texts import Elsewhere
 from bdpbench.units import axis_title, several, with_unit
-
-LoadSeries: TypeAlias = Callable[[str], str | None]
-"""Run id → what ``pages.series.series_text`` made of the run; None if there is nothing."""
-
-OVER_TIME = ("cwnd", "queue")
-"""Tables that are shown beside those of the nearest relative."""
-
-MOST_HISTORIES = 6
-"""Most runs whose cwnd and queue are charted for each protocol and part."""
 
 
 @dataclass(frozen=True)
@@ -104,8 +89,8 @@ class ShownPart:
         anchor: id of its element.
         place: whose place the evaluated protocols take, in a sentence.
         answer: in how many values they are best and worst, "" if they cannot be compared.
-        table: its cells; None for a history.
-        charts: of a matrix, a curve or a history.
+        table: its cells.
+        charts: of a matrix or a curve.
         lacking: reasons for values that an evaluated protocol does not have, each once.
     """
 
@@ -113,7 +98,7 @@ class ShownPart:
     anchor: str
     place: str
     answer: str
-    table: PartTable | None
+    table: PartTable
     charts: Sequence[Chart]
     lacking: Sequence[str]
 
@@ -124,13 +109,11 @@ class EvaluationInputs:
 
     Attributes:
         judgement: see ``contracts/evaluation.py``.
-        load_series: series of runs over time.
         earlier: name of the evaluation that it is compared with, and that evaluation, if any.
         elsewhere: key of an evaluated protocol → what reports of other studies say about it.
     """
 
     judgement: Judgement
-    load_series: LoadSeries
     earlier: tuple[str, Judgement] | None = None
     elsewhere: Mapping[str, Sequence[Elsewhere]] = field(default_factory=dict)
 
@@ -139,24 +122,15 @@ class Parts:
     """Makes tables and charts of the cells of an evaluation."""
 
     def __init__(self, inputs: EvaluationInputs) -> None:
-        self._judged, self._load_series = inputs.judgement, inputs.load_series
+        self._judged = inputs.judgement
         self._labels = inputs.judgement.evaluation.labels
         self._new = [each.key for each in inputs.judgement.evaluation.evaluated]
         self._captions = read_captions()
-        self.series_texts: dict[str, str] = {}
-        self.series: dict[str, RunSeries] = {}
-        """Run id → series of the runs that charts over time show, so far; as JSON, and unpacked."""
 
     @cached_property
     def protocols(self) -> dict[str, EvaluatedProtocol]:
         """Key → protocol, in the order of the document."""
         return {each.key: each for each in self._judged.evaluation.protocols}
-
-    @cached_property
-    def relatives(self) -> dict[str, str]:
-        """Evaluated protocol → the other one whose figures are nearest to its own, or ""."""
-        others = [key for key in self.protocols if key not in self._new]
-        return {key: nearest(self._judged.figures, key, others) for key in self._new}
 
     @cached_property
     def cells(self) -> pl.DataFrame:
@@ -270,7 +244,7 @@ class Parts:
             anchor=f"part-{study.key}-{key}",
             place=place,
             answer=self.compared(study=study.key, part=key),
-            table=None if part.kind == "history" else self._table(part, own),
+            table=self._table(part, own),
             charts=list(self._charts(f"{study.key}-{key}", part, own)),
             lacking=list(lacking),
         )
@@ -336,9 +310,7 @@ class Parts:
         return _without_absent(list(heads.values()), rows, quantity)
 
     def _charts(self, prefix: str, part: Part, own: Sequence[Ranked]) -> Iterator[Chart]:
-        if part.kind == "history":
-            yield from self._histories(prefix, part)
-        elif part.kind != "table":
+        if part.kind != "table":
             words = ParameterWords(self._captions.parameters, {})
             named = [(label, each) for label, each in self._named(own) if is_known(each["value"])]
             for number, panel in enumerate(dict.fromkeys(each["panel"] for each in own)):
@@ -453,59 +425,6 @@ class Parts:
             content=spec_content(valued_matrix(shown, axes, ends, 0.0 if about_zero else None)),
         )
 
-    def _histories(self, prefix: str, part: Part) -> Iterator[Chart]:
-        """The cwnd and queue of evaluated protocols beside those of the nearest relatives there."""
-        titles = {each.scenario: each.title for each in part.columns.values()}
-        others = [run.protocol for run in part.runs if run.protocol not in self._new]
-        for key in self._new:
-            relative = self.relatives[key]
-            if relative not in others:
-                relative = nearest(self._judged.figures, key, dict.fromkeys(others))
-            pairs = list(_pairs(part.runs, key, relative))
-            for number, runs in enumerate(pairs[:MOST_HISTORIES]):
-                for table in OVER_TIME:
-                    title = titles.get(runs[0].scenario) or runs[0].label
-                    yield from self._over_time(f"{prefix}-{key}-{number}", table, title, runs)
-
-    def _over_time(
-        self, prefix: str, table: str, title: str, runs: Sequence[PartRun]
-    ) -> Iterator[Chart]:
-        """A table of some runs, of which the second has the relative; nothing if none has it."""
-        lines = []
-        for position, run in enumerate(runs):
-            own = self._series_of(run.run_id).get(table, {})
-            protocol = self.protocols[run.protocol]
-            for number, subject in enumerate(own):
-                label = joined(protocol.label, subject_name(subject) if len(own) > 1 else "")
-                dash = list(dash_of(position + len(runs) * number))
-                lines.append(curve(run.run_id, subject, label, protocol.colour, dash))
-        if not lines:
-            return
-        first = self._series_of(runs[0].run_id)
-        ends = [points_of(first, table, each)[0][-1] for each in first.get(table, {})]
-        words = self._captions.charts[table]
-        who = [self._labels[each.protocol] for each in runs]
-        content: TimeContent = {
-            "kind": table,
-            "end": max(ends, default=0.0) or 1.0,
-            "traces": lines,
-            "thresholds": [],
-        }
-        yield Chart(
-            chart_id=f"{prefix}-{table}",
-            title=joined(words["title"], title),
-            caption=f"{' beside '.join(who)}, which ranks most like it here." if who[1:] else "",
-            alternative=f"Line chart of {words['quantity']} over time. Lines: "
-            f"{'; '.join(line['label'] for line in lines)}.",
-            content=settled(content, points_of_lines(lines, table, self.series)),
-        )
-
-    def _series_of(self, run_id: str) -> RunSeries:
-        text = None if run_id in self.series else self._load_series(run_id)
-        if text is not None:
-            self.series_texts[run_id], self.series[run_id] = text, json.loads(text)
-        return self.series.get(run_id, {})
-
 
 def _without_absent(
     heads: Sequence[tuple[str, str]], rows: Sequence[TableRow], quantity: str
@@ -548,14 +467,3 @@ def few_digits(value: float | None, digits: int = 3) -> str:
     ('0.679', '9,410', '99.4', '–')
     """
     return format_number(float(f"{value:.{digits}g}") if is_known(value) else None)
-
-
-def _pairs(runs: Sequence[PartRun], key: str, relative: str) -> Iterator[list[PartRun]]:
-    """Each run of a protocol, with the run of its relative at the same place of the scenario."""
-    for scenario in dict.fromkeys(each.scenario for each in runs):
-        of_scenario = [each for each in runs if each.scenario == scenario]
-        own = [each for each in of_scenario if each.protocol == key and each.evaluated]
-        others = [each for each in of_scenario if relative and each.protocol == relative]
-        for position, run in enumerate(own):
-            beside = others[position : position + 1] if len(others) == len(own) else others[:1]
-            yield [run, *beside]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import copy
 import functools
-import itertools
 import json
 import math
 import os
@@ -16,7 +15,7 @@ import signal
 import tempfile
 import textwrap
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from html import escape
@@ -80,6 +79,8 @@ DROPS = "drops"
 BANDS = "bands"
 """Name of the layer that only a crowd of curves has, see ``line_spec`` of ``curves``."""
 
+DROP_HEIGHT = 9
+
 MOST_NAMED = 8
 """Most names at the ends of lines."""
 
@@ -87,31 +88,15 @@ MOST_NAMED = 8
 _WIDEST_NAMES = 0.34
 
 Points: TypeAlias = list[tuple[float, float]]
-"""Of a line, px from the left and from above."""
+"""Times and values of a line."""
 
-Lines: TypeAlias = dict[str, tuple[list[float], list[float]]]
-"""Name of a line → times and values."""
-
-# How far a line may pass its points, which is a seventh of its width.
+# How far a line may pass its points, which is a seventh of its width; and drops that are nearer to
+# one another than half a px are one mark.
 _MOST_ASIDE_PX = 0.2
+_DROPS_A_PX = 2
 
-# Surroundings of a plot → their width at the last one that was drawn, px: the next one has mostly
-# the same, and is drawn once.
-_around: dict[str, float] = {}
-
-# The width of a plot follows from what surrounds it, which depends a little on it.
-_MOST_FITS = 3
-_PLOT = re.compile(r'class="background"[^>]* d="M0,0h([1-9][0-9.]*)v')
-_FIRST_POINT = re.compile(rf'(class="mark-line role-mark {LINES}_marks"[^>]*><path d=")M[^"]*')
-
-_FIRST_DROP = re.compile(
-    rf'(class="mark-rule role-mark {DROPS}_marks"[^>]*>)<line transform="[^"]*" x2="0" y2="[0-9]+"'
-)
-DROP_HEIGHT = 9
-
-# Of lines one below the other, px, and Vega-Lite's name of their width.
+# Of lines one below the other, px.
 _PART_HEIGHT = 62
-_PARTS_WIDTH = "child_width"
 
 # As many drawings are worth the start of processes, 0.5 s each; this many wait for each of them.
 _WORTH_PROCESSES = 24
@@ -162,7 +147,7 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
     # On the page, room for a button is left above the chart.
     found |= {"width": width_px, "padding": 2}
     config = found["config"]
-    config |= {"font": FONT, "autosize": "pad"}
+    config |= {"font": FONT, "autosize": {"type": "fit-x", "contains": "padding"}}
     # Measuring a text takes as long as drawing a hundred points, and a limit is measured twice.
     config |= {"axisQuantitative": {"labelLimit": 0}}
     config["legend"] |= {
@@ -192,16 +177,16 @@ def _apart(spec: Spec, labels: Sequence[str]) -> Spec:
     look = {"labelAnchor": "start", "labelOrient": "top", "labelPadding": 2, "labelFontSize": 11}
     look["labelLimit"] = spec["width"] - _BESIDE_WORDS
     row = {"field": "s", "type": "nominal", "title": None, "sort": list(labels), "header": look}
-    letters = int((spec["width"] - _BESIDE_WORDS) / _LETTER)
+    letters = int(look["labelLimit"] / _LETTER)
     words = {"anchor": "start", "frame": "group", "fontSize": 12, "fontWeight": "normal"}
-    ticks = {"tickCount": {"expr": f"ceil({_PARTS_WIDTH} / 70)"}}
-    same = {key: value for key, value in spec.items() if key not in ("layer", "height")}
+    ticks = {"tickCount": math.ceil(look["labelLimit"] / 70)}
+    same = {key: spec[key] for key in spec if key not in ("layer", "height", "width")}
     return same | {
-        "config": spec["config"] | {"axisX": spec["config"]["axisX"] | ticks},
+        "config": spec["config"] | {"axisX": spec["config"]["axisX"] | ticks, "autosize": "pad"},
         "data": {"name": SAMPLES},
         "facet": {"row": row},
         "spacing": 2,
-        "spec": {"layer": layers, "height": _PART_HEIGHT},
+        "spec": {"layer": layers, "height": _PART_HEIGHT, "width": look["labelLimit"]},
         "title": {"text": textwrap.wrap(quantity, letters), **words},
     }
 
@@ -212,143 +197,54 @@ def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
     The same drawing has the same bytes wherever this version of vl-convert runs: it ships the font,
     and nothing in a figure is bold, because the order of two font faces in a PDF is arbitrary.
     """
-    converter = _converter()
     found: dict[tuple[int, str], bytes] = {}
-    specs = [sized(drawing.spec, drawing.labels, width_pt) for width_pt in drawing.widths_pt]
-    if drawing.apart:
-        specs = [_apart(each, drawing.labels) for each in specs]
-    for width_pt, svg in zip(drawing.widths_pt, _svgs(specs), strict=True):
+    thin = _thin(drawing.spec)
+    for width_pt in drawing.widths_pt:
+        spec = sized(thin, drawing.labels, width_pt)
+        svg = svg_of(_apart(spec, drawing.labels) if drawing.apart else spec)
         if "svg" in drawing.formats:
             described = svg.replace(">", f"><desc>{escape(drawing.description)}</desc>", 1)
-            found[width_pt, "svg"] = f"{_in_points(described, 'pt')}\n".encode()
+            found[width_pt, "svg"] = f"{_as_wide(described, width_pt, 'pt')}\n".encode()
         if "pdf" in drawing.formats:
-            pdf = converter.svg_to_pdf(_in_points(svg, ""))
+            pdf = _converter().svg_to_pdf(_as_wide(svg, width_pt, ""))
             found[width_pt, "pdf"] = _in_order(bytes(pdf))
         if "png" in drawing.formats:
-            found[width_pt, "png"] = bytes(converter.svg_to_png(svg, scale=PNG_SCALE, ppi=96))
+            wide = _as_wide(svg, width_pt / PT_PER_PX, "")
+            png = _converter().svg_to_png(wide, scale=PNG_SCALE, ppi=96)
+            found[width_pt, "png"] = bytes(png)
     return found
 
 
 def svg_of(spec: Spec) -> str:
-    """A whole specification as SVG, all of it drawn by Vega: a notebook may have changed it."""
-    return next(_svgs([spec], with_lines=False))
+    """A whole specification as SVG."""
+    text = json.dumps(spec, ensure_ascii=False)
+    if _OTHER_SCRIPTS.search(text):
+        _add_fonts_of_the_machine()
+    svg: str = _converter().vegalite_to_svg(text.replace(FONT, _OWN_FONT), show_warnings=False)
+    return _renumbered(svg.replace(f'font-family="{_OWN_FONT}"', f'font-family="{FONT}"'))
 
 
-def _svgs(specs: Iterable[Spec], *, with_lines: bool = True) -> Iterator[str]:
-    """SVGs of what shows the same rows, and differs in what ``sized`` changes with the width.
+def _thin(spec: Spec) -> Spec:
+    """A specification whose straight lines have only the points that can be seen.
 
-    Vega-Lite copies rows several times, so it gets none and compiles what is alike once. Vega takes
-    0.1 ms for each point of a line; it draws the first one of each line, and the others are added
-    to the SVG, if it need not look for the extent of the axes among them. What surrounds a plot is
-    as wide in another width: it is mostly drawn once.
+    Vega-Lite takes 0.1 ms for each of them, in each width.
     """
-    compiled: Spec = {}
-    shape: Spec | None = None
-    for spec in specs:
-        width = spec["width"]
-        rows = spec.get("datasets", {})
-        alike = _surroundings(spec)
-        lines = _lines_of(spec) if with_lines else {}
-        if lines:
-            firsts = [{"s": name, "t": t[0], "v": v[0]} for name, (t, v) in lines.items()]
-            rows = rows | {SAMPLES: firsts, DROPS: rows[DROPS][:1]}
-        if shape != (shape := _shape(spec)):
-            bare = spec | {"datasets": {name: [] for name in rows}}
-            compiled = _converter().vegalite_to_vega(bare, show_warnings=False)
-        compiled["config"]["legend"] |= spec["config"]["legend"]
-        around = _around.get(alike, 0.0)
-        for _ in range(_MOST_FITS):
-            svg = _drawn_vega(_in_width(compiled, width - around), rows)
-            whole, plot = _widths(svg)
-            if whole == width:
-                _around[alike] = around
-                break
-            around = whole - plot
-        else:
-            # A legend is wider than the plot and what is beside it.
-            fitted = {"width": width, "autosize": {"type": "fit-x", "contains": "padding"}}
-            svg = _drawn_vega(compiled | fitted, rows)
-        yield _renumbered(_with_lines(svg, spec, lines) if lines else svg)
-
-
-def _surroundings(spec: Spec) -> str:
-    """What mostly says how wide all beside a plot is: its names, and the digits of its values."""
-    layers = _unit(spec)["layer"]
-    encoding = layers[0].get("encoding", {})
-    colours = encoding.get("color", {}).get("scale") or {}
-    *_, top = (encoding.get("y", {}).get("scale") or {}).get("domain", [0])
-    named = layers[-1].get("name") == ENDS and colours.get("domain")
-    return f"{named} {len(str(top).partition('.')[0])} {'facet' in spec}"
-
-
-def _lines_of(spec: Spec) -> Lines:
-    """Name → times and values of each line over time; {} if Vega computes what is drawn of them."""
-    layers = _unit(spec)["layer"]
-    lines = next((each for each in layers if each.get("name") == LINES), None)
-    if lines is None or "transform" in lines:
-        return {}
-    found: Lines = {}
-    for row in spec["datasets"][SAMPLES]:
-        times, values = found.setdefault(row["s"], ([], []))
-        times.append(row["t"])
-        values.append(row["v"])
-    return found
-
-
-def _unit(spec: Spec) -> Spec:
-    """The part of a specification that has the layers."""
-    unit: Spec = spec.get("spec", spec)
-    return unit
-
-
-def _in_width(compiled: Spec, width: float) -> Spec:
-    """A specification of Vega with the width of its plot, or of each of several, in px."""
-    signals = compiled.get("signals", [])
-    if not any(each["name"] == _PARTS_WIDTH for each in signals):
-        return compiled | {"width": width}
-    changed = {"name": _PARTS_WIDTH, "value": width}
-    return compiled | {
-        "signals": [changed if each["name"] == _PARTS_WIDTH else each for each in signals]
-    }
-
-
-def _with_lines(svg: str, spec: Spec, lines: Lines) -> str:
-    """The SVG with whole lines, of which it has the first points, and all marks of drops."""
-    unit = _unit(spec)
-    drawn = next(each for each in unit["layer"] if each.get("name") == LINES)
-    encoding, interpolate = drawn["encoding"], drawn["mark"]["interpolate"]
-    along = math.log if encoding["x"]["scale"].get("type") == "log" else float
-    start, end = map(along, encoding["x"]["scale"]["domain"])
-    bottom, top = encoding["y"]["scale"]["domain"]
-    across, up = _widths(svg)[1] / (end - start), unit["height"] / (top - bottom)
-    paths = iter(
-        [
-            [((along(t) - start) * across, (top - v) * up) for t, v in zip(*points, strict=True)]
-            for points in lines.values()
-        ]
-    )
-
-    def whole(found: re.Match[str]) -> str:
-        points = thinned(_in_steps(next(paths), interpolate), _MOST_ASIDE_PX)
-        return f"{found[1]}M{'L'.join(f'{x:.5g},{y:.5g}' for x, y in points)}"
-
-    marks = dict.fromkeys(
-        round(2 * (along(each["t"]) - start) * across) / 2 for each in spec["datasets"][DROPS]
-    )
-    path = "".join(f"M{x:g},0v{DROP_HEIGHT}" for x in marks)
-    svg = _FIRST_DROP.sub(rf'\1<path d="{path}"', svg)
-    return _FIRST_POINT.sub(whole, svg)
-
-
-def _in_steps(points: Points, interpolate: str) -> Points:
-    """The corners of a line that holds its values before or after their times."""
-    if interpolate == "linear":
-        return points
-    corners = [
-        (x, after) if interpolate == "step-before" else (after_x, y)
-        for (x, y), (after_x, after) in itertools.pairwise(points)
+    rows = spec.get("datasets", {})
+    lines = next((each for each in spec["layer"] if each.get("name") == LINES), None)
+    if lines is None or lines["mark"]["interpolate"] != "linear" or SAMPLES not in rows:
+        return spec
+    (start, end), (low, high) = (lines["encoding"][each]["scale"]["domain"] for each in "xy")
+    points: dict[str, Points] = {}
+    for row in rows[SAMPLES]:
+        points.setdefault(row["s"], []).append((row["t"], row["v"]))
+    samples = [
+        {"t": t, "v": v, "s": name}
+        for name, own in points.items()
+        for t, v in thinned(own, _MOST_ASIDE_PX * (high - low) / spec["height"])
     ]
-    return [*itertools.chain(*zip(points, corners, strict=False)), points[-1]]
+    step = (end - start) / (_DROPS_A_PX * PAGE_PT / PT_PER_PX)
+    drops = {round(each["t"] / step): each for each in rows[DROPS]}
+    return spec | {"datasets": rows | {SAMPLES: samples, DROPS: [*drops.values()]}}
 
 
 def thinned(points: Points, most: float) -> Points:
@@ -374,33 +270,6 @@ def thinned(points: Points, most: float) -> Points:
             from_x, from_y = x, y
         last = x, y
     return [*kept, last] if last != kept[-1] else kept
-
-
-def _shape(spec: Spec) -> Spec:
-    """What is compiled alike in any width, and for any rows."""
-    config = spec.get("config", {})
-    legend = config.get("legend", {})
-    same = {key: legend[key] for key in legend if key not in ("columns", "labelLimit")}
-    return spec | {"width": None, "datasets": None, "config": config | {"legend": same}}
-
-
-def _drawn_vega(vega: Spec, rows: Mapping[str, object]) -> str:
-    """A specification of Vega as SVG, with the rows of its data."""
-    data = [
-        each | {"values": rows[each["name"]]} if each["name"] in rows else each
-        for each in vega["data"]
-    ]
-    text = json.dumps(vega | {"data": data}, ensure_ascii=False)
-    if _OTHER_SCRIPTS.search(text):
-        _add_fonts_of_the_machine()
-    svg: str = _converter().vega_to_svg(text.replace(FONT, _OWN_FONT))
-    return svg.replace(f'font-family="{_OWN_FONT}"', f'font-family="{FONT}"')
-
-
-def _widths(svg: str) -> tuple[float, float]:
-    """Widths of an SVG of Vega, and of each plot in it."""
-    whole, plot = re.search(r' width="([0-9.]+)"', svg), _PLOT.search(svg)
-    return float(whole[1]) if whole else 0, float(plot[1]) if plot else 0
 
 
 @functools.cache
@@ -466,17 +335,17 @@ def _leave_signals() -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
-def _in_points(svg: str, unit: str) -> str:
-    """The SVG with its outer width and height in pt."""
-    return (
-        re.sub(
-            r'(?<= )(width|height)="([0-9.]+)"',
-            lambda found: f'{found[1]}="{float(found[2]) * PT_PER_PX:g}{unit}"',
-            svg.split(">", 1)[0],
-            count=2,
-        )
-        + svg[svg.index(">") :]
+def _as_wide(svg: str, width: float, unit: str) -> str:
+    """The SVG in a width, and as high as follows: what has parts cannot be fitted by Vega."""
+    head, rest = svg.split(">", 1)
+    drawn = float(re.findall(r' width="([0-9.]+)"', head)[0])
+    head = re.sub(
+        r'(?<= )(width|height)="([0-9.]+)"',
+        lambda found: f'{found[1]}="{float(found[2]) * width / drawn:g}{unit}"',
+        head,
+        count=2,
     )
+    return f"{head}>{rest}"
 
 
 def _renumbered(svg: str) -> str:

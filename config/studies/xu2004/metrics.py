@@ -7,7 +7,7 @@ import functools
 import polars as pl
 
 from bdpbench.contracts.judged import Better
-from bdpbench.metrics import FlowView, flow_metric, second_half
+from bdpbench.metrics import FlowView, LinkView, flow_metric, link_metric, second_half, whole
 from bdpbench.metrics.definition import CUT, SETTLED, XU
 from bdpbench.metrics.flows import kept_shares, mbps_of_payload, settled_s
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
@@ -16,6 +16,7 @@ from bdpbench.metrics.series import (
     PEAK_SHARE,
     first_time_at_least,
     last_until,
+    mean,
     nth,
 )
 from bdpbench.metrics.views import PACKET_FLOWS
@@ -44,6 +45,24 @@ def first_recovery_time(flow: FlowView) -> float | None:
     tops = cuts.slice(1).filter(pl.col("peak_pkts") >= top_pkts)
     top_s = nth(tops["peak_s"], 0) if tops.height else settled_s(flow)
     return None if top_s is None or top_s < cut_s else top_s - cut_s
+
+
+@link_metric(
+    "%",
+    "Link utilization over the whole run",
+    f"{XU}, section 3.2 and Figure 3.2 (channel utilization, normalized throughput)",
+    tables=("utilization",),
+    parameters=("bottleneck_mbps",),
+    better="more",
+    apart=1.0,
+    reference=100,
+)
+def overall_utilization(link: LinkView) -> float | None:
+    """{DEPARTURES}, {WITH_ALL}, over the whole run, as a share of the link's nominal capacity in
+    that time.
+    """
+    mean_mbps = mean(link.departures, "mbps", whole(link))
+    return None if mean_mbps is None else 100 * mean_mbps / link.capacity_mbps(whole(link))
 
 
 @flow_metric(

@@ -42,9 +42,6 @@ CONVERGED_RATIO = 0.8
 CONVERGED_WINDOW_S = 20.0
 """Time in s over which flows have to have that ratio to count as having converged."""
 
-BATCHES = 10
-"""Number of batches of the second half of a run: ten to thirty are enough (Schmeiser 1982)."""
-
 THESIS = "Sharma (2006)"
 XU = "Xu (2004)"
 ZHANG = (

@@ -9,9 +9,6 @@ from collections.abc import Mapping, Sequence
 from bdpbench.later import pl
 from bdpbench.units import total
 
-FAIRNESS_REGIONS = 5
-"""Equal parts of the range of |asymmetry|, 0 to 1, from fair to starved."""
-
 
 def asymmetry(first: float | None, second: float | None) -> float | None:
     """(x1 - x2)/(x1 + x2) of two throughputs in Mbit/s (Sharma 2006, section 3.2).
@@ -24,15 +21,6 @@ def asymmetry(first: float | None, second: float | None) -> float | None:
     if first is None or second is None or first + second == 0:
         return None
     return (first - second) / (first + second)
-
-
-def fairness_region(of_asymmetry: float) -> int:
-    """Region of an asymmetry: |A| in five equal parts, from 1 (fair) to 5 (Sharma 2006, 5.2).
-
-    >>> [fairness_region(each) for each in (0.0, -0.19, 0.2, 0.5, -1.0)]
-    [1, 1, 2, 3, 5]
-    """
-    return min(FAIRNESS_REGIONS, int(abs(of_asymmetry) * FAIRNESS_REGIONS) + 1)
 
 
 def convergence_time(

@@ -18,7 +18,6 @@ from bdpbench.metrics.series import (
     nth,
     number,
     settling_time,
-    time_to_largest,
     variation,
 )
 from bdpbench.metrics.views import FlowView, counted, second_half
@@ -82,12 +81,6 @@ def settled_s(flow: FlowView) -> float | None:
 def first_cut_time(flow: FlowView) -> float | None:
     """Time of the peak of the first cut, after which cwnd falls for the first time. {CUT}"""
     return nth(flow.cuts["peak_s"], 0)
-
-
-@_of_cuts("1", "Share of cwnd kept at the first cut", f"{THESIS}, section 4.1.3.1")
-def first_cut_ratio(flow: FlowView) -> float | None:
-    """cwnd after the first cut divided by its peak. {CUT}"""
-    return nth(kept_shares(flow.cuts), 0)
 
 
 @_of_full_cuts("1", "Share of cwnd kept at later cuts", f"{THESIS}, section 4.2.3.1")
@@ -221,21 +214,6 @@ def retransmissions(flow: FlowView) -> float | None:
     it.
     """
     return flow.fact("retransmissions")
-
-
-@flow_metric(
-    "s",
-    "Time to the largest throughput",
-    f"{THESIS}, section 3.2, second metric, and sections 4.1.3.4 and 4.2.3.4",
-    tables=("throughput",),
-    better="less",
-    apart=0.05,
-)
-def time_to_max_throughput(flow: FlowView) -> float | None:
-    """End of the first second in which the flow's departures from the bottleneck's queue,
-    {WITH_ALL}, are within 1 % of those in its busiest second.
-    """
-    return time_to_largest(flow.throughput)
 
 
 @flow_metric(

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import functools
 import json
-import math
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -168,7 +166,6 @@ def _point(value: Scalar, parameter: str, where: str) -> float:
     return float(value)
 
 
-_LARGEST_QUANTILE = 1e9
 _NUMBER = "number of the repeated run"
 _ROW_KEY = ["scenario", "metric", "subject", "unit", "definition"]
 
@@ -222,90 +219,3 @@ def _repeated(runs: Iterable[PlannedRun]) -> list[list[str]]:
         key = json.dumps([run["scenario"], rest], sort_keys=True)
         groups.setdefault(key, {})[run["run_id"]] = None
     return [list(ids) for ids in groups.values() if len(ids) > 1]
-
-
-@dataclass(frozen=True)
-class Interval:
-    """A mean and its confidence interval ``[mean - half_width, mean + half_width]``.
-
-    ``half_width`` is None for a single value, which says nothing about its spread.
-    """
-
-    mean: float
-    half_width: float | None
-    count: int
-    level: float
-
-
-def confidence_interval(values: Sequence[float], level: float = 0.95) -> Interval:
-    """Mean of independent repetitions with Student's confidence interval.
-
-    half_width = t(1 - (1 - level)/2, n - 1) · s/sqrt(n), s the sample standard deviation (Student
-    1908; NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.5.2).
-
-    Args:
-        values: one per repetition, at least one, in any unit.
-        level: confidence level, between 0 and 1.
-
-    Raises:
-        BdpbenchError: for no values, or an invalid level.
-
-    >>> interval = confidence_interval([9.0, 10.0, 11.0])
-    >>> interval.mean, round(interval.half_width, 3)  # t(0.975, 2) = 4.303, s = 1
-    (10.0, 2.484)
-    """
-    if not values:
-        raise BdpbenchError("a mean needs at least one value")
-    if not 0 < level < 1:
-        raise BdpbenchError(f"a level of confidence lies between 0 and 1, not at {level:g}")
-    count, mean = len(values), statistics.fmean(values)
-    if count == 1:
-        return Interval(mean, None, count, level)
-    if min(values) == max(values):  # whose mean and deviation may have rounding errors
-        return Interval(values[0], 0.0, count, level)
-    quantile = student_t_quantile((1 + level) / 2, count - 1)
-    return Interval(mean, quantile * statistics.stdev(values) / math.sqrt(count), count, level)
-
-
-@functools.cache
-def student_t_quantile(probability: float, degrees: int) -> float:
-    """The value below which a variable of Student's distribution is with ``probability``.
-
-    It is found by bisection of the distribution function, which is a finite sum for integer degrees
-    of freedom (Abramowitz and Stegun, equations 26.7.3 and 26.7.4).
-
-    Args:
-        probability: between 0 and 1.
-        degrees: degrees of freedom, at least 1.
-
-    >>> round(student_t_quantile(0.975, 1), 3), round(student_t_quantile(0.95, 10), 3)
-    (12.706, 1.812)
-    """
-    if probability < 0.5:
-        return -student_t_quantile(1 - probability, degrees)
-    low, high = 0.0, 1.0
-    while _within(high, degrees) < 2 * probability - 1 and high < _LARGEST_QUANTILE:
-        low, high = high, 2 * high
-    while True:
-        middle = (low + high) / 2
-        if middle in (low, high):
-            return middle
-        if _within(middle, degrees) < 2 * probability - 1:
-            low = middle
-        else:
-            high = middle
-
-
-def _within(t: float, degrees: int) -> float:
-    """Probability of a value between -t and t."""
-    angle = math.atan(t / math.sqrt(degrees))
-    squared = math.cos(angle) ** 2
-    odd = degrees % 2
-    term = math.cos(angle) if odd else 1.0
-    total = term if degrees > 1 else 0.0
-    for k in range(2 + odd, degrees - 1, 2):
-        term *= (k - 1) / k * squared
-        total += term
-    if odd:
-        return 2 / math.pi * (angle + math.sin(angle) * total)
-    return math.sin(angle) * total

@@ -11,13 +11,10 @@ from bdpbench.metrics.definition import (
     COUNTED,
     MEAN,
     THESIS,
-    XU,
-    Window,
     family,
     flow_metric,
     link_metric,
     percentile,
-    whole,
 )
 from bdpbench.metrics.series import (
     PEAK_SHARE,
@@ -97,29 +94,8 @@ def utilization(link: LinkView) -> float | None:
     """{DEPARTURES}, {WITH_ALL}, over {HALF}, as a share of the link's nominal capacity in that
     time. {BINS}
     """
-    return _share_of_capacity(link, second_half(link))
-
-
-@link_metric(
-    "%",
-    "Link utilization over the whole run",
-    f"{XU}, section 3.2 and Figure 3.2 (channel utilization, normalized throughput)",
-    tables=("utilization",),
-    parameters=_CAPACITY,
-    better="more",
-    apart=1.0,
-    reference=100,
-)
-def overall_utilization(link: LinkView) -> float | None:
-    """{DEPARTURES}, {WITH_ALL}, over the whole run, as a share of the link's nominal capacity in
-    that time.
-    """
-    return _share_of_capacity(link, whole(link))
-
-
-def _share_of_capacity(link: LinkView, window: Window) -> float | None:
-    mean_mbps = mean(link.departures, "mbps", window)
-    return None if mean_mbps is None else 100 * mean_mbps / link.capacity_mbps(window)
+    mean_mbps = mean(link.departures, "mbps", second_half(link))
+    return None if mean_mbps is None else 100 * mean_mbps / link.capacity_mbps(second_half(link))
 
 
 _of_queue = functools.partial(link_metric, tables=("queue",), window=second_half)

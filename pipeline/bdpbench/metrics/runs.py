@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import polars as pl
 
@@ -18,11 +18,9 @@ from bdpbench.metrics.definition import (
     Window,
     family,
     flow_metric,
-    group_metric,
     percentile,
     run_metric,
 )
-from bdpbench.metrics.groups import Group, Row
 from bdpbench.metrics.series import known_mean, known_sum, mean
 from bdpbench.metrics.views import FlowView, RunView, counted, once, second_half
 from bdpbench.units import total
@@ -286,40 +284,6 @@ def _route(flow: FlowView) -> list[str]:
     names = links if len(links) == 1 else [f"bottleneck_{i}" for i in range(first, last + 1)]
     is_back = flow.has_own("direction") and flow.word("direction") == "reverse"
     return [f"access {flow.index}", *(_BACK * is_back + name for name in names)]
-
-
-_PAIR = ("protocol_1", "protocol_2")
-_BESIDE_PAIR = frozenset({*_PAIR, "duration_s"})
-
-
-@group_metric(
-    "1",
-    "Points against all protocols",
-    f"{THESIS}, section 6.2",
-    metrics=("asymmetry",),
-    better="less",
-    apart=1.0,
-)
-def fairness_points(group: Group) -> Iterator[tuple[Row, float | None]]:
-    """Points of the protocol of both flows, over all ordered pairs of protocols that were run with
-    the same parameters: 1 to 5, the region of |asymmetry| in five equal parts from 0 to 1, for each
-    of its flows in each pair. Measured where all pairs have been simulated.
-    """
-    for rows in group.alike("asymmetry", _BESIDE_PAIR):
-        pairs = {
-            tuple(str(row.parameters[name]) for name in _PAIR): row
-            for row in rows
-            if all(name in row.parameters for name in _PAIR)
-        }
-        protocols = list(dict.fromkeys(protocol for pair in pairs for protocol in pair))
-        known = {pair: row.value for pair, row in pairs.items() if row.value is not None}
-        if len(protocols) > 1 and len(known) == len(protocols) ** 2:
-            for protocol in protocols:
-                points = sum(
-                    pair.count(protocol) * fairness.fairness_region(value)
-                    for pair, value in known.items()
-                )
-                yield pairs[protocol, protocol], points
 
 
 def _times_s(kind: str, run: RunView) -> pl.Series:

@@ -22,9 +22,6 @@ MAX_SHARE = 0.99
 CUT_SHARE = 0.95
 """A loss response leaves at most this share of cwnd: all variants studied remove 10 % or more."""
 
-# Tolerance of times as shares of a window, which are differences of binary numbers.
-_ROUNDING = 1e-9
-
 CUT_SCHEMA = Schema({"peak_s peak_pkts cut_s after_pkts": "Float64"})
 
 
@@ -140,23 +137,6 @@ def known_mean(values: Sequence[float | None]) -> float | None:
     return math.fsum(known) / len(known) if known and len(known) == len(values) else None
 
 
-def time_to_largest(bins: pl.DataFrame) -> float | None:
-    """End in s of the first bin within 1 % of the largest; None for a flow that sent nothing.
-
-    Args:
-        bins: bins of one flow: time_s (f64, s, end of the bin), mbps (f64, Mbit/s), in order of
-            time.
-
-    >>> bins = pl.DataFrame({"time_s": [1.0, 2.0, 3.0], "mbps": [50.0, 99.5, 100.0]})
-    >>> time_to_largest(bins)
-    2.0
-    """
-    largest_mbps = bins["mbps"].max()
-    if not isinstance(largest_mbps, float) or largest_mbps <= 0:
-        return None
-    return first_time_at_least(bins, "mbps", MAX_SHARE * largest_mbps)
-
-
 def time_reached_and_kept(
     bins: pl.DataFrame, level_mbps: float, most_below_s: float
 ) -> float | None:
@@ -248,22 +228,3 @@ def queueing_delays(queue: pl.DataFrame, packet_bytes: float, rates: pl.DataFram
     rated = queue.join_asof(rates, left_on="time_s", right_on="since_s", strategy="backward")
     bits = BITS_PER_BYTE * packet_bytes * pl.col("pkts")
     return rated.select("time_s", ms=bits / (1e3 * pl.col("mbps")))
-
-
-def batch_means(
-    frame: pl.DataFrame, column: str, window: tuple[float, float], batches: int
-) -> list[float]:
-    """Means over equal parts of a window, in s; a part without rows has no mean.
-
-    >>> frame = pl.DataFrame({"time_s": [1.0, 2.0, 3.0, 4.0], "mbps": [1.0, 3.0, 5.0, 7.0]})
-    >>> batch_means(frame, "mbps", (0, 4), 2)
-    [2.0, 6.0]
-    """
-    start_s, end_s = window
-    parts: list[list[float]] = [[] for _ in range(batches)]
-    rows = frame.filter(in_window(start_s, end_s)).select("time_s", column)
-    for time_s, value in rows.iter_rows():
-        # A row at the end of a part belongs to it, as for windows.
-        part = math.ceil((time_s - start_s) / (end_s - start_s) * batches - _ROUNDING) - 1
-        parts[max(0, part)].append(value)
-    return [math.fsum(part) / len(part) for part in parts if part]

@@ -114,7 +114,6 @@ def test_capacity_is_that_of_the_window(build: Any, measure: Measure) -> None:
     }
     values = measure(tables, bottleneck_mbps=10, bottleneck_mbps_changes="5 from 4 s, 20 from 8 s")
     assert values["utilization", LINK] == pytest.approx(50)
-    assert values["overall_utilization", LINK] == pytest.approx(55)
     assert values["flows_utilization", "run"] == pytest.approx(30)
 
 

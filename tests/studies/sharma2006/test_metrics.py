@@ -23,6 +23,7 @@ def of_cwnd(metric: str, samples: list[tuple[float, float]], **changes: Any) -> 
     [
         ("time_to_90pct_cwnd_after_drop", 3.0),
         ("second_full_peak", 900.0),
+        ("first_cut_ratio", 0.5),
         ("second_cut_ratio", 0.5),  # 1,000 → 500
         # 720 → 950 from 6.5 to 8 s, fifteen RTTs
         ("growth_per_rtt", 100 * ((950 / 720) ** (1 / 15) - 1)),
@@ -135,3 +136,17 @@ def test_a_stay_of_less_than_1_25_s_is_no_crossing_that_lasts(
 
 def test_without_a_cut_there_is_none() -> None:
     assert kept([95.0] * 20) is None
+
+
+def test_the_rtt_of_a_flow_decides_what_one_cut_is() -> None:
+    two_falls = Build.cwnd([(0.0, 100), (1.0, 80), (1.15, 60), (10.0, 61)])
+    tables = {"cwnd": Build.table({0: two_falls, 1: two_falls})}
+    values = measure(tables, rtt_1_ms=100, rtt_2_ms=200)
+    assert values["first_cut_ratio", "flow:0"] == 0.8  # 0.15 s is more than 100 ms
+    assert values["first_cut_ratio", "flow:1"] == 0.6  # and less than 200 ms
+
+
+@pytest.mark.parametrize(("mbps", "expected"), [([197.9, 198, 200], 2.0), ([0, 0], None)])
+def test_the_largest_throughput_is_that_of_a_second(mbps: list[float], expected: float) -> None:
+    tables = {"throughput": Build.table({0: Build.bins(mbps)})}
+    assert measure(tables, duration_s=len(mbps))["time_to_max_throughput", FLOW] == expected

@@ -602,13 +602,9 @@
 
   // ---- Downloads -----------------------------------------------------------------------------
 
-  // A text that a spreadsheet would compute gets an apostrophe (contracts/documents.py).
-  const NUMBER = /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i;
-  const csvCell = (text) => (/^'*[=+\-@\t\r]/.test(text) && !NUMBER.test(text) ? `'${text}` : text);
-
   // RFC 4180: a field with a separator, a quote or a line break stands in quotes.
   const csvField = (value) => {
-    const text = value === null || value === undefined ? "" : csvCell(String(value));
+    const text = value === null || value === undefined ? "" : String(value);
     return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
   };
   const csvOf = (rows) => rows.map((row) => `${row.map(csvField).join(",")}\r\n`).join("");

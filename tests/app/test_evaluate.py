@@ -345,8 +345,6 @@ def test_under_another_name_a_protocol_is_judged_as_it_is_published(
         assert mine["of"] == 9
     answered = [each for each in judgement.criteria if each.rule]
     assert all(len(each.answers) == 9 for each in answered)
-    page = (tmp_path / "results" / "evaluations" / "other" / "evaluation.html").read_text()
-    assert "it ranks most like <strong>CUBIC</strong>" in page
     colours = [each.colour for each in document.protocols]
     assert len(set(colours)) == len(colours) == 9
     deep = next(each for each in judgement.criteria if each.key == "bufferbloat")

@@ -68,18 +68,17 @@ def test_the_notebook_of_the_documentation(
     assert chart.to_dict()["width"] == 500
 
 
-def test_a_kernel_shows_studies_tiers_and_charts_without_a_network(
+def test_a_kernel_shows_frames_and_charts_without_a_network(
     finished_once: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BDPBENCH_CONFIG", str(finished_once / "config"))
     monkeypatch.setenv("PYTHONPATH", str(repository_root() / "pipeline"))
     cells = (
         f"import bdpbench\n"
-        f"study = bdpbench.study('dumbbell', results={str(finished_once / 'results')!r})\nstudy",
-        "tier = study.tier('quick')\ntier",
+        f"study = bdpbench.study('dumbbell', results={str(finished_once / 'results')!r})\n"
+        "tier = study.tier('quick')\n"
         "tier.chart(tier.charts()['name'][0]).properties(width=300)",
         "tier.metrics()",
-        "bdpbench.study('dumbbell', results='/nowhere').tier('quick')",
     )
     notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
     with TemporaryDirectory() as sockets:  # in a short path, instead of ports that others may take
@@ -92,18 +91,11 @@ def test_a_kernel_shows_studies_tiers_and_charts_without_a_network(
             resources={"metadata": {"path": "/"}},
         ).execute()
     shown = [cell.outputs[0].data for cell in notebook.cells]
-    of_study, of_tier, chart, metrics, none = shown
-    for each in (of_study, of_tier):
-        html = each["text/html"]
-        assert "dumbbell, quick tier" in html
-        assert html.count('<img src="data:image/svg+xml;base64,') >= 1
-        assert "<th>Protocol</th>" in html
-        assert not re.search(r'(?:src|href)="(?!data:)', html)
+    chart, metrics = shown
     # altair's own way would be HTML that loads Vega from a server.
     assert "text/html" not in chart
     assert re.search(r'<svg [^>]*width="(?:3\d\d|[4-9]\d\d)', chart["image/svg+xml"])
     assert "</table>" in metrics["text/html"]
-    assert "3 of 3 runs have no results" in none["text/html"]
 
 
 def test_another_renderer_of_altair_is_left_as_it_is(tier: Tier) -> None:

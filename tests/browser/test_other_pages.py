@@ -10,10 +10,8 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Locator, expect
 from tests.browser.conftest import window
-from tests.pipeline.contracts.test_documents import FORMULAS, OTHERS
 
 from bdpbench.app.analyze.analyzing import AnalysisRequest, analyze
-from bdpbench.contracts.documents import cell
 from bdpbench.contracts.paths import repository_root
 from bdpbench.pages.comparison import comparison_page
 
@@ -86,7 +84,6 @@ def comparison(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "only_first": [{"scenario": "s", "metric": "asymmetry", "values": 3}],
         "only_second": [],
         "facts": [{"name": "ns-2 build", "first": "0" * 64, "second": "1" * 64}],
-        "parameters": [],
     }
     out = tmp_path_factory.mktemp("comparison") / "compare.html"
     out.write_text(comparison_page(content, {}), encoding="utf-8")
@@ -174,18 +171,6 @@ def test_the_rows_of_a_comparison_are_downloaded_with_all_digits(
         rows = list(csv.reader(stream))
     assert [row[2] for row in rows[1:]] == ["90.123456", "89.123456"]
     assert HOSTILE in rows[1][1]
-
-
-def test_the_buttons_of_a_report_write_the_cells_of_bdpbench(browser: Browser) -> None:
-    script = (repository_root() / "reports" / "static" / "report.js").read_text(encoding="utf-8")
-    lines = [line for line in script.splitlines() if re.match(r" +const (NUMBER|csvCell) =", line)]
-    assert len(lines) == 2
-    texts = [*FORMULAS, *OTHERS, "'=x", "''+1"]
-    page = window(browser).new_page()
-    code = ["texts => {", *lines, "return texts.map(csvCell)", "}"]
-    cells = page.evaluate("\n".join(code), texts)
-    page.context.close()
-    assert cells == [cell(text) for text in texts]
 
 
 def test_a_line_breaks_where_nothing_arrived(browser: Browser) -> None:

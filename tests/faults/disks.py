@@ -55,8 +55,7 @@ def faults_of_full_disk(workspace: Workspace, sizes: Sequence[str]) -> list[str]
         change(workspace.results, options_of(size))
         status, said = workspace.run()
         print(f"{size}: exit status {status}\n{said}", flush=True)
-        word = "no inodes" if size.endswith("i") else "full"
-        faults += [f"{size}: {each}" for each in told_badly(status, said, word)]
+        faults += [f"{size}: {each}" for each in told_badly(status, said, "full")]
     change(workspace.results, AMPLE)
     finished = workspace.finished()
     status, said = workspace.run()

@@ -182,7 +182,7 @@ def faults_of_anothers_results(environment: Environment) -> list[str]:
     environment.add_study("mine", 20)
     call = environment.start("run", str(environment.place / "mine"), "--backend", "native")
     said, _ = call.communicate(timeout=600)
-    told = said.count("error: ") == 1 and "no permission for user" in said
+    told = said.count("error: ") == 1 and "this user has no permission" in said
     return [] if told and call.returncode == 1 and "Traceback" not in said else [said]
 
 

@@ -32,11 +32,7 @@ _BAR_WIDTH = 16
 
 @dataclass(frozen=True)
 class RunProgress:
-    """The last known state of a run.
-
-    Attributes:
-        simulated_s, end_s: simulated time, and when the simulation ends, s; 0: not yet known.
-    """
+    """The last known state of a run; its times are simulated ones, 0 while they are not known."""
 
     run: PlannedRun
     status: Literal["running", "finished", "failed"] = "running"
@@ -59,10 +55,7 @@ class Snapshot:
     """The state of all runs to simulate at one time.
 
     Attributes:
-        running: the running simulations.
-        ended: runs that have finished or failed since the last look.
-        total: number of runs.
-        done: number of runs that have finished or failed so far.
+        ended: runs that have finished or failed since the last look; ``done`` counts all of them.
         share: share of the expected CPU time that is done, 0 … 1.
         eta_s: wall time that the simulations still need, s.
         part: what is simulated now, if the runs belong to several parts.
@@ -93,9 +86,6 @@ class Watch:
         jobs: how many are simulated at a time.
         cost_s: CPU time that a run is expected to take, s.
         clock: wall time in s.
-
-    Attributes:
-        part: what is simulated now, if the runs belong to several parts.
     """
 
     def __init__(
@@ -114,11 +104,7 @@ class Watch:
         self._began_s = clock()
 
     def look(self, batches_dir: Path) -> Snapshot:
-        """Read what was reported since the last look.
-
-        Args:
-            batches_dir: the folder of the present batches, which was emptied before they began.
-        """
+        """Read what was reported since the last look in the folder of the present batches."""
         status: dict[str, RunEvent] = {}
         for path in batches_dir.glob("*.told"):
             with suppress(OSError):
@@ -193,14 +179,11 @@ class View:
             from rich.progress import BarColumn, Progress, TextColumn
             from rich.table import Column
 
+            line = Column(no_wrap=True, overflow="ellipsis")
             text = "{task.percentage:3.0f} %  {task.description}"
-            in_a_line = Column(no_wrap=True, overflow="ellipsis")
-            self._bars = Progress(
-                BarColumn(_BAR_WIDTH),
-                TextColumn(text, markup=False, table_column=in_a_line),
-                console=console or Console(highlight=False),
-                transient=True,
-            )
+            columns = BarColumn(_BAR_WIDTH), TextColumn(text, markup=False, table_column=line)
+            console = console or Console(highlight=False)
+            self._bars = Progress(*columns, console=console, transient=True)
 
     def __enter__(self) -> Self:
         return self

@@ -21,7 +21,7 @@ from bdpbench.app.planning import (
 from bdpbench.app.progress import View, Watch, make_view
 from bdpbench.app.scheduling import Execution, failed_runs, find_profile, run_batches
 from bdpbench.app.stages import SERIES_FOLDER, VALUES_FOLDER
-from bdpbench.app.totals import totals_lines
+from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.files import remove_temporaries
 from bdpbench.contracts.plan import PlannedRun, write_plan_document
 from bdpbench.contracts.reports import is_reported, read_scorecard
@@ -195,6 +195,7 @@ def _conclude(planned: Prepared, view: View) -> None:
     """Say what came of it: how many numbers and statements are reproduced, and where that is."""
     scorecard = read_scorecard(planned.paths.folder / SCORECARD_NAME)
     totals, claims = scorecard["totals"], scorecard["claim_totals"]
-    view.tell("totals", "\n".join(totals_lines(scorecard)), numbers=totals, claims=claims)
+    said = totals_sentence(scorecard).replace("**", "")
+    view.tell("totals", said, numbers=totals, claims=claims)
     report = planned.paths.report
     view.tell("report", f"report: {report}", path=str(report))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from bdpbench.contracts.scorecard import KINDS, Scorecard
@@ -12,7 +12,7 @@ Counts: TypeAlias = Mapping[Any, int]
 
 
 def totals_sentence(scorecard: Scorecard) -> str:
-    """The scorecard's totals in a few sentences of Markdown, for README files.
+    """The scorecard's totals in a few sentences of Markdown; a terminal shows them without ``**``.
 
     >>> card: Scorecard = {
     ...     "schema_version": 1, "study": "", "tier": "", "numbers": [], "claims": [],
@@ -42,45 +42,28 @@ def totals_sentence(scorecard: Scorecard) -> str:
         )
     if not sentences:
         return "The study lists no published numbers."
-    return " ".join([*sentences, *_kind_sentences(scorecard, "**")])
+    return " ".join([*sentences, *_kind_sentences(scorecard)])
 
 
-def totals_lines(scorecard: Scorecard) -> Sequence[str]:
-    """The scorecard's totals in some lines for a terminal."""
-    numbers, claims = scorecard["totals"], scorecard["claim_totals"]
-    if not any([*numbers.values(), *claims.values()]):
-        return ("numbers: none published to compare with",)
-    return (
-        f"numbers: {numbers['reproduced']} reproduced, {numbers['close']} close, "
-        f"{numbers['not_reproduced']} not reproduced{_some(numbers, 'undecided')}, "
-        f"{numbers['not_run']} not run in this tier",
-        f"claims: {claims['holds']} hold, {claims['fails']} fail{_some(claims, 'undecided')}, "
-        f"{claims['not_run']} not run in this tier",
-        *_kind_sentences(scorecard),
-    )
-
-
-def _kind_sentences(scorecard: Scorecard, strong: str = "") -> list[str]:
+def _kind_sentences(scorecard: Scorecard) -> list[str]:
     """How many of the blind and of the fitted numbers and statements are confirmed.
 
-    What was not run is left out. ``strong`` marks a count, such as ``**`` in Markdown.
+    What was not run is left out.
     """
     numbers, claims = scorecard["kind_totals"], scorecard["claim_kind_totals"]
     found = [
-        _kinds(numbers, "reproduced", "number", ("is reproduced", "are reproduced"), strong),
-        _kinds(claims, "holds", "statement", ("holds", "hold"), strong),
+        _kinds(numbers, "reproduced", "number", ("is reproduced", "are reproduced")),
+        _kinds(claims, "holds", "statement", ("holds", "hold")),
     ]
     return [each for each in found if each]
 
 
-def _kinds(
-    totals: Mapping[Any, Counts], came: str, noun: str, verbs: tuple[str, str], strong: str
-) -> str:
+def _kinds(totals: Mapping[Any, Counts], came: str, noun: str, verbs: tuple[str, str]) -> str:
     """One sentence about numbers or about statements; "" if none was run.
 
     >>> blind, fitted = {"holds": 3, "fails": 1, "undecided": 1}, {"holds": 1}
-    >>> _kinds({"blind": blind, "fitted": fitted}, "holds", "statement", ("holds", "hold"), "")
-    '3 of 5 blind statements (1 undecided) hold, and 1 of 1 fitted statement.'
+    >>> _kinds({"blind": blind, "fitted": fitted}, "holds", "statement", ("holds", "hold"))
+    '**3 of 5 blind statements** (1 undecided) hold, and **1 of 1 fitted statement**.'
     """
     parts: list[str] = []
     for kind in KINDS:
@@ -90,7 +73,7 @@ def _kinds(
             undecided = f" ({counts['undecided']} undecided)" if counts.get("undecided") else ""
             plural = "" if of == 1 else "s"
             verb = "" if parts else f" {verbs[0 if 1 in (counts[came], of) else 1]}"
-            said = f"{strong}{counts[came]} of {of} {kind} {noun}{plural}{strong}"
+            said = f"**{counts[came]} of {of} {kind} {noun}{plural}**"
             parts.append(f"{said}{undecided}{verb}")
     return f"{', and '.join(parts)}." if parts else ""
 

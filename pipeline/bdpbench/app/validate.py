@@ -8,7 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from bdpbench.app.planning import Wanted
-from bdpbench.app.totals import totals_lines
+from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.paths import checkout_root
 from bdpbench.contracts.reports import read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
@@ -29,7 +29,7 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
     """
     paths = Wanted(study, tier).paths()
     scorecard = read_scorecard(paths.folder / SCORECARD_NAME)
-    print("\n".join(totals_lines(scorecard)))
+    print(totals_sentence(scorecard).replace("**", ""))
     problems = [
         f"{number['id']}: published {number['published']:g}, measured {number['measured']}"
         for number in scorecard["numbers"]

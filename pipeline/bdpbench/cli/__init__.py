@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import io
 import sys
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import click
 
@@ -14,10 +13,6 @@ from bdpbench.contracts.files import disk_error
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import end_with_call
 
-if TYPE_CHECKING:
-    from _typeshed import ReadableBuffer
-
-_STREAMS = {"stdout": "standard output", "stderr": "standard error"}
 # Section of the help → command → (module, one line of help), so that `--help` imports no command.
 _SECTIONS = {
     "Run and judge": {
@@ -88,7 +83,6 @@ def cli() -> None:
 
 def main() -> None:
     """Entry point: an expected error becomes one message and exit code 1, never a traceback."""
-    _name_streams()
     end_with_call()
     try:
         try:
@@ -98,46 +92,10 @@ def main() -> None:
     except BdpbenchError as error:
         told: BdpbenchError | None = error
     except OSError as error:
-        told = disk_error(error)
-        if error.filename in _STREAMS.values():
-            told = BdpbenchError(f"cannot be written: {error.strerror}", where=error.filename)
+        unnamed = error.errno is not None and error.filename is None
+        told = disk_error(error, Path("standard output") if unnamed else None)
         if told is None:
             raise
+        sys.stdout = None  # it may be what refuses
     click.echo(f"error: {told}", err=True)
     sys.exit(1)
-
-
-class _Stream(io.FileIO):
-    """An output stream of this process whose first error names it; what follows is dropped.
-
-    Standard error only drops: no result may depend on whether its progress can be told.
-    """
-
-    failed = False
-
-    def write(self, data: ReadableBuffer, /) -> int | None:  # type: ignore[override]
-        if self.failed:  # Python writes again what it has buffered
-            return memoryview(data).nbytes
-        try:
-            return super().write(data)
-        except OSError as error:
-            self.failed = True
-            if self.name == _STREAMS["stderr"]:
-                return memoryview(data).nbytes
-            error.filename = self.name
-            raise
-
-
-def _name_streams() -> None:
-    """Let the errors of the output streams name them."""
-    for name, words in _STREAMS.items():
-        given = getattr(sys, name)
-        try:
-            raw = _Stream(given.fileno(), "w", closefd=False)
-        except (AttributeError, io.UnsupportedOperation):  # none, or that of a program around it
-            continue
-        raw.name = words
-        lines = given.line_buffering
-        buffer = io.BufferedWriter(raw)
-        made = io.TextIOWrapper(buffer, given.encoding, given.errors, line_buffering=lines)
-        setattr(sys, name, made)

@@ -142,7 +142,6 @@ def publish_command(**asked: Any) -> None:
 @click.argument("first", type=EXISTING)
 @click.argument("second", type=EXISTING)
 @click.option("--html", type=PATH, help="Write the comparison as a page that opens offline.")
-@click.option("--json", "json_file", type=PATH, help="Write the comparison as JSON.")
 @click.option(
     "--tolerance",
     "percent",
@@ -151,9 +150,7 @@ def publish_command(**asked: Any) -> None:
     show_default=True,
     help="How far a metric without a published number may move, %.",
 )
-def compare_command(
-    first: Path, second: Path, html: Path | None, json_file: Path | None, percent: float
-) -> None:
+def compare_command(first: Path, second: Path, html: Path | None, percent: float) -> None:
     """Show which metrics moved between FIRST and SECOND beyond their bounds.
 
     Each is an archive, a folder of reports/published/, or results/STUDY/TIER. Runs are matched by
@@ -164,7 +161,7 @@ def compare_command(
     """
     from bdpbench.app.keep.compare import compare_results
 
-    if compare_results(first, second, html, json_file, percent / 100):
+    if compare_results(first, second, html, percent / 100):
         sys.exit(1)
 
 
@@ -179,14 +176,13 @@ def metrics_command(result: Path, runs: bool) -> None:
     RESULT is an archive, a folder of reports/published/, or results/STUDY/TIER.
     """
     from bdpbench.app.keep.results import KeptResults
-    from bdpbench.contracts.documents import csv_of_frame
 
     found = KeptResults(result)
     if runs:
         for run in found.runs:
             click.echo(json.dumps(run))
     else:
-        click.echo(csv_of_frame(found.metrics).decode(), nl=False)
+        click.echo(found.metrics.write_csv(), nl=False)
 
 
 @click.command("atlas")

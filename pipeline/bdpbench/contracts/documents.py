@@ -1,12 +1,6 @@
 """JSON and CSV documents: written atomically, and checked against their types when they are read.
 
 The types are those of this folder: typed dictionaries of lists, mappings, numbers and texts.
-
-A spreadsheet evaluates every cell that begins with ``=``, ``+``, ``-``, ``@``, a tab or a carriage
-return, so that a text from a study could run commands. In CSV such a text gets a leading
-apostrophe, which spreadsheets do not show; a text that begins with apostrophes followed by one of
-these characters gets one more, so that every text can be restored. Numbers, and texts that are
-numbers, stay as they are.
 """
 
 from __future__ import annotations
@@ -17,13 +11,10 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, TypeVar, cast
 
 from bdpbench.contracts.files import disk_error, write_bytes_atomically
 from bdpbench.errors import BdpbenchError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Document = TypeVar("Document")
 
@@ -146,20 +137,6 @@ def shaped(data: object, kind: type[Document], path: Path, what: str) -> Documen
 
 # ---------------------------------------------------------------- CSV
 
-_FORMULA = r"^'*[=+\-@\t\r]"
-_NUMBER = r"[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?"
-
-
-def cell(value: object) -> object:
-    """A cell as it is written: a text that a spreadsheet would evaluate gets an apostrophe.
-
-    >>> cell("=1+1"), cell("-1.5"), cell(-1.5), cell("'=x"), cell("'s")
-    ("'=1+1", '-1.5', -1.5, "''=x", "'s")
-    """
-    if not isinstance(value, str) or re.fullmatch(_NUMBER, value):
-        return value
-    return f"'{value}" if re.search(_FORMULA, value) else value
-
 
 def csv_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
     """Rows as CSV under a header of ``columns``; numbers with all digits, as Python prints them."""
@@ -169,18 +146,5 @@ def csv_of(columns: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
 
 def _field(value: object) -> str:
     """A cell, quoted if RFC 4180 requires it; the csv module does not quote a lone CR."""
-    text = "" if value is None else str(cell(value))
+    text = "" if value is None else str(value)
     return f'"{text.replace(chr(34), chr(34) * 2)}"' if re.search(r'[",\r\n]', text) else text
-
-
-def csv_of_frame(frame: pl.DataFrame) -> bytes:
-    """A frame as CSV; its numbers as polars prints them."""
-    import polars as pl
-
-    columns = []
-    for name, dtype in frame.schema.items():
-        if dtype in (pl.String, pl.Categorical, pl.Enum):
-            text = pl.col(name).cast(pl.String)
-            computed = text.str.contains(_FORMULA) & ~text.str.contains(f"^(?:{_NUMBER})$")
-            columns.append(pl.when(computed).then("'" + text).otherwise(text).alias(name))
-    return frame.with_columns(columns).write_csv().encode()

@@ -51,14 +51,10 @@ Status = Literal["published", "simulated", "failed", "missing"]
 
 
 class EvaluatedProtocol(Strict):
-    """A protocol of the document: one that is evaluated, or one of the studies.
+    """A protocol of the document: one that is evaluated, which come first, or one of the studies.
 
-    Attributes:
-        key: its name in this document and in the cells; of the studies' protocols the common name
-            (``known_as`` of their ``atlas.yaml``), else ``STUDY:KEY``.
-        label, colour: in tables and plots (#rrggbb).
-        evaluated: whether it is evaluated; those come first.
-        source: what the user named: a folder, from the checkout, or ``STUDY:KEY``.
+    ``key`` is its name here and in the cells: of the studies' protocols the common name
+    (``known_as`` of their ``atlas.yaml``), else ``STUDY:KEY``. ``source`` is what the user named.
     """
 
     key: str
@@ -260,14 +256,12 @@ class Evaluation(Strict):
 class Cell(TypedDict):
     """A row of ``cells.parquet``, a cell of a part.
 
-    - ``study``, ``part``, ``column``: keys in the document;
-    - ``protocol``: key in the document; ``own_key``: the key in the study, "" for a newcomer;
+    - ``own_key``: the protocol's key in the study, "" for a newcomer;
     - ``evaluated``: whether an evaluated protocol takes part, here or as ``beside``;
     - ``row``: what else the row is about, such as a case of the paper, or "";
     - ``beside``: the other protocol of a pair, "" without one;
     - ``panel``: value of the panels' parameter as text, or "";
     - ``x``: value of a curve's parameter, else null;
-    - ``metric``, ``subject``, ``unit``;
     - ``value``, ``low``, ``high``: mean and interval; all are null if there is no mean, and the
       interval alone is null if there is one run;
     - ``values``: of the single runs, null where a run never reached it; ``run_ids``: likewise;

@@ -7,7 +7,6 @@ import functools
 import hashlib
 import os
 import re
-import resource
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -119,15 +118,22 @@ def _sha256_at(path: Path, inode: int, changed_ns: int, size: int) -> str:
 # ---------------------------------------------------------------- disks
 
 RESUME_HINT = "finished runs are kept; the same command resumes"
-# What stands where another file or folder belongs.
-_IN_THE_PLACE = {
-    errno.EISDIR: "is a folder, and a file belongs here",
-    errno.ENOTDIR: "needs a folder, and a file is in its place",
-    errno.EEXIST: "is a file or a link to nothing, and a folder belongs here",
-    errno.ELOOP: "is a link that leads back to itself",
+_ROOM = f"make room, by `df` or `df -i`; {RESUME_HINT}"
+_RIGHT = "give this user the right, or set BDPBENCH_RESULTS to a folder of its own"
+_MOVE = "remove it, or move it elsewhere; the same command then makes what belongs here"
+_LIMIT = "raise the limit: `ulimit -n 1024`"
+_REFUSED = {
+    errno.ENOSPC: ("the disk is full", _ROOM),
+    errno.EDQUOT: ("the quota is exhausted", _ROOM),
+    errno.EROFS: ("the disk is read-only", "set BDPBENCH_RESULTS to a folder that can be written"),
+    **dict.fromkeys((errno.EACCES, errno.EPERM), ("this user has no permission", _RIGHT)),
+    **dict.fromkeys((errno.EMFILE, errno.ENFILE), ("too many files are open", _LIMIT)),
+    errno.EISDIR: ("it is a folder", _MOVE),
+    errno.ENOTDIR: ("a file is in the place of a folder", _MOVE),
+    errno.EEXIST: ("it is a file or a link to nothing, and no folder", _MOVE),
+    errno.ELOOP: ("it is a link that leads back to itself", _MOVE),
 }
 _OS_ERROR = re.compile(r"\(os error (\d+)\)")
-
 
 LEAST_FREE_BYTES = 4 * 2**20
 """A disk on which less is free counts as full."""
@@ -142,36 +148,23 @@ def is_full(folder: Path) -> bool:
 def disk_error(error: OSError, where: Path | None = None) -> BdpbenchError | None:
     """The error to show when a disk refuses a file or a folder; None for any other ``OSError``.
 
-    ``where`` replaces the file named by the error, because libraries do not always name one.
+    ``where`` replaces the file named by the error, because libraries do not always name one, and
+    polars gives the ``errno`` only in words.
     """
     target = error.filename2 or error.filename  # a file that is renamed, and its new name
-    named = target if isinstance(target, (str, os.PathLike)) else None
-    place = where or (Path(named) if named is not None else None)
-    number = _number(error)
-    if number in (errno.ENOSPC, errno.EDQUOT):
-        return full_disk(place, number)
-    if number == errno.EROFS:
-        said, hint = "the disk is read-only", "set BDPBENCH_RESULTS to a folder that can be written"
-        return BdpbenchError(f"cannot be written: {said}", where=str(place or "."), hint=hint)
-    if number in (errno.EACCES, errno.EPERM):
-        said = f"no permission for user {os.geteuid()}"
-        hint = "give this user the right, or set BDPBENCH_RESULTS to a folder of its own"
-        return BdpbenchError(f"cannot be used: {said}", where=str(place or "."), hint=hint)
-    if number in (errno.EMFILE, errno.ENFILE):
-        most = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        said = f"cannot be opened: too many files are open, and this process may have {most}"
-        hint = "raise the limit: `ulimit -n 1024`"
-        return BdpbenchError(said, where=str(place or "ulimit -n"), hint=hint)
-    if number in _IN_THE_PLACE and place is not None:
-        hint = "remove it, or move it elsewhere; the same command then makes what belongs here"
-        return BdpbenchError(_IN_THE_PLACE[number], where=str(place), hint=hint)
-    return None
-
-
-def _number(error: OSError) -> int | None:
-    """The ``errno`` of an error; polars gives it only in words."""
+    named = target if isinstance(target, (str, os.PathLike)) else "."
     told = _OS_ERROR.search(str(error))
-    return error.errno if error.errno is not None else int(told.group(1)) if told else None
+    number = error.errno if error.errno is not None else int(told[1]) if told else 0
+    if number not in _REFUSED:
+        return None
+    said, hint = _REFUSED[number]
+    return BdpbenchError(f"cannot be used: {said}", where=str(where or named), hint=hint)
+
+
+def full_disk(folder: Path) -> BdpbenchError:
+    """The error to show when a folder has no room for more."""
+    said, hint = _REFUSED[errno.ENOSPC]
+    return BdpbenchError(f"cannot be used: {said}", where=str(folder), hint=hint)
 
 
 def make_folders(folder: Path) -> None:
@@ -184,24 +177,3 @@ def make_folders(folder: Path) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except FileNotFoundError:
         raise BdpbenchError("no folder can be created there", where=str(folder)) from None
-
-
-_REMOVED_SINCE = 16
-"""Files that whoever was refused one may have removed before it ended."""
-
-
-def full_disk(place: Path | None, number: int | None = errno.ENOSPC) -> BdpbenchError:
-    """The error to show when a place, by default the current folder, has no room for more."""
-    path = (place or Path.cwd()).absolute()
-    folder = next(each for each in (path, *path.parents) if each.is_dir())
-    facts, what = os.statvfs(folder), "the disk is full"
-    if number == errno.EDQUOT:
-        what = "the quota is exhausted"
-    elif facts.f_files > 0 and facts.f_favail <= _REMOVED_SINCE:
-        what = "no inodes are left, as `df -i` shows"
-    free_mib = facts.f_bavail * facts.f_frsize / 2**20
-    return BdpbenchError(
-        f"cannot be written: {what}; {free_mib:,.1f} MiB are free in {folder}",
-        where=str(place or folder),
-        hint=f"make room, or remove files; {RESUME_HINT}",
-    )

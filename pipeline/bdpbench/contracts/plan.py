@@ -22,7 +22,6 @@ from bdpbench.contracts.documents import reader
 from bdpbench.contracts.files import sha256_of, write_text_atomically
 from bdpbench.contracts.paths import resolved
 
-PLAN_NAME = "plan.json"
 PLAN_VERSION = 2
 
 AGENT, MODULE_AGENT, QUEUE = "TCP/Protocol", "TCP/Linux/Module", "Discipline"

@@ -7,7 +7,7 @@ import io
 import json
 from collections.abc import Iterable
 from pathlib import Path
-from typing import NotRequired, TypeAlias
+from typing import Any, NotRequired, TypeAlias
 
 from typing_extensions import TypedDict
 
@@ -209,55 +209,27 @@ def _field(name: str, text: str) -> object:
 
 # ---------------------------------------------------------------- comparisons
 
-COMPARISON_VERSION = 1
-
-Row: TypeAlias = dict[str, str | int]
+Row: TypeAlias = dict[str, Any]
 """A row of a table of a comparison."""
-
-
-class MovedMetric(TypedDict):
-    """A metric whose value differs.
-
-    ``first`` and ``second`` are null where the metric was never reached; ``change`` is second minus
-    first, and ``change_pct`` the same in percent of the first. ``number``, ``lower`` and ``upper``
-    describe the published number, and are "" and null if there is none; ``why`` says by what the
-    difference was judged.
-    """
-
-    scenario: str
-    run: str
-    metric: str
-    subject: str
-    unit: str
-    first: float | None
-    second: float | None
-    change: float | None
-    change_pct: float | None
-    number: str
-    lower: float | None
-    upper: float | None
-    beyond: bool
-    why: str
 
 
 class Comparison(TypedDict):
     """Two results side by side; ``compared`` and ``beyond`` are numbers of metrics of runs.
 
-    The rows of ``redefined`` are metrics whose unit or definition differs (``metric``, ``first``,
-    ``second``); those of ``only_first`` and ``only_second`` say how many values of a metric only
-    one result has (``scenario``, ``metric``, ``values``); ``facts`` are versions, builds and
-    checksums that differ (``name``, ``first``, ``second``), and ``parameters`` those of runs
-    (``run``, ``parameter``, ``first``, ``second``, values as JSON).
+    Rows of ``moved`` are values that differ: ``first`` and ``second`` are null where the metric was
+    never reached, ``change_pct`` is in percent of the first; ``number``, ``lower`` and ``upper``
+    describe the published number, "" and null if there is none; ``beyond`` is the judgement, and
+    ``why`` says by what. Rows of ``redefined`` are metrics whose unit or definition differs, those
+    of ``only_first`` and ``only_second`` say how many values of a metric only one result has, and
+    ``facts`` are versions, builds and checksums that differ.
     """
 
-    schema_version: int
     first: str
     second: str
     compared: int
     beyond: int
-    moved: list[MovedMetric]
+    moved: list[Row]
     redefined: list[Row]
     only_first: list[Row]
     only_second: list[Row]
     facts: list[Row]
-    parameters: list[Row]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import types
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
@@ -130,21 +129,11 @@ def _is_of_another_version(path: Path) -> bool:
 def read_runs(run_dirs: Iterable[Path]) -> dict[str, RunRecord]:
     """Run id → record of those runs that are finished, in the given order.
 
-    The facts of a build, which are most of a record and the same in many, are in memory only once.
-
     Raises:
         BdpbenchError: as ``read_run``.
     """
-    records, builds = dict[str, RunRecord](), dict[str, BuildFacts]()
-    for run_dir in run_dirs:
-        record = read_run(run_dir)
-        if record is None:
-            continue
-        if "info" in record["ns2"]:
-            info = record["ns2"]["info"]
-            record["ns2"]["info"] = builds.setdefault(json.dumps(info), info)
-        records[run_dir.name] = record
-    return records
+    records = ((run_dir.name, read_run(run_dir)) for run_dir in run_dirs)
+    return {run_id: record for run_id, record in records if record is not None}
 
 
 # ---------------------------------------------------------------- tables

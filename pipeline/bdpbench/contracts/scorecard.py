@@ -161,12 +161,9 @@ class ScoredNumber(ScoredPart):
 class Skill(TypedDict):
     """What a guess would reach for one quantity: the constant that lies within the most bounds.
 
-    Attributes:
-        metric, unit: the quantity.
-        numbers: rows of ``published.csv`` that a run measured, each run of a number counted.
-        reproduced: how many of them are.
-        constant: a value within the most bounds; constant_reproduced: within how many.
-        rank_correlation: Spearman's, of printed and measured values; null if either never changes.
+    ``numbers`` are rows of ``published.csv`` that a run measured, each run of a number counted;
+    ``rank_correlation`` is Spearman's, of printed and measured values, null if either never
+    changes.
     """
 
     metric: str
@@ -232,12 +229,8 @@ class ScoredClaim(TypedDict):
 class Change(TypedDict):
     """A definition, bound or statement that was changed after it was first listed.
 
-    Attributes:
-        date, commit: when, and in which commit of the repository; "" if unknown.
-        what: what was changed: a definition, bounds, a statement or how numbers are counted.
-        published: whether results had been published before.
-        of: ids of the numbers and statements concerned.
-        before, after, why: in words.
+    ``date`` and ``commit`` are "" if unknown; ``published`` says whether results had been published
+    before, and ``of`` has the ids of the numbers and statements concerned.
     """
 
     date: str

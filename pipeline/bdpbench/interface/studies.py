@@ -9,7 +9,6 @@ import threading
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,7 +20,6 @@ from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.keep.tier import Results, collect
 from bdpbench.app.planning import Paths, Wanted, is_finished, prepare
 from bdpbench.app.run import RunRequest, run_study
-from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.paths import expanded, published_folder, results_dir, run_folder
 from bdpbench.contracts.plan import Output, PlannedRun, Scalar
 from bdpbench.contracts.reports import REPORT_NAME
@@ -122,17 +120,6 @@ class Study:
     scenarios: dict[str, str]
     protocols: dict[str, str]
     results: Path
-
-    def _repr_html_(self) -> str:
-        """In a notebook: its tiers, and the one with most results at a glance."""
-        tiers = [Tier(self.folder, name, self.results) for name in self.tiers]
-        rows = [(each.name, each.runs().height, len(each._finished())) for each in tiers]
-        frame = pl.DataFrame(rows, schema=["tier", "runs", "finished"], orient="row")
-        most = max(tiers, key=lambda each: len(each._finished()))
-        return (
-            f"<h2>{escape(self.title)}</h2><p>{escape(self.description)}</p>"
-            f"{frame._repr_html_()}{most._repr_html_()}"
-        )
 
     def tier(self, name: str | None = None) -> Tier:
         """A tier of the study; None selects that of ``config.yaml``.
@@ -250,19 +237,6 @@ class Tier:
     def __repr__(self) -> str:
         place = self.results if self._published is None else self.report.parent
         return f"<tier {self.name} of {self.study}, results in {place}>"
-
-    def _repr_html_(self) -> str:
-        """In a notebook: what its report answers, the charts beside it, and the main metrics."""
-        title = f"{self.study}, {self.name} tier"
-        try:
-            measured = self._measured
-        except BdpbenchError as error:
-            said = "".join(f"<p>{escape(each)}</p>" for each in str(error).splitlines())
-            return f"<h4>{escape(title)}</h4>{said}"
-        from bdpbench.pages.notebook import glance_html  # imports altair
-
-        totals = totals_sentence(measured.scorecard).replace("**", "")
-        return glance_html(self._charts, title, totals)
 
     def runs(self) -> pl.DataFrame:
         """The runs of the tier, simulated or not, in the order of the study.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from bdpbench.contracts.reports import Comparison, MovedMetric
+from bdpbench.contracts.reports import Comparison, Row
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.names import subject_name
 from bdpbench.pages.text import format_number, format_percent
@@ -15,7 +15,7 @@ def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
     """HTML of a comparison; it loads nothing.
 
     Args:
-        comparison: the comparison as in its JSON file.
+        comparison: the comparison.
         titles: metric → its name; other metrics are shown by their ids.
     """
 
@@ -34,7 +34,7 @@ def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
     )
 
 
-def moved_words(moved: MovedMetric) -> dict[str, str]:
+def moved_words(moved: Row) -> dict[str, str]:
     """A metric that moved, in words: subject, first, second, change, change_pct and bounds."""
     unit, bounds = moved["unit"], ""
     if moved["number"]:

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from bdpbench.contracts.documents import csv_of, csv_of_frame
+from bdpbench.contracts.documents import csv_of
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.curves import bands_of, crowd_of, points_of_lines, time_specs
 from bdpbench.pages.drawing import (
@@ -468,7 +468,7 @@ class Renderer:
             for run_id, label, table, subject, column in lines
             for times, values in [points_of(self._series[run_id], table, subject)]
         ]
-        return csv_of_frame(pl.concat(parts, how="diagonal"))
+        return pl.concat(parts, how="diagonal").write_csv().encode()
 
     def _points(self, run_id: str, table: str, subject: str) -> Iterator[tuple[float, float]]:
         return zip(*points_of(self._series[run_id], table, subject), strict=True)

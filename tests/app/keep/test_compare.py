@@ -39,7 +39,7 @@ def _value(value: float | None, **given: object) -> dict[str, object]:
 
 def _side(*rows: dict[str, object], **given: object) -> Side:
     values = pl.DataFrame(rows, schema=SCHEMA)
-    return Side(**{"name": "a", "values": values, "parameters": {}, "facts": {}, **given})  # type: ignore[arg-type]
+    return Side(**{"name": "a", "values": values, "facts": {}, **given})  # type: ignore[arg-type]
 
 
 def _compare(
@@ -138,14 +138,9 @@ def test_what_one_side_has_alone_is_counted() -> None:
     assert (found["only_first"], found["only_second"]) == ([], [alone])
 
 
-def test_builds_and_parameters_that_differ_are_told() -> None:
-    a = _side(_value(1.0), facts={"ns-2 build": "1"}, parameters={("s", "HS"): {"buffer_pkts": 40}})
-    b = _side(_value(1.0), facts={"ns-2 build": "2"}, parameters={("s", "HS"): {"buffer_pkts": 50}})
-    found = compare(a, b)
-    assert found["facts"] == [{"name": "ns-2 build", "first": "1", "second": "2"}]
-    assert found["parameters"] == [
-        {"run": "s: HS", "parameter": "buffer_pkts", "first": "40", "second": "50"}
-    ]
+def test_builds_that_differ_are_told() -> None:
+    a, b = (_side(_value(1.0), facts={"ns-2 build": each}) for each in "12")
+    assert compare(a, b)["facts"] == [{"name": "ns-2 build", "first": "1", "second": "2"}]
 
 
 # ---------------------------------------------------------------- results as files
@@ -173,23 +168,18 @@ def test_what_is_published_is_compared() -> None:
     found = _compare_files(folder, folder)
     card = json.loads((folder / "scorecard.json").read_text())
     assert found["compared"] > len(card["numbers"])
-    assert (found["moved"], found["facts"], found["parameters"]) == ([], [], [])
+    assert (found["moved"], found["facts"]) == ([], [])
 
 
-def test_an_archive_verifies_and_is_compared_with_a_folder(tmp_path: Path, kept: Path) -> None:
+def test_an_archive_verifies_and_is_compared_with_a_folder(tmp_path: Path) -> None:
     files = {path.name: path.read_bytes() for path in KEPT.iterdir()}
     archive = tmp_path / "kept.zip"
     write_archive(archive, described({**CONTENTS, **files}))
     assert verify_archive(archive) == []
     found = _compare_files(archive, KEPT)
     assert found["compared"] == VALUES
-    assert (found["moved"], found["facts"], found["parameters"]) == ([], [], [])
+    assert (found["moved"], found["facts"]) == ([], [])
     assert KeptResults(archive).metrics.equals(KeptResults(KEPT).metrics)
-    runs = KeptResults(kept).runs
-    runs[0]["parameters"]["buffer_pkts"] = 9
-    (kept / "runs.parquet").write_bytes(kept_runs_bytes(runs))
-    changed = _compare_files(archive, kept)["parameters"]
-    assert {each["parameter"] for each in changed} == {"buffer_pkts"}
 
 
 @pytest.mark.parametrize("name", ["scorecard.json", "runs.parquet", "provenance.json"])

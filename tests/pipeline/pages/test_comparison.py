@@ -44,7 +44,6 @@ def html() -> str:
             "only_first": [{"scenario": "s", "metric": HOSTILE, "values": 3}],
             "only_second": [],
             "facts": [{"name": "ns-2 build", "first": "1", "second": HOSTILE}],
-            "parameters": [{"run": HOSTILE, "parameter": "x", "first": "1", "second": "2"}],
         },
         {"utilization": "Link utilization"},
     )

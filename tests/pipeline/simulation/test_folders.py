@@ -382,9 +382,12 @@ def _link(name: str, target: str) -> Break:
     ("break_it", "message"),
     [
         (_link_to_itself, "has no protocol.yaml and no law.cc"),
-        (_link("more.h", "more.h"), "more.h: is a link that leads back to itself"),
+        (
+            _link("more.h", "more.h"),
+            "more.h: cannot be used: it is a link that leads back to itself",
+        ),
         (_link("more.h", "/dev/zero"), "more.h: is not a file"),
-        (lambda folder: (folder / "more.h").mkdir(), "more.h: is a folder"),
+        (lambda folder: (folder / "more.h").mkdir(), "more.h: cannot be used: it is a folder"),
         (lambda folder: (folder / "more.h").write_bytes(b"// \xe9"), "more.h:1: is not UTF-8"),
     ],
 )

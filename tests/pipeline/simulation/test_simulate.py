@@ -99,7 +99,7 @@ def test_a_disk_that_refuses_the_record_is_told_and_other_failures_are_not_hidde
         raise failure
 
     monkeypatch.setattr("bdpbench.simulation.simulate.write_record_atomically", fail)
-    with pytest.raises(BdpbenchError, match=r"run\.json: cannot be written: the disk is read-only"):
+    with pytest.raises(BdpbenchError, match=r"run\.json: cannot be used: the disk is read-only"):
         simulate(run, run_dir, backend)
     assert "the disk is read-only" in (run_dir / "error.txt").read_text()
     failure = OSError(errno.EMFILE, "too many open files")
@@ -342,7 +342,7 @@ def test_a_run_is_stopped_before_the_disk_is_full(
 
 def test_an_ns2_that_finds_no_room_is_told_as_a_full_disk(tmp_path: Path) -> None:
     said = _failure(tmp_path, "echo 'could not open x: no space left on device'; exit 1")
-    assert said.startswith("cannot be written: the disk is full; ")
+    assert said.startswith("cannot be used: the disk is full")
 
 
 def test_a_file_system_that_does_not_tell_its_size_is_not_taken_for_full(

@@ -9,7 +9,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bdpbench.contracts.documents import csv_of_frame
 from bdpbench.contracts.files import write_atomically, write_bytes_atomically
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
@@ -110,7 +109,7 @@ def write_analyses(analyses: Sequence[Analysis], labels: Sequence[str], path: Pa
     rows = Comparison(labels, analyses).rows if labels else analyses[0].metrics
     with writing(path):
         if path.suffix.lower() == ".csv":
-            write_bytes_atomically(path, csv_of_frame(rows))
+            write_bytes_atomically(path, rows.write_csv().encode())
         elif path.suffix.lower() == ".parquet":
             write_atomically(path, rows.write_parquet)
         else:

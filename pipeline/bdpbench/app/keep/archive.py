@@ -2,8 +2,7 @@
 
 Names and contents determine its bytes. ``manifest-sha256.txt`` has the SHA-256 of all other files,
 as ``sha256sum -c`` reads it, and ``ro-crate-metadata.json`` says to other programs what they are,
-by RO-Crate 1.1 (https://w3id.org/ro/crate/1.1) and its profile for workflows
-(https://w3id.org/workflowhub/workflow-ro-crate/1.0).
+by RO-Crate 1.1 (https://w3id.org/ro/crate/1.1).
 """
 
 from __future__ import annotations
@@ -16,7 +15,6 @@ import zipfile
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import TypeAlias
 
 from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.paths import repository_root
@@ -26,14 +24,10 @@ from bdpbench.studies.study import Citation
 
 CHECKSUMS_NAME = "manifest-sha256.txt"
 METADATA_NAME = "ro-crate-metadata.json"
-WORKFLOW = "source/Snakefile"
 
 # The earliest date that a zip can hold: dates of files say nothing about a result.
 _DATE = (1980, 1, 1, 0, 0, 0)
-_Entity: TypeAlias = dict[str, object]
 _CRATE = "https://w3id.org/ro/crate/1.1"
-_PROFILE = "https://w3id.org/workflowhub/workflow-ro-crate/1.0"
-_SNAKEMAKE = "https://w3id.org/workflowhub/workflow-ro-crate#snakemake"
 
 
 def write_archive(path: Path, entries: Mapping[str, bytes]) -> str:
@@ -160,54 +154,34 @@ def crate_json(
     """
     cited = YamlFile(repository_root() / "CITATION.cff").data
     licence = f"https://spdx.org/licenses/{cited['license']}"
-    authors: list[_Entity] = [
-        {
-            "@id": f"#author-{number}",
-            "@type": "Organization" if "name" in each else "Person",
-            "name": each.get("name") or f"{each['given-names']} {each['family-names']}",
-        }
-        for number, each in enumerate(cited["authors"], start=1)
-    ]
-    files: dict[str, _Entity] = {
-        path: {"@id": path, "@type": "File", "contentSize": str(len(entries[path]))}
-        for path in sorted(entries)
-    }
-    files[WORKFLOW] |= {
-        "@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow"],
-        "name": "build ns-2, simulate, parse, measure, score, report",
-        "programmingLanguage": {"@id": _SNAKEMAKE},
-    }
-    root: _Entity = {
+    others = [(licence, "CreativeWork", cited["license"])]
+    for number, each in enumerate(cited["authors"], start=1):
+        kind = "Organization" if "name" in each else "Person"
+        told = each.get("name") or f"{each['given-names']} {each['family-names']}"
+        others.append((f"#author-{number}", kind, told))
+    root: dict[str, object] = {
         "@id": "./",
         "@type": "Dataset",
         "name": name,
         "description": description,
         "datePublished": date,
         "license": {"@id": licence},
-        "author": [{"@id": each["@id"]} for each in authors],
-        "mainEntity": {"@id": WORKFLOW},
-        "hasPart": [{"@id": path} for path in files],
+        "author": [{"@id": each} for each, _, _ in others[1:]],
+        "hasPart": [{"@id": path} for path in sorted(entries)],
     }
-    descriptor = {
-        "@id": METADATA_NAME,
-        "@type": "CreativeWork",
-        "about": {"@id": "./"},
-        "conformsTo": [{"@id": _CRATE}, {"@id": _PROFILE}],
-    }
-    others: list[_Entity] = [
-        {"@id": licence, "@type": "CreativeWork", "name": cited["license"]},
-        {
-            "@id": _SNAKEMAKE,
-            "@type": "ComputerLanguage",
-            "name": "Snakemake",
-            "identifier": {"@id": "https://doi.org/10.1093/bioinformatics/bts480"},
-            "url": {"@id": "https://snakemake.readthedocs.io"},
-        },
-    ]
     if paper is not None:
         article = f"https://doi.org/{paper.doi}" if paper.doi else paper.url or "#paper"
-        others.append({"@id": article, "@type": "ScholarlyArticle", "name": paper.title})
+        others.append((article, "ScholarlyArticle", paper.title))
         root["citation"] = {"@id": article}
-    graph = [descriptor, root, *files.values(), *authors, *others]
+    about = {"about": {"@id": "./"}, "conformsTo": {"@id": _CRATE}}
+    graph: list[Mapping[str, object]] = [
+        {"@id": METADATA_NAME, "@type": "CreativeWork", **about},
+        root,
+        *(
+            {"@id": p, "@type": "File", "contentSize": str(len(entries[p]))}
+            for p in sorted(entries)
+        ),
+        *({"@id": each, "@type": kind, "name": said} for each, kind, said in others),
+    ]
     content = {"@context": f"{_CRATE}/context", "@graph": graph}
     return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
 
 import polars as pl
 
 from bdpbench.app.keep.results import KeptResults
-from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.plan import Parameters
-from bdpbench.contracts.reports import COMPARISON_VERSION, Comparison, MovedMetric, Row
+from bdpbench.contracts.reports import Comparison, Row
 from bdpbench.contracts.scorecard import rows_of
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics import DEFINITIONS
@@ -46,7 +42,6 @@ _BOUNDS = {
     "by_chance": pl.Boolean,
 }
 _SHOWN = 40
-_SHOWN_FACTS = 12
 _DIGITS_OF_A_CHECKSUM = 16
 
 
@@ -60,26 +55,21 @@ class Side:
             reached), ``unit`` and ``definition``, and those of the published number that it was
             compared with, or null: ``number`` (its id), ``lower``, ``upper``, and ``by_chance``,
             whether repetitions are inside and outside of these bounds.
-        parameters: (scenario, run) → parameters of the run.
         facts: name → version, build or checksum that results depend on.
     """
 
     name: str
     values: pl.DataFrame
-    parameters: Mapping[tuple[str, str], Parameters]
     facts: Mapping[str, str]
 
 
-def compare_results(
-    first: Path, second: Path, html: Path | None, json_file: Path | None, share: float
-) -> bool:
-    """Print what differs between two results, and write it to the requested files.
+def compare_results(first: Path, second: Path, html: Path | None, share: float) -> bool:
+    """Print what differs between two results, and write it as a page if that is requested.
 
     Args:
         first: an archive, a folder of ``reports/published/``, or ``results/STUDY/TIER``.
         second: another one.
         html: page to write.
-        json_file: JSON file to write.
         share: how far a metric without bounds may move, relative to its first value.
 
     Returns:
@@ -95,8 +85,6 @@ def compare_results(
     if html is not None:
         titles = {each.metric: each.title for each in DEFINITIONS.values()}
         write_text_atomically(html, visible(comparison_page(found, titles)))
-    if json_file is not None:
-        write_json_atomically(json_file, found)
     for line in comparison_lines(found):
         print(visible(line))
     return found["beyond"] > 0
@@ -118,9 +106,12 @@ def read_sides(first: Path, second: Path) -> tuple[Side, Side]:
 
 def _side(results: KeptResults) -> Side:
     """What is compared; runs go by their labels, which are unique within a scenario."""
-    placed = [(place, run) for run in results.runs for place in run["places"]]
     labels = pl.DataFrame(
-        [(place["scenario"], run["run_id"], place["label"]) for place, run in placed],
+        [
+            (place["scenario"], run["run_id"], place["label"])
+            for run in results.runs
+            for place in run["places"]
+        ],
         schema=dict.fromkeys(("scenario", "run_id", "run"), pl.String),
         orient="row",
     ).unique(("scenario", "run_id"), keep="last")
@@ -144,7 +135,6 @@ def _side(results: KeptResults) -> Side:
     return Side(
         name=str(results.path),
         values=values.select(*KEY, "value", "unit", "definition", *list(_BOUNDS)[len(_OF_RUN) :]),
-        parameters={(at["scenario"], at["label"]): run["parameters"] for at, run in placed},
         facts={name: each for name, each in _facts(results).items() if each},
     )
 
@@ -160,11 +150,6 @@ def _facts(results: KeptResults) -> dict[str, str]:
     }
     for build in kept["builds"]:
         facts["ns-2 compiler"] = build.get("compiler", "")
-        facts["ns-2 flags"] = build.get("cxx_flags", "")
-        facts["Tcl"] = build.get("tcl", "")
-        parts = [*build.get("patches", []), *build.get("laws", [])]
-        parts += [*build.get("agents", []), *build.get("speed", [])]
-        facts |= {f"ns2/{each['name']}": each["sha256"] for each in parts}
     return facts | {f"SHA-256 of {name}": each for name, each in kept["configuration"].items()}
 
 
@@ -193,22 +178,20 @@ def compare(first: Side, second: Side, share: float = SHARE) -> Comparison:
         second=pl.format("{} in {}", "definition_2", "unit_2"),
     )
     return {
-        "schema_version": COMPARISON_VERSION,
         "first": first.name,
         "second": second.name,
         "compared": same.height,
         "beyond": sum(moved["beyond"]),
-        "moved": cast("list[MovedMetric]", moved.to_dicts()),
+        "moved": moved.to_dicts(),
         "redefined": redefined.unique(maintain_order=True).to_dicts(),
         "only_first": _alone(first, second),
         "only_second": _alone(second, first),
         "facts": _different(first.facts, second.facts),
-        "parameters": list(_reconfigured(first, second)),
     }
 
 
 def _judged(changed: pl.DataFrame, share: float) -> pl.DataFrame:
-    """Values that differ, with the fields of ``MovedMetric``.
+    """Values that differ, as rows of a comparison.
 
     Those beyond their bounds come first, among them what readers ask for first, then the largest
     changes.
@@ -273,16 +256,6 @@ def _different(a: Mapping[str, str], b: Mapping[str, str]) -> list[Row]:
     return [{"name": name, "first": x, "second": y} for name, x, y in pairs if x != y]
 
 
-def _reconfigured(first: Side, second: Side) -> Iterator[Row]:
-    """The parameters of runs that differ; values as JSON."""
-    for (scenario, run), parameters in first.parameters.items():
-        others = second.parameters.get((scenario, run), parameters)
-        told = ({name: json.dumps(each[name]) for name in each} for each in (parameters, others))
-        for each in _different(*told):
-            found: Row = {"run": f"{scenario}: {run}", "parameter": each.pop("name")}
-            yield found | each
-
-
 # ----------------------------------------------------------------------------------- for a terminal
 
 
@@ -298,14 +271,13 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     yield f"second: {found['second']}"
     beyond = [_row(each) for each in found["moved"] if each["beyond"]]
     yield from _titled("moved beyond their bounds", beyond)
-    yield from _titled("versions and configuration that differ", found["facts"], _SHOWN_FACTS)
-    yield from _titled("runs that are configured differently", found["parameters"])
+    yield from _titled("versions and configuration that differ", found["facts"])
     yield from _titled("units or definitions that differ: not compared", found["redefined"])
     yield from _titled("only in the first", found["only_first"])
     yield from _titled("only in the second", found["only_second"])
 
 
-def _row(moved: MovedMetric) -> Row:
+def _row(moved: Row) -> Row:
     words = moved_words(moved)
     return {
         "metric": f"{moved['metric']} ({words['subject']})",
@@ -319,18 +291,18 @@ def _row(moved: MovedMetric) -> Row:
     }
 
 
-def _titled(title: str, rows: Sequence[Row], shown: int = _SHOWN) -> Iterator[str]:
+def _titled(title: str, rows: Sequence[Row]) -> Iterator[str]:
     """A table under its title; empty without rows."""
     if not rows:
         return
     yield from ("", f"{title}:")
-    cells = [tuple(rows[0]), *(tuple(map(_short, row.values())) for row in rows[:shown])]
+    cells = [tuple(rows[0]), *(tuple(map(_short, row.values())) for row in rows[:_SHOWN])]
     yield from (f"  {line}" for line in table_lines(cells))
-    if len(rows) > shown:
-        yield f"  … and {len(rows) - shown} more; --html and --json have all of them"
+    if len(rows) > _SHOWN:
+        yield f"  … and {len(rows) - _SHOWN} more; --html has all of them"
 
 
-def _short(value: str | int) -> str:
+def _short(value: object) -> str:
     """A cell; a checksum or commit is shortened to its first characters."""
     text = str(value)
     is_hex = len(text) > _DIGITS_OF_A_CHECKSUM and set(text) <= set("0123456789abcdef+")

@@ -35,7 +35,6 @@ from bdpbench.app.stages import (
     with_groups,
 )
 from bdpbench.app.totals import totals_sentence
-from bdpbench.contracts.documents import csv_of_frame
 from bdpbench.contracts.files import sha256_of, write_bytes_atomically
 from bdpbench.contracts.kept import LIST_NAME, seal
 from bdpbench.contracts.paths import is_installed, repository_root, resolved, run_place
@@ -347,7 +346,7 @@ def write_tier(prepared: Prepared, results: Results) -> None:
     write_plan_document(paths.plan, plan)
     files = {
         **results.kept_files(with_files=True),
-        METRICS_CSV_NAME: csv_of_frame(results.metrics),
+        METRICS_CSV_NAME: results.metrics.write_csv().encode(),
     }
     write_kept(paths.folder, files, report_made_of(plan, paths.runs), [paths.plan])
 

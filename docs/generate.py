@@ -24,7 +24,7 @@ from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.runs import Definition
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.metrics.packets import PACKET_DEFINITIONS
-from bdpbench.pages.errata import errata_page
+from bdpbench.pages.texts import read_errata
 from bdpbench.studies.atlas import Catalogue, Membership
 from bdpbench.studies.config import Config
 from bdpbench.studies.evaluate import EvaluateFile
@@ -57,10 +57,38 @@ def _write(folder: Path, texts: Mapping[str, str]) -> None:
         write_text_atomically(folder / name, text)
 
 
+def errata_page() -> str:
+    """The known faults of laws in ns-2, as Markdown."""
+    lines = [
+        _GENERATED,
+        "",
+        "# Errata of ns-2's laws",
+        "",
+        "Some laws in ns-2 do not do what their papers say, because of faults that this project",
+        "keeps: what was published with ns-2 has them. Reports name those that their protocols",
+        "have. A mended module of TCP/Linux can be [a folder](../protocols.md#a-module-of-linux).",
+    ]
+    for each in read_errata():
+        names = ", ".join(f"`{name}`" for name in each.modules) or "all of them"
+        lines += [
+            "",
+            f"## {each.title}",
+            "",
+            f"{', '.join(f'`Agent/{agent}`' for agent in each.agents)}, {names}.",
+            "",
+            each.text.strip(),
+            "",
+            f"**Measured.** {each.effect.strip()}",
+            "",
+            f"Source: {each.source.strip()}",
+        ]
+    return "\n".join(lines) + "\n"
+
+
 def references() -> dict[str, str]:
     """All pages of ``docs/reference/``: file name → Markdown."""
     return {
-        "errata.md": errata_page(_GENERATED),
+        "errata.md": errata_page(),
         "study.md": _keys_page(),
         "metrics.md": _metrics_page(),
         "commands.md": _commands_page(cli),

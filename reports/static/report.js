@@ -191,7 +191,7 @@
   function samplesOf(chart) {
     return chart.traces.flatMap((trace) => {
       const { t, v } = pointsOf(trace, chart.kind);
-      const samples = t.map((time, i) => ({ t: time, v: v[i], s: trace.label, group: trace.group }));
+      const samples = t.map((time, i) => ({ t: time, v: v[i], s: trace.label }));
       // A step needs a beginning: the first mean covers as much time as the second.
       if (chart.kind === "throughput" && t.length > 1) {
         samples.unshift({ ...samples[0], t: Math.max(0, 2 * t[0] - t[1]) });
@@ -234,7 +234,7 @@
 
   function specOf(chart, canvas) {
     const spec = chart.kind === "spec" ? structuredClone(chart.spec) : timeSpecOf(chart);
-    const labels = chart.labels || (chart.bands || chart.traces).map(({ label }) => label);
+    const labels = chart.labels || chart.traces.map(({ label }) => label);
     spec.config.legend.columns = legendColumns(labels, canvas.clientWidth);
     if (chart.thresholds && chart.thresholds.length) spec.config.legend.offset = ABOVE_WORDS;
     if (chart.thresholds && canvas.clientWidth < NARROW) spec.height = NARROW_HEIGHT;
@@ -289,7 +289,7 @@
     const spec = structuredClone(store.time[chart.kind]);
     const { x, y, color, strokeDash } = spec.layer[0].encoding;
     const samples = samplesOf(chart);
-    const lines = chart.bands || chart.traces;
+    const lines = chart.traces;
     const labels = lines.map((each) => each.label);
     x.scale.domain = [chart.start || 0, chart.end];
     y.scale.domain = [0, chart.top];
@@ -297,18 +297,8 @@
     // Dashes tell curves of one chart apart; a single one needs none.
     const dashes = lines.map((each) => (labels.length > 1 ? each.dash : [1, 0]));
     strokeDash.scale = { domain: labels, range: dashes };
-    const bands = spec.layer.find(({ name }) => name === "bands");
-    spec.layer = spec.layer.filter((each) => each !== bands || chart.bands);
-    if (chart.bands) {
-      spec.params.push({ name: "step", value: (chart.end - (chart.start || 0)) / BAND_TIMES });
-      for (const each of spec.layer) {
-        const isOfCurves = each !== bands && each.data.name === bands.data.name;
-        if (isOfCurves) each.transform = [...bands.transform, ...(each.transform || [])];
-      }
-    }
     const drops = dropsOf(chart).map(([time]) => ({ t: time }));
-    const phases = phasesOf(chart);
-    spec.datasets = { samples, thresholds: chart.thresholds, drops, phases };
+    spec.datasets = { samples, thresholds: chart.thresholds, drops, phases: phasesOf(chart), bands: chart.shownBands || [] };
     // A layer without rows has no extent.
     spec.layer = spec.layer.filter(({ data, name }) => name === "lines" || spec.datasets[data.name].length);
     return spec;
@@ -413,37 +403,25 @@
 
   // ---- Many curves as medians and bands ---------------------------------------------------------
 
-  const BAND_TIMES = 240; // as in pages/curves.py
-
   async function drawBands(chart, canvas) {
     const groups = Map.groupBy(chart.traces, ({ group }) => group);
-    const firsts = [...groups].map(([, [first]]) => first);
-    const alike = new Set(firsts.map(({ colour }) => colour)).size < firsts.length;
-    const medians = [...groups].map(([label, [first]]) => ({ ...first, label, dash: alike ? first.dash : [1, 0] }));
-    const spec = specOf({ ...chart, bands: medians }, canvas);
+    const alike = new Set([...groups.values()].map(([{ colour }]) => colour)).size < groups.size;
+    const medians = [...groups].map(([label, [first]]) => (
+      { ...first, label, points: chart.bands[label], dash: alike ? first.dash : [1, 0] }));
+    const shownBands = medians.flatMap(({ label: s, points: { t, v, low, high } }) => (
+      t.map((time, i) => ({ s, t: time, v: v[i], low: low[i], high: high[i] }))));
     const told = document.createElement("p");
     told.className = "quantity";
     told.textContent = `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.`;
     const place = document.createElement("div");
     place.className = "part";
     canvas.append(told, place);
-    const view = await embedded(place, spec, canvas);
-    readValues(place, { ...chart, traces: drawnLines(view, medians) }, view);
+    const shown = { ...chart, traces: medians, shownBands };
+    const view = await embedded(place, specOf(shown, canvas), canvas);
+    readValues(place, shown, view);
     moveTogether(canvas, view);
     view.bdpbenchLabels = [];
   }
-
-  // The lines of a chart with the points that Vega has computed.
-  function drawnLines(view, lines) {
-    const points = marksOf(view.scenegraph().root, "lines_marks").map(({ datum }) => datum);
-    return lines.map((line) => {
-      const own = points.filter(({ s }) => s === line.label);
-      return { ...line, points: { t: own.map(({ t }) => t), v: own.map(({ v }) => v) } };
-    });
-  }
-
-  const marksOf = (node, name) => (node.marktype && node.name === name ? node.items
-    : (node.items || []).flatMap((each) => marksOf(each, name)));
 
   // A reader may lay the curves on one another after all.
   function offerBoth(canvas, otherwise) {
@@ -628,7 +606,7 @@
   function rowsOfTable(table) {
     const rows = [...table.rows].filter((row) => !row.classList.contains("more-row"));
     const kept = rows.filter((row) => !row.closest("tbody[hidden]") && !row.matches(".filtered-out"));
-    return kept.map((row) => [...row.cells].filter((cell) => !cell.matches(".col-gauge")).map(cellValue));
+    return kept.map((row) => [...row.cells].map(cellValue));
   }
 
   // A list as a table: its parts that name a column, several of one column one after the other.

@@ -174,7 +174,7 @@ def test_figures_and_tables_are_exported(
     }
     assert {path.suffix for path in (out / "figures" / "column").iterdir()} == {".svg", ".pdf"}
     assert {path.suffix for path in (out / "tables").iterdir()} == {".tex", ".md", ".csv"}
-    assert "ns-2.35 build" in (out / "captions.md").read_text()
+    assert "ns-2.35 build" in (out / "captions.json").read_text()
     tables = {path: path.read_bytes() for path in out.glob("tables/*")}
     files = set(out.rglob("*"))
     shutil.rmtree(out)

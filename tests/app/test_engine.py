@@ -43,5 +43,5 @@ def test_an_archive_names_the_simulator_of_its_runs(tmp_path: Path) -> None:
     said_by(call_here({}, "verify", str(archive)))
     with zipfile.ZipFile(archive) as files:
         assert "run engines --tier quick" in files.read("README.md").decode()
-        assert "ns-2.35 build" not in files.read("exports/captions.md").decode()
+        assert "ns-2.35 build" not in files.read("exports/captions.json").decode()
         assert "engines with ns-3.37, quick" in files.read("ro-crate-metadata.json").decode()

@@ -320,11 +320,9 @@ def _check_shown(
             if wrong := lacking(metric, key):
                 raise study.error(location, wrong)
     for index, matrix in enumerate(texts.matrices):
-        points = [] if matrix.points is None else [("points", "metric", matrix.points.metric)]
-        for *place, metric in (("metric", matrix.metric), *points):
-            if wrong := lacking(metric, matrix.scenario):
-                source = YamlFile(study.folder / MATRICES_NAME)
-                raise source.error(("matrices", index, *place), wrong)
+        if wrong := lacking(matrix.metric, matrix.scenario):
+            source = YamlFile(study.folder / MATRICES_NAME)
+            raise source.error(("matrices", index, "metric"), wrong)
 
 
 def check_declared(study: Study, build_id: str) -> None:

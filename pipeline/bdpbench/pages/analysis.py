@@ -210,38 +210,36 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """One table: a caption, the metrics in its columns, and its rows.
+    """One table of values: of one trace, or of several side by side.
 
-    ``kind`` heads the first column; ``heads`` are (metric, name, unit); ``rows`` are (name, about,
-    cells), a cell being a number for reading and the same with all digits; ``hidden`` is the number
-    of rows that are left out.
+    ``heads`` are (metric, name, unit), the metric "" for a column of a trace; ``rows`` are (name,
+    metric, about, cells), the metric "" where the columns name theirs, and a cell being a number
+    for reading and the same with all digits; ``hidden`` is the number of rows that are left out.
     """
 
     caption: str
     kind: str
     heads: Sequence[tuple[str, str, str]]
-    rows: Sequence[tuple[str, str, Sequence[tuple[str, str]]]]
+    rows: Sequence[tuple[str, str, str, Sequence[tuple[str, str]]]]
     hidden: int
 
 
-@dataclass(frozen=True)
-class ComparedTable:
-    """One table: caption, rows of (subject, metric, unit, cells), and how many are ``hidden``."""
-
-    caption: str
-    rows: Sequence[tuple[str, str, str, Sequence[str]]]
-    hidden: int
-
-
-def build_trace_page(
-    trace: Trace, definitions: Sequence[Definition], shares: Shares, out: Path
+def build_page(
+    traces: Sequence[Trace],
+    rows: pl.DataFrame,
+    definitions: Sequence[Definition],
+    shares: Shares,
+    out: Path,
 ) -> None:
-    """Write the page of a trace: one HTML file that opens offline.
+    """Write the page of a trace, or of several: one HTML file that opens offline.
 
     It computes no number. Equal inputs give equal bytes.
 
     Args:
-        trace: what to show.
+        traces: the traces; if there are several, each has a label, and the others are compared
+            with the first.
+        rows: of several traces a row for each metric, subject and label, in the order of the
+            traces: value, unit, difference and difference_pct (%) from the first trace.
         definitions: definitions of every metric shown.
         shares: returns the distribution of samples.
         out: file to write, atomically.
@@ -249,73 +247,50 @@ def build_trace_page(
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
-    values, flows = values_by_subject(trace.metrics), trace.tables["flows"]
-    address = addresses_of([*flows["src_node"], *flows["dst_node"]])
-    units = dict(trace.metrics.select("metric", "unit").unique().iter_rows())
-    content = {
-        "page": trace,
-        "title": ", ".join(Path(name).name for name in trace.name.split(", ")),
-        "tables": _tables(flows, values, units, address),
-        "others": flows.filter(pl.col("kind") != "data").head(MOST_ROWS).to_dicts(),
-        "losses": trace.tables["losses"].head(MOST_ROWS).to_dicts(),
-        "together": [
-            (metric, metric_name(metric), _with_unit(metric, value, units[metric]))
-            for metric, value in values.get("trace", {}).items()
-        ],
-        "address": address,
-        "html_name": slug(trace.name)[:60] or "trace",
-        **_shared(definitions),
-        **_drawn(trace.tables, values, label_of, shares, [trace]),
-    }
-    write_text_atomically(out, page_environment().get_template("analysis.html").render(content))
-
-
-def build_comparison(
-    traces: Sequence[Trace],
-    rows: pl.DataFrame,
-    definitions: Sequence[Definition],
-    shares: Shares,
-    out: Path,
-) -> None:
-    """Write the page of several traces, see ``build_trace_page``.
-
-    Args:
-        traces: the traces; the others are compared with the first.
-        rows: a row for each metric, subject and label, in the order of the traces: value, unit,
-            difference and difference_pct (%) from the first trace.
-        definitions: as for one trace.
-        shares: as for one trace.
-        out: as for one trace.
-    """
-    tables = {
-        kind.table: pl.concat([_labelled(each.tables[kind.table], each.label) for each in traces])
-        for kind in KINDS
-    }
-    metrics = pl.concat([_labelled(each.metrics, each.label) for each in traces])
-    labels = [each.label for each in traces]
-    content = {
-        "traces": traces,
-        "labels": labels,
-        "tables": _compared(rows),
-        "html_name": slug(" ".join(labels))[:60] or "traces",
-        **_shared(definitions),
-        **_drawn(tables, values_by_subject(metrics), _label, shares, traces),
-    }
-    template = page_environment().get_template("analysis_comparison.html")
-    write_text_atomically(out, template.render(content))
-
-
-def _shared(definitions: Sequence[Definition]) -> dict[str, object]:
-    """What both pages have beside their charts and tables."""
-    return {
+    labels = [each.label for each in traces if each.label]
+    first, name = traces[0], " ".join(labels) or traces[0].name
+    content: dict[str, object] = {
         "version": __version__,
         "definitions": definitions,
         "definition_ids": {each["metric"]: each["id"] for each in definitions},
         "metric_name": metric_name,
         "number": format_number,
         "several": several,
+        "labels": labels,
+        "traces": traces,
+        "html_name": slug(name)[:60] or "trace",
         **embedded(),
     }
+    if labels:
+        tables = {
+            kind.table: pl.concat([_labelled(e.tables[kind.table], e.label) for e in traces])
+            for kind in KINDS
+        }
+        metrics = pl.concat([_labelled(each.metrics, each.label) for each in traces])
+        content |= {
+            "title": ", ".join(labels),
+            "tables": _compared(rows, labels),
+            **_drawn(tables, values_by_subject(metrics), _label, shares, traces),
+        }
+    else:
+        values, flows = values_by_subject(first.metrics), first.tables["flows"]
+        address = addresses_of([*flows["src_node"], *flows["dst_node"]])
+        units = dict(first.metrics.select("metric", "unit").unique().iter_rows())
+        content |= {
+            "page": first,
+            "title": ", ".join(Path(each).name for each in first.name.split(", ")),
+            "tables": _tables(flows, values, units, address),
+            "others": flows.filter(pl.col("kind") != "data").head(MOST_ROWS).to_dicts(),
+            "losses": first.tables["losses"].head(MOST_ROWS).to_dicts(),
+            "together": [
+                (metric, metric_name(metric), _with_unit(metric, value, units[metric]))
+                for metric, value in values.get("trace", {}).items()
+            ],
+            "address": address,
+            **_drawn(first.tables, values, label_of, shares, traces),
+        }
+    template = "analysis_comparison.html" if labels else "analysis.html"
+    write_text_atomically(out, page_environment().get_template(template).render(content))
 
 
 def _drawn(
@@ -406,42 +381,35 @@ def _tables(
     units: Mapping[str, str],
     address: Callable[[int | None], str],
 ) -> list[Table]:
-    rows = flows.select("subject", "type", "src_node", "dst_node").iter_rows()
+    """The tables of one trace, with a metric in each column."""
     about = {
         subject: f"{kind or '–'}, {address(start)} to {address(end)}"
-        for subject, kind, start, end in rows
+        for subject, kind, start, end in flows.select(
+            "subject", "type", "src_node", "dst_node"
+        ).iter_rows()
     }
-    shown = [
-        (caption, kind, [each for each in columns.split() if each in units])
-        for caption, kind, columns in _TABLES
-    ]
-    tables = (_table(*each, values, units, about) for each in shown)
-    return [table for table in tables if table.rows]
-
-
-def _table(
-    caption: str,
-    kind: str,
-    shown: Sequence[str],
-    values: Values,
-    units: Mapping[str, str],
-    about: Mapping[str, str],
-) -> Table:
-    subjects = [
-        each
-        for each, own in values.items()
-        if each.startswith(f"{kind}:") and not own.keys().isdisjoint(shown)
-    ]
-    rows = [
-        (
-            subject.partition(":")[2],
-            about.get(subject, ""),
-            [_cell(metric, values[subject].get(metric)) for metric in shown],
-        )
-        for subject in subjects[:MOST_ROWS]
-    ]
-    heads = [(metric, metric_name(metric), _unit_shown(metric, units[metric])) for metric in shown]
-    return Table(caption, kind.capitalize(), heads, rows, max(0, len(subjects) - MOST_ROWS))
+    found = []
+    for caption, kind, columns in _TABLES:
+        shown = [each for each in columns.split() if each in units]
+        subjects = [
+            each
+            for each, own in values.items()
+            if each.startswith(f"{kind}:") and not own.keys().isdisjoint(shown)
+        ]
+        rows = [
+            (
+                subject.partition(":")[2],
+                "",
+                about.get(subject, ""),
+                [_cell(metric, values[subject].get(metric)) for metric in shown],
+            )
+            for subject in subjects[:MOST_ROWS]
+        ]
+        heads = [(each, metric_name(each), _unit_shown(each, units[each])) for each in shown]
+        if rows:
+            hidden = max(0, len(subjects) - MOST_ROWS)
+            found.append(Table(caption, kind.capitalize(), heads, rows, hidden))
+    return found
 
 
 def _unit_shown(metric: str, unit: str) -> str:
@@ -461,23 +429,28 @@ def _with_unit(metric: str, value: float | None, unit: str) -> str:
     return text if value is None else f"{text} {_unit_shown(metric, unit)}"
 
 
-def _compared(rows: pl.DataFrame) -> list[ComparedTable]:
-    kind = pl.col("subject").str.extract("^([^:]*)")
-    found = []
+def _compared(rows: pl.DataFrame, labels: Sequence[str]) -> list[Table]:
+    """The tables of several traces: their values, and differences from those of the first."""
+    heads = [("", label, "") for label in labels]
+    for label in labels[1:]:
+        heads += [("", f"{label} − {labels[0]}", ""), ("", "", "%")]
+    kind, found = pl.col("subject").str.extract("^([^:]*)"), []
     for caption, wanted in _GROUPS:
         parts = rows.filter(kind == wanted).partition_by("subject", "metric", maintain_order=True)
         if parts:
             shown = [_compared_row(each) for each in parts[:MOST_ROWS]]
-            found.append(ComparedTable(caption, shown, max(0, len(parts) - MOST_ROWS)))
+            found.append(Table(caption, "Of", heads, shown, max(0, len(parts) - MOST_ROWS)))
     return found
 
 
-def _compared_row(rows: pl.DataFrame) -> tuple[str, str, str, Sequence[str]]:
-    """Subject, metric, unit; then the values, and for all but the first trace difference and %."""
+def _compared_row(rows: pl.DataFrame) -> tuple[str, str, str, Sequence[tuple[str, str]]]:
     metric, unit = rows["metric"][0], rows["unit"][0]
-    cells = [_cell(metric, value)[0] for value in rows["value"]]
+    cells = [_cell(metric, value) for value in rows["value"]]
     for change, share in rows.select("difference", "difference_pct").tail(-1).iter_rows():
-        cells += [_cell(metric, change)[0], format_number(share)]
+        cells += [
+            _cell(metric, change),
+            (format_number(share), "" if share is None else repr(share)),
+        ]
     return label_of(rows["subject"][0]).strip(), metric, _unit_shown(metric, unit), cells
 
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from bdpbench.contracts.reports import Comparison, Row
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.names import subject_name
-from bdpbench.pages.text import format_number, format_percent
+from bdpbench.pages.text import format_number, format_percent, value_text
 from bdpbench.units import MINUS, with_unit
 
 
@@ -42,8 +42,8 @@ def moved_words(moved: Row) -> dict[str, str]:
         bounds = with_unit(" to ".join(ends), unit)
     return {
         "subject": subject_name(moved["subject"]),
-        "first": _value(moved["first"], unit),
-        "second": _value(moved["second"], unit),
+        "first": value_text(moved["first"], unit, none="not reached"),
+        "second": value_text(moved["second"], unit, none="not reached"),
         "change": _change(moved["change"], unit),
         "change_pct": format_percent(moved["change_pct"]),
         "bounds": bounds,
@@ -51,11 +51,5 @@ def moved_words(moved: Row) -> dict[str, str]:
 
 
 def _change(change: float | None, unit: str) -> str:
-    if change is None:
-        return "–"
-    sign = MINUS if change < 0 else "+"
-    return with_unit(f"{sign}{format_number(abs(change))}", unit)
-
-
-def _value(value: float | None, unit: str) -> str:
-    return "not reached" if value is None else with_unit(format_number(value), unit)
+    sign = "" if change is None else MINUS if change < 0 else "+"
+    return sign + value_text(None if change is None else abs(change), unit)

@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 import polars as pl
@@ -65,14 +65,11 @@ TABLE_UNITS = {
     "queueing_delay": "ms",
 }
 
-CDF_UNITS = {QUEUE_SHARE: "packets", COMPLETION: "s"}
-"""Cumulative distribution → unit of its values."""
-
-CDF_COLUMNS = {
-    QUEUE_SHARE: ("queue_pkts", "share_of_time_pct"),
-    COMPLETION: ("completion_s", "share_of_transfers_pct"),
+DISTRIBUTIONS = {
+    QUEUE_SHARE: ("packets", "time", ["queue_pkts", "share_of_time_pct"]),
+    COMPLETION: ("s", "transfers", ["completion_s", "share_of_transfers_pct"]),
 }
-"""The same → its columns in CSV."""
+"""Cumulative distribution → unit of its values, of what it tells shares, its columns in CSV."""
 
 MOST_RUNS_OF_A_VIEW = 24
 """Most runs of a chart: curves of more could not be told apart."""
@@ -114,6 +111,7 @@ _FAR_ABOVE = 4
 # Of the words of a rule, as a share of the axis.
 _WORDS_HEIGHT = 0.07
 
+_BAND_DIGITS = 5
 BAND = {"low": 0.1, "v": 0.5, "high": 0.9}
 
 # The plain wheel scrolls the page, as on any other; with Ctrl, or a pinch, it zooms the chart.
@@ -201,61 +199,13 @@ def charted_view(
 ) -> ChartedView:
     """The time charts of a view; tables that none of its runs has are listed as ``missing``."""
     charts, missing = [], []
-    for table in (*CHARTED_TABLES, QUEUE_SHARE, COMPLETION):
+    for table in (*CHARTED_TABLES, *DISTRIBUTIONS):
         lines = curves(view, table, series, sweep, names)
-        if not lines:
-            if table in CHARTED_TABLES and table not in SELDOM_SAMPLED:
-                missing.append(names.captions.charts[table]["title"])
-            continue
-        if table not in CHARTED_TABLES:
-            charts.append(_cdf(f"{prefix}-{table}", table, view.runs, lines, series, names))
-            continue
-        chart = time_chart(f"{prefix}-{table}", table, view.runs, lines, series, names)
-        alone = len(view.runs) == 1
-        charts.append(_with_drops(chart, view.runs[0], series, names) if alone else chart)
+        if lines:
+            charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, series, names))
+        elif table in CHARTED_TABLES and table not in SELDOM_SAMPLED:
+            missing.append(names.captions.charts[table]["title"])
     return ChartedView(view.title, tuple(charts), tuple(missing), len(view.runs), view.of)
-
-
-def _with_drops(
-    chart: Chart, run: PlannedRun, series: Mapping[str, RunSeries], names: Names
-) -> Chart:
-    """The chart of one run with marks where packets were dropped; those of several would mix."""
-    links = series.get(run["run_id"], {}).get(DROPS, {})
-    if not links or "spec" in chart.content:
-        return chart
-    content = chart.content.copy()
-    content["drops"] = [{"run": run["run_id"], "subject": link} for link in links]
-    note = joined(chart.note, names.captions.charts[DROPS]["caption"], by=" ")
-    return replace(chart, content=content, note=note)
-
-
-def _cdf(
-    chart_id: str,
-    table: str,
-    runs: Sequence[PlannedRun],
-    lines: Sequence[CurveContent],
-    series: Mapping[str, RunSeries],
-    names: Names,
-) -> Chart:
-    """A cumulative distribution, such as that of the queue's length."""
-    points = points_of_lines(lines, table, series)
-    times = [own for own, _ in points]
-    words = names.captions.charts[table]
-    content = _time_content(table, runs, lines, names)
-    content["end"] = max(each[-1] for each in times) or 1.0
-    if table in LOGARITHMIC:
-        content["start"] = min(each[0] for each in times)
-    content["top"] = 100
-    content["unit"] = CDF_UNITS[table]
-    content["columns"] = list(CDF_COLUMNS[table])
-    shown = "; ".join(line["label"] for line in lines)
-    return Chart(
-        chart_id=chart_id,
-        title=words["title"],
-        caption=words["caption"],
-        alternative=f"Cumulative distribution of the {words['quantity']}. Lines: {shown}.",
-        content=settled(content, points),
-    )
 
 
 def points_of_lines(
@@ -273,31 +223,37 @@ def time_chart(
     series: Mapping[str, RunSeries],
     names: Names,
 ) -> Chart:
-    """Lines of a table over time; ``runs`` are the runs of the lines."""
-    words = names.captions.charts[table]
-    shown = "; ".join(line["label"] for line in lines)
-    content = settled(
-        _time_content(table, runs, lines, names), points_of_lines(lines, table, series)
-    )
-    dashed = words.get("dashed", "") if content["thresholds"] else ""
-    return Chart(
-        chart_id=chart_id,
-        title=words["title"],
-        caption=joined(words["caption"], dashed, by=" "),
-        alternative=f"Line chart of {words['quantity']} over time. Lines: {shown}.",
-        content=content,
-    )
+    """Lines of a table over time, or cumulative distributions; ``runs`` are those of the lines.
 
-
-def _time_content(
-    table: str, runs: Sequence[PlannedRun], lines: Sequence[CurveContent], names: Names
-) -> TimeContent:
-    return {
+    The chart of a single run has marks where packets were dropped; those of several would mix.
+    """
+    words, points = names.captions.charts[table], points_of_lines(lines, table, series)
+    content: TimeContent = {
         "kind": table,
         "end": max(_duration_s(run) for run in runs),
         "traces": list(lines),
         "thresholds": thresholds(table, runs, names.captions),
     }
+    what, note = f"Line chart of {words['quantity']} over time", ""
+    if table in DISTRIBUTIONS:
+        what = f"Cumulative distribution of the {words['quantity']}"
+        content["end"] = max(own[-1] for own, _ in points) or 1.0
+        if table in LOGARITHMIC:
+            content["start"] = min(own[0] for own, _ in points)
+        content["top"] = 100
+        content["unit"], _, content["columns"] = DISTRIBUTIONS[table]
+    elif len(runs) == 1 and (links := series.get(runs[0]["run_id"], {}).get(DROPS)):
+        content["drops"] = [{"run": runs[0]["run_id"], "subject": link} for link in links]
+        note = names.captions.charts[DROPS]["caption"]
+    dashed = words.get("dashed", "") if content["thresholds"] else ""
+    return Chart(
+        chart_id=chart_id,
+        title=words["title"],
+        caption=joined(words["caption"], dashed, by=" "),
+        alternative=f"{what}. Lines: {'; '.join(line['label'] for line in lines)}.",
+        content=settled(content, points),
+        note=note,
+    )
 
 
 def _duration_s(run: PlannedRun) -> float:
@@ -398,28 +354,17 @@ def time_specs(captions: Captions) -> dict[str, Spec]:
     table, ``s`` label of the line), ``thresholds`` (``v``, ``label``) and ``drops`` (``t`` s), the
     domain and range of the scales of ``s``, and the domains of time and value.
     """
-    titles = {
-        table: axis_title(captions.charts[table]["quantity"], unit)
-        for table, unit in (TABLE_UNITS | CDF_UNITS).items()
-    }
-    return {
+    found = {}
+    for table, unit in TABLE_UNITS.items():
         # A throughput is the mean over the second that ends at its time.
-        **{
-            table: line_spec(
-                "time (s)", titles[table], "step-before" if table == "throughput" else "linear"
-            )
-            for table in CHARTED_TABLES
-        },
-        **{
-            table: line_spec(
-                titles[table],
-                f"share of {samples} (%)",
-                "step-after",
-                logarithmic=table in LOGARITHMIC,
-            )
-            for table, samples in ((QUEUE_SHARE, "time"), (COMPLETION, "transfers"))
-        },
-    }
+        step: Interpolate = "step-before" if table == "throughput" else "linear"
+        title = axis_title(captions.charts[table]["quantity"], unit)
+        found[table] = line_spec("time (s)", title, step)
+    for table, (unit, samples, _) in DISTRIBUTIONS.items():
+        title, is_log = axis_title(captions.charts[table]["quantity"], unit), table in LOGARITHMIC
+        share = f"share of {samples} (%)"
+        found[table] = line_spec(title, share, "step-after", logarithmic=is_log)
+    return found
 
 
 def line_spec(
@@ -457,7 +402,7 @@ def line_spec(
         interpolate=interpolate,
     )
     ends = names_at_ends(lines, "(!zoom.t || datum.t <= zoom.t[1])")
-    parts = [{**lines, "name": LINES}, *_thresholds(), _drops(), ends, _bands()]
+    parts = [{**lines, "name": LINES}, _bands(), *_thresholds(), _drops(), ends]
     spec = layered(*parts, height=_HEIGHT)
     zoom = {"type": "interval", "encodings": ["x"], "zoom": _ZOOM_ON}
     chosen = {"type": "point", "fields": ["s"]}
@@ -483,10 +428,14 @@ def settled(content: TimeContent, points: Sequence[Points]) -> TimeContent:
     curves, values = content["traces"], [own for _, own in points]
     groups = crowd_of(content)
     if groups:
-        span = content["end"] - content.get("start", 0)
-        highest = max(bands_of(content, points, groups, span)["high"], default=0.0)
+        bands = bands_of(content, points, groups)
         rules = [each["v"] for each in content["thresholds"]]
-        found["top"] = _ROOM_ABOVE * max([highest, *rules]) or 1
+        found["top"] = _ROOM_ABOVE * max([*bands["high"], *rules], default=0.0) or 1
+        columns = bands.with_columns(pl.col("t", *BAND).round_sig_figs(_BAND_DIGITS))
+        found["bands"] = {
+            str(name): own.select("t", *BAND).to_dict(as_series=False)
+            for (name,), own in columns.group_by("s", maintain_order=True)
+        }
         names = {each["label"]: name for name, own in groups.items() for each in own}
         found["traces"] = [{**each, "group": names[each["label"]]} for each in curves]
     elif "top" not in content:
@@ -544,16 +493,14 @@ def crowd_of(content: TimeContent) -> dict[str, list[CurveContent]]:
 
 
 def bands_of(
-    content: TimeContent,
-    points: Sequence[Points],
-    groups: Mapping[str, Sequence[CurveContent]],
-    span: float,
+    content: TimeContent, points: Sequence[Points], groups: Mapping[str, Sequence[CurveContent]]
 ) -> pl.DataFrame:
-    """Medians and bands of groups of curves: of the last value of each in each part of ``span``.
+    """Medians and bands of groups of curves: of the last value of each in each part of the time.
 
     Returns:
         s (the group), t (s), low, v (the median) and high.
     """
+    span = content["end"] - content.get("start", 0)
     names = {each["label"]: name for name, curves in groups.items() for each in curves}
     at = ((pl.col("t") / (span / BAND_TIMES)).floor() + 0.5) * (span / BAND_TIMES)
     samples = pl.concat(
@@ -610,31 +557,9 @@ def _turns(values: Sequence[float], height: float) -> int:
 
 
 def _bands() -> Layer:
-    """Where the middle 80 % of many curves are.
-
-    Only a crowd has this layer. Its lines and names are then those of the medians, which its
-    ``transform`` makes of rows that have a ``group``; ``step`` is a parameter, the time between two
-    of their values.
-    """
-    probs = list(BAND.values())
-    names = " : ".join(f"datum.prob == {value} ? '{name}'" for name, value in BAND.items())
-    place = [
-        {"calculate": "(floor(datum.t / step) + 0.5) * step", "as": "time"},
-        # The last value of each curve in each interval.
-        {
-            "aggregate": [{"op": "argmax", "field": "t", "as": "last"}],
-            "groupby": ["group", "time", "s"],
-        },
-        {"calculate": "datum.last.v", "as": "value"},
-        {"quantile": "value", "probs": probs, "groupby": ["group", "time"]},
-        {"calculate": f"{names} : ''", "as": "share"},
-        {"pivot": "share", "value": "value", "groupby": ["group", "time"]},
-        {"calculate": "datum.group", "as": "s"},
-        {"calculate": "datum.time", "as": "t"},
-    ]
+    """Where the middle 80 % of many curves are; the lines are then medians, see ``bands_of``."""
     between = {"x": number("t"), "y": number("low"), "y2": {"field": "high"}, "color": text("s")}
-    area = layer("area", SAMPLES, between, opacity=0.18, clip=True)
-    return {**area, "name": BANDS, "transform": place}
+    return {**layer("area", BANDS, between, opacity=0.18, clip=True), "name": BANDS}
 
 
 def _drops() -> Layer:

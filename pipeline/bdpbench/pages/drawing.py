@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import copy
 import functools
+import itertools
 import json
 import math
 import os
@@ -14,9 +15,8 @@ import re
 import signal
 import tempfile
 import textwrap
-from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from html import escape
 from multiprocessing import get_context
@@ -98,9 +98,9 @@ _DROPS_A_PX = 2
 # Of lines one below the other, px.
 _PART_HEIGHT = 62
 
-# As many drawings are worth the start of processes, 0.5 s each; this many wait for each of them.
+# As many drawings are worth the start of processes, 0.5 s each; each of these gets so many at once.
 _WORTH_PROCESSES = 24
-_WAITING = 4
+_AHEAD = 8
 
 
 @dataclass(frozen=True)
@@ -174,19 +174,20 @@ def _apart(spec: Spec, labels: Sequence[str]) -> Spec:
         {key: lines[key] for key in lines if key != "data"},
         *(each for each in others if each["mark"]["type"] != "text"),
     ]
+    width = spec["width"] - _BESIDE_WORDS
     look = {"labelAnchor": "start", "labelOrient": "top", "labelPadding": 2, "labelFontSize": 11}
-    look["labelLimit"] = spec["width"] - _BESIDE_WORDS
+    look["labelLimit"] = width
     row = {"field": "s", "type": "nominal", "title": None, "sort": list(labels), "header": look}
-    letters = int(look["labelLimit"] / _LETTER)
+    letters = int(width / _LETTER)
     words = {"anchor": "start", "frame": "group", "fontSize": 12, "fontWeight": "normal"}
-    ticks = {"tickCount": math.ceil(look["labelLimit"] / 70)}
+    ticks = {"tickCount": math.ceil(width / 70)}
     same = {key: spec[key] for key in spec if key not in ("layer", "height", "width")}
     return same | {
         "config": spec["config"] | {"axisX": spec["config"]["axisX"] | ticks, "autosize": "pad"},
         "data": {"name": SAMPLES},
         "facet": {"row": row},
         "spacing": 2,
-        "spec": {"layer": layers, "height": _PART_HEIGHT, "width": look["labelLimit"]},
+        "spec": {"layer": layers, "height": _PART_HEIGHT, "width": width},
         "title": {"text": textwrap.wrap(quantity, letters), **words},
     }
 
@@ -233,7 +234,8 @@ def _thin(spec: Spec) -> Spec:
     lines = next((each for each in spec["layer"] if each.get("name") == LINES), None)
     if lines is None or lines["mark"]["interpolate"] != "linear" or SAMPLES not in rows:
         return spec
-    (start, end), (low, high) = (lines["encoding"][each]["scale"]["domain"] for each in "xy")
+    encoding: Spec = lines["encoding"]
+    (start, end), (low, high) = encoding["x"]["scale"]["domain"], encoding["y"]["scale"]["domain"]
     points: dict[str, Points] = {}
     for row in rows[SAMPLES]:
         points.setdefault(row["s"], []).append((row["t"], row["v"]))
@@ -318,14 +320,10 @@ def drawn(
         return
     # Not forked: this process has threads of polars.
     pool = ProcessPoolExecutor(processes, get_context("spawn"), initializer=_leave_signals)
-    waiting: deque[Future[dict[tuple[int, str], bytes]]] = deque()
     try:
-        for each in drawings:
-            waiting.append(pool.submit(draw, each))
-            if len(waiting) > _WAITING * processes:
-                yield waiting.popleft().result()
-        while waiting:
-            yield waiting.popleft().result()
+        iterator = iter(drawings)
+        while some := list(itertools.islice(iterator, _AHEAD * processes)):
+            yield from pool.map(draw, some)
     finally:
         pool.shutdown(cancel_futures=True)
 

@@ -2,34 +2,29 @@
 
 from __future__ import annotations
 
-import itertools
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import polars as pl
 
-from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
+from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import RunRecord
 from bdpbench.contracts.scorecard import ScoredNumber, rows_of
 from bdpbench.pages.answers import answer
 from bdpbench.pages.curves import ChartedView, LazyViews, View, charted_view, plan_views
 from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.names import (
-    Names,
     RunLink,
     Sweep,
     are_mixed,
     find_sweep,
     protocols_of,
-    subject_name,
 )
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart, tradeoff_chart
-from bdpbench.pages.text import figures_text, format_bytes, format_number, joined
+from bdpbench.pages.text import figures_text, format_number, joined
 from bdpbench.studies.ns3_program import is_ns3, ns3_build_id
-from bdpbench.units import with_unit
 
 # Shown over a sweep if the study has no published numbers for it.
 _USUAL_SWEEP_METRICS = ("utilization", "asymmetry", "time_to_90pct_utilization")
@@ -144,11 +139,7 @@ def placed(
             its period is that of the runs.
     """
     said = title.split(", ")
-    shared = [
-        each
-        for each in data.names.common([run["run_id"] for run in runs], _PATH)
-        if each not in said
-    ]
+    shared = [each for each in data.names.common(runs, _PATH) if each not in said]
     whole = {run["parameters"].get("duration_s") for run in runs}
 
     def place(chart: Chart) -> str:
@@ -198,128 +189,49 @@ def _summaries(
 
 @dataclass(frozen=True)
 class RunDetail:
-    """A run of the plan; ``finished`` is false if it has no results.
+    """A run of the plan for its section; ``record`` is None if it has no results.
 
     Attributes:
-        parameters: (key, name, value with unit, value).
-        facts: (name, value) from the record of the run.
-        metrics: name, definition, subject, value, exact (seven digits, "" if there is no
-            value) and window of each, in words.
+        metrics: its rows of ``metrics.parquet``; a run of two scenarios has those of both once.
+        charts, missing: as of a ``ChartedView``.
         values_only: whether the study asks for no charts over time of its scenarios.
-        outputs: name, link from the report ("" if none), sha256 (its first
-            digits), size and bytes of each file.
+        place: folder of its output files, relative to the report; "" if they cannot be linked.
         repeat: command of bdpbench that simulates the run and similar ones.
         ns2: command that runs only ns-2.
     """
 
-    run_id: str
-    label: str
-    scenario: str
-    scenario_title: str
-    finished: bool
-    parameters: tuple[tuple[str, str, str, Scalar], ...]
-    facts: tuple[tuple[str, str], ...]
-    metrics: tuple[Mapping[str, str], ...]
-    outputs: tuple[Mapping[str, str | int], ...]
+    run: PlannedRun
+    record: RunRecord | None
+    metrics: Sequence[Mapping[str, object]]
     charts: tuple[Chart, ...]
     missing: tuple[str, ...]
     values_only: bool
+    place: str
     repeat: str
     ns2: str
-    ns2_report: str
 
 
 def run_details(data: ReportData) -> Iterator[RunDetail]:
-    """Sections of all runs of the plan, one after the other.
-
-    A run of two scenarios appears once, although it has metrics in both.
-    """
+    """Sections of all runs of the plan, one after the other."""
     rows = data.inputs.metrics.unique(
         subset=["run_id", "metric", "subject", "definition"], keep="first", maintain_order=True
-    ).sort("run_id", maintain_order=True)
-    # Slices of a sorted frame are free, whereas a frame for each run would not be.
-    lengths = dict(rows.group_by("run_id", maintain_order=True).len().iter_rows())
-    starts = dict(zip(lengths, itertools.accumulate(lengths.values(), initial=0), strict=False))
+    ).partition_by("run_id", as_dict=True)
+    names, places = data.names, data.inputs.places
     for run_id, run in data.runs.items():
-        yield _detail(run, rows.slice(starts.get(run_id, 0), lengths.get(run_id, 0)), data)
-
-
-def _detail(run: PlannedRun, rows: pl.DataFrame, data: ReportData) -> RunDetail:
-    inputs, names, run_id = data.inputs, data.names, run["run_id"]
-    view = charted_view(
-        View("", (run,), "protocol"), f"run-{run_id}", Sweep("", ()), data.series, names
-    )
-    info, values_only = inputs.run_info.get(run_id), run_id in data.values_only
-    return RunDetail(
-        run_id=run_id,
-        label=names.run(run_id).label,
-        scenario=run["scenario"],
-        scenario_title=names.scenario(run["scenario"]),
-        finished=info is not None,
-        parameters=tuple(
-            (name, names.parameters.name(name), names.value(name, value), value)
-            for name, value in run["parameters"].items()
-        ),
-        facts=_facts(info) if info else (),
-        metrics=tuple(_metric_row(row, names) for row in rows.iter_rows(named=True)),
-        outputs=tuple(_outputs(info, inputs.places.get(run_id))) if info else (),
-        charts=view.charts,
-        missing=view.missing if info and not values_only else (),
-        values_only=values_only,
-        repeat=repeat_command(inputs.plan, run),
-        ns2=ns2_command(run),
-        ns2_report=info["ns2_report"].strip() if info else "",
-    )
-
-
-def _facts(info: RunRecord) -> tuple[tuple[str, str], ...]:
-    memory, script = info["max_rss_kib"], info["script"]
-    return (
-        ("script", script["path"]),
-        ("script SHA-256", script["files"].get(script["path"], "–")),
-        ("ns-2 build", info["ns2"]["build_id"]),
-        ("ns-2 binary SHA-256", info["ns2"]["binary_sha256"] or "–"),
-        ("backend", info["ns2"]["backend"]),
-        ("started", info["started"]),
-        ("wall time", _seconds(info["wall_s"])),
-        ("CPU time", _seconds(info["cpu_s"])),
-        ("peak memory", format_bytes(None if memory is None else memory * 1024)),
-        ("exit status", str(info["exit_status"])),
-    )
-
-
-def _seconds(value: float | None) -> str:
-    return "not recorded" if value is None else f"{format_number(value)} s"
-
-
-def _metric_row(row: Mapping[str, Any], names: Names) -> dict[str, str]:
-    value, start_s, end_s = row["value"], row["start_s"], row["end_s"]
-    known = start_s is not None and end_s is not None
-    return {
-        "name": names.metric(row["metric"]),
-        "definition": row["definition"],
-        "subject": subject_name(row["subject"]),
-        "value": "not reached" if value is None else with_unit(format_number(value), row["unit"]),
-        "exact": "" if value is None else f"{value:.7g}",
-        "window": f"{format_number(start_s)} to {format_number(end_s)} s" if known else "–",
-    }
-
-
-# Enough to compare files by eye; ``run.json`` and ``runs.parquet`` have all 64.
-_SHOWN_DIGITS = 16
-
-
-def _outputs(info: RunRecord, place: str | None) -> Iterator[dict[str, str | int]]:
-    for name, facts in sorted(info["outputs"].items()):
-        link = "" if place is None else f"{RUNS_FROM_REPORT}/{place}/{name}"
-        size = facts["bytes"]
-        yield {
-            "name": name,
-            "link": link,
-            "sha256": facts["sha256"][:_SHOWN_DIGITS],
-            "size": format_bytes(size),
-            "bytes": size,
-        }
+        view = View("", (run,), "protocol")
+        shown = charted_view(view, f"run-{run_id}", Sweep("", ()), data.series, names)
+        record, values_only = data.inputs.run_info.get(run_id), run_id in data.values_only
+        yield RunDetail(
+            run=run,
+            record=record,
+            metrics=rows[(run_id,)].to_dicts() if (run_id,) in rows else (),
+            charts=shown.charts,
+            missing=shown.missing if record and not values_only else (),
+            values_only=values_only,
+            place=f"{RUNS_FROM_REPORT}/{places[run_id]}" if run_id in places else "",
+            repeat=repeat_command(data.inputs.plan, run),
+            ns2=ns2_command(run),
+        )
 
 
 def repeat_command(plan: Plan, run: PlannedRun) -> str:

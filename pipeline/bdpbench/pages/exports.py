@@ -25,7 +25,7 @@ import polars as pl
 
 from bdpbench.contracts.documents import csv_of
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.curves import bands_of, crowd_of, points_of_lines, time_specs
+from bdpbench.pages.curves import time_specs
 from bdpbench.pages.drawing import (
     BANDS,
     COLUMN_PT,
@@ -43,7 +43,7 @@ from bdpbench.pages.names import Captions
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import RunSeries, points_of
 from bdpbench.pages.specs import Chart, CurveContent, Spec, TimeContent
-from bdpbench.pages.tables import PaperTable, markdown_text, render_table, score_tables
+from bdpbench.pages.tables import PaperTable, render_table, score_tables
 from bdpbench.pages.text import joined
 from bdpbench.units import slug
 
@@ -127,34 +127,27 @@ def export_files(
     """
     sections = gather(inputs, FIGURE_BINS)
     words = {each["id"]: f"{each['text']} ({each['source']})" for each in inputs.definitions}
-    plan, names = inputs.plan, sections.data.names
-    yield from paper_files(
-        Contents(
-            title=f"{plan['study']}, {plan['tier']} tier",
-            figures=[
-                (each, _figure_caption(each, inputs.metrics, words, request.origin))
-                for each in _wanted(figures_of(sections), request)
-            ],
-            tables=[
-                (table, table_caption(table, words, request.origin))
-                for table in score_tables(sections.numbers, sections.claims, sections.protocols)
-            ],
-            run_name=lambda run_id: names.run(run_id).label,
-        ),
-        Renderer(sections.data.series, names.captions),
-        request,
-        tell,
+    names = sections.data.names
+    contents = Contents(
+        figures=[
+            (each, figure_caption(each, _defined(each, inputs.metrics, words), request.origin))
+            for each in _wanted(figures_of(sections), request)
+        ],
+        tables=[
+            (each, table_caption(each, words, request.origin))
+            for each in score_tables(sections.numbers, sections.claims, sections.protocols)
+        ],
     )
+    renderer = Renderer(sections.data.series, names.captions)
+    yield from paper_files(contents, renderer, request, tell)
 
 
 @dataclass(frozen=True)
 class Contents:
-    """What is exported of a report: its title, figures and tables, and names of its runs."""
+    """What is exported of a report: its figures and tables."""
 
-    title: str
     figures: Sequence[tuple[Figure, Caption]]
     tables: Sequence[tuple[PaperTable, Caption]]
-    run_name: Callable[[str], str]
 
 
 def paper_files(
@@ -176,7 +169,7 @@ def paper_files(
             caption.sentence(),
             tuple(folders),
             request.formats,
-            renderer.are_apart(figure.chart),
+            bool(figure.chart.content.get("apart")),
         )
         for figure, caption in figures
     )
@@ -191,9 +184,9 @@ def paper_files(
     for table, caption in contents.tables:
         for ending, text in render_table(table, _short(caption)).items():
             yield f"{caption.file}.{ending}", text.encode()
-    captions = [caption for _, caption in (*figures, *contents.tables)]
-    yield "captions.json", _json_of(captions)
-    yield "captions.md", _markdown_of(captions, contents).encode()
+    captions = [asdict(caption) for _, caption in (*figures, *contents.tables)]
+    told = {"schema_version": 1, "captions": captions}
+    yield "captions.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
 
 
 def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:
@@ -214,15 +207,12 @@ def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:
     return [figure for figure in named if len(run_ids_of(figure.chart)) != 1] or named
 
 
-def _figure_caption(
-    figure: Figure, metrics: pl.DataFrame, words: Mapping[str, str], origin: str
-) -> Caption:
-    chart, run_ids = figure.chart, run_ids_of(figure.chart)
-    rows = metrics.filter(
-        pl.col("metric").is_in(list(chart.metrics)) & pl.col("run_id").is_in(run_ids)
-    )
+def _defined(figure: Figure, metrics: pl.DataFrame, words: Mapping[str, str]) -> dict[str, str]:
+    """Id → words of the definitions of what a figure shows."""
+    shown = pl.col("metric").is_in(list(figure.chart.metrics))
+    rows = metrics.filter(shown & pl.col("run_id").is_in(run_ids_of(figure.chart)))
     ids = rows["definition"].unique(maintain_order=True).to_list()
-    return figure_caption(figure, {each: words.get(each, "") for each in ids}, origin)
+    return {each: words.get(each, "") for each in ids}
 
 
 def figure_caption(figure: Figure, definitions: Mapping[str, str], origin: str) -> Caption:
@@ -240,7 +230,7 @@ def figure_caption(figure: Figure, definitions: Mapping[str, str], origin: str) 
 def printed_caption(chart: Chart) -> str:
     """What a chart shows. On paper, there is nothing to click on."""
     content, told = chart.content, ""
-    if "spec" not in content and crowd_of(content):
+    if "spec" not in content and "bands" in content:
         number = len(content["traces"])
         told = f"Lines are medians of {number} curves, bands their 10th to 90th percentiles."
     text = joined(chart.place and f"{chart.place}.", chart.caption, chart.note, told, by=" ")
@@ -267,36 +257,10 @@ def _short(caption: Caption) -> str:
     """A caption short enough for a paper: runs and definitions would fill pages."""
     parts = [f"{caption.title}.", caption.text, caption.origin]
     if caption.run_ids:
-        ids = ", ".join(caption.definitions) or "see captions.md"
+        ids = ", ".join(caption.definitions) or "see captions.json"
         runs = len(caption.run_ids)
         parts.append(f"Definitions: {ids}; from {runs} run{'s' if runs > 1 else ''}, see CSV.")
     return " ".join(filter(None, parts))
-
-
-def _json_of(captions: Sequence[Caption]) -> bytes:
-    content = {"schema_version": 1, "captions": [asdict(each) for each in captions]}
-    return (json.dumps(content, indent=1, ensure_ascii=False) + "\n").encode()
-
-
-def _markdown_of(captions: Sequence[Caption], contents: Contents) -> str:
-    """Captions for readers, with each definition once, at the end."""
-    lines = [f"# Figures and tables of {contents.title}", ""]
-    if captions:
-        lines += [captions[0].origin, ""]
-    for each in captions:
-        lines += [f"## {each.file}", "", f"{markdown_text(each.title)}. {markdown_text(each.text)}"]
-        if each.definitions:
-            lines += ["", f"Definitions: {', '.join(each.definitions)}"]
-        if each.run_ids:
-            lines += ["", f"Runs: {', '.join(each.run_ids)}"]
-        lines.append("")
-    texts = {key: text for each in captions for key, text in each.definitions.items()}
-    lines += ["## Definitions", ""]
-    lines += [f"- {key}: {markdown_text(texts[key])}" for key in sorted(texts)]
-    known = dict.fromkeys(run_id for each in captions for run_id in each.run_ids)
-    lines += ["", "## Runs", ""]
-    lines += [f"- {each}: {markdown_text(contents.run_name(each))}" for each in known]
-    return "\n".join(lines) + "\n"
 
 
 class Charts:
@@ -421,8 +385,7 @@ def labels_of(chart: Chart) -> list[str]:
     content = chart.content
     if "spec" in content:
         return content["labels"]
-    labels = [trace["label"] for trace in content["traces"]]
-    return list(crowd_of(content)) or labels
+    return list(content.get("bands", ())) or [trace["label"] for trace in content["traces"]]
 
 
 class Renderer:
@@ -439,11 +402,6 @@ class Renderer:
             copy.deepcopy(content["spec"]) if "spec" in content else self._time_spec(content)
         )
         return spec
-
-    def are_apart(self, chart: Chart) -> bool:
-        """Whether the page draws its curves one below the other."""
-        content = chart.content
-        return "spec" not in content and content.get("apart", False)
 
     def csv(self, chart: Chart) -> bytes:
         """The data of a chart as CSV, as the page offers it."""
@@ -475,33 +433,29 @@ class Renderer:
 
     def _time_spec(self, content: TimeContent) -> Spec:
         spec = copy.deepcopy(self._time_specs[content["kind"]])
-        traces, thresholds = content["traces"], content["thresholds"]
-        groups = crowd_of(content)
-        if groups:
-            points = points_of_lines(traces, content["kind"], self._series)
-            span = content["end"] - content.get("start", 0)
-            bands = bands_of(content, points, groups, span).to_dicts()
-            samples = [{"t": each["t"], "v": each["v"], "s": each["s"]} for each in bands]
+        curves, groups = content["traces"], content.get("bands", {})
+        bands = [
+            {"s": name, **dict(zip(own, row, strict=True))}
+            for name, own in groups.items()
+            for row in zip(*own.values(), strict=True)
+        ]
+        styles = {each["label"]: (each["colour"], list(each["dash"])) for each in curves}
+        if bands:
+            firsts = {each.get("group", ""): each for each in reversed(curves)}
+            alike = len({each["colour"] for each in firsts.values()}) < len(firsts)
+            styles = {
+                name: (firsts[name]["colour"], list(firsts[name]["dash"]) if alike else [1, 0])
+                for name in groups
+            }
+            samples = [{name: each[name] for name in "tvs"} for each in bands]
         else:
-            samples = [each for trace in traces for each in self._samples(trace, content["kind"])]
+            samples = [each for trace in curves for each in self._samples(trace, content["kind"])]
         lines = spec["layer"][0]
         encoding = lines["encoding"]
         encoding.pop("opacity", None)
         encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
         encoding["y"]["scale"]["domain"] = [0, content["top"]]
-        styles = {each["label"]: (each["colour"], list(each["dash"])) for each in traces}
-        *layers, band = spec["layer"]
-        layers[-1]["data"] = {"name": ENDS}  # Vega need not look for them among all samples
-        if groups:
-            firsts = {name: first for name, (first, *_) in groups.items()}
-            alike = len({each["colour"] for each in firsts.values()}) < len(firsts)
-            styles = {
-                name: (each["colour"], list(each["dash"]) if alike else [1, 0])
-                for name, each in firsts.items()
-            }
-            del band["transform"]
-            layers.insert(1, band | {"data": {"name": BANDS}})
-        spec["layer"] = layers
+        spec["layer"][-1]["data"] = {"name": ENDS}  # Vega need not look for them among all samples
         for index, channel in enumerate(("color", "strokeDash")):
             values = [each[index] for each in styles.values()]
             encoding[channel]["scale"] = {"domain": list(styles), "range": values}
@@ -512,10 +466,13 @@ class Renderer:
             for time, _ in self._points(each["run"], DROPS, each["subject"])
         ]
         lasts = {each["s"]: each["t"] for each in samples}
-        ends = [each for each in samples if each["t"] == lasts[each["s"]]]
-        spec["datasets"] = {SAMPLES: samples, "thresholds": thresholds, DROPS: drops, ENDS: ends}
-        if groups:
-            spec["datasets"][BANDS] = bands
+        spec["datasets"] = {
+            SAMPLES: samples,
+            BANDS: bands,
+            "thresholds": content["thresholds"],
+            DROPS: drops,
+            ENDS: [each for each in samples if each["t"] == lasts[each["s"]]],
+        }
         return spec
 
     def _samples(self, trace: CurveContent, table: str) -> list[dict[str, Any]]:

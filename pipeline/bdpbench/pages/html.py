@@ -17,13 +17,18 @@ from markupsafe import Markup, escape
 
 from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import home_dir
+from bdpbench.pages.names import subject_name
 from bdpbench.pages.packing import pack
 from bdpbench.pages.text import (
+    VERDICTS,
     assets_dir,
     embed_text,
+    format_bytes,
+    format_number,
     read_asset,
     subscripts,
     unbroken,
+    value_text,
     web_address,
 )
 
@@ -160,6 +165,11 @@ def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
         web_address=web_address,
         subscripts=subscripts,
         unbroken=unbroken,
+        number=format_number,
+        size=format_bytes,
+        subject=subject_name,
+        value_text=value_text,
+        verdict=VERDICTS.__getitem__,
         list_of_values=lambda mapping: list(mapping.values()),
     )
     return environment

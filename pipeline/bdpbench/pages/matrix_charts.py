@@ -13,11 +13,10 @@ import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
 from bdpbench.pages.inputs import ReportData
-from bdpbench.pages.matrices import Level, Matrix, Points, Stated, Winner
+from bdpbench.pages.matrices import Matrix, Winner
 from bdpbench.pages.matrix_specs import (
     NOBODY,
     Axes,
-    level_matrix,
     valued_matrix,
     winner_matrix,
 )
@@ -31,7 +30,6 @@ from bdpbench.pages.names import (
     undetermined,
 )
 from bdpbench.pages.specs import Chart, spec_content
-from bdpbench.pages.sweep_charts import protocol_bars
 from bdpbench.pages.text import format_number, joined
 from bdpbench.units import MINUS, axis_title, with_unit
 
@@ -200,17 +198,9 @@ class Measured:
 
 def _charts(prefix: str, grid: Grid) -> list[Chart]:
     charts: list[Chart | None] = []
-    conditions = _conditions(grid)
-    for condition, alike in conditions.items():
+    for condition, alike in _conditions(grid).items():
         for measured in _by_subject(condition, alike, grid):
             charts.append(_matrix_chart(f"{prefix}-{len(charts)}", measured, grid))
-    if grid.matrix.stated is not None:
-        charts.append(_stated_chart(f"{prefix}-regions", grid.matrix.stated, grid))
-    if grid.matrix.points is not None:
-        charts += [
-            _points_chart(f"{prefix}-points-{index}", condition, alike, grid.matrix.points, grid)
-            for index, (condition, alike) in enumerate(conditions.items())
-        ]
     return [chart for chart in charts if chart is not None]
 
 
@@ -281,7 +271,7 @@ def _matrix_chart(chart_id: str, measured: Measured, grid: Grid) -> Chart | None
         chart_id=chart_id,
         title=joined(grid.quantity, measured.condition),
         caption=matrix.caption,
-        alternative=f"Matrix of {grid.quantity}. {_in_words(frame, matrix.between)}",
+        alternative=f"Matrix of {grid.quantity}. {_in_words(frame)}",
         content=spec_content(valued_matrix(frame, axes, ends, reference)),
         note=joined(_means_note(cells.values()), _missing_note(measured, grid), by=" "),
         metrics=(matrix.metric,),
@@ -331,7 +321,7 @@ def _winners(
         chart_id=chart_id,
         title=joined(words, measured.condition),
         caption=grid.matrix.caption or names.captions.charts["winners"]["caption"],
-        alternative=f"Matrix. {words}. {_in_words(frame, grid.matrix.between, 'winner')}",
+        alternative=f"Matrix. {words}. {_in_words(frame, 'winner')}",
         content=spec_content(spec, labels),
         note=joined(lead, _means_note(competitors), _missing_note(measured, grid), by=" "),
         metrics=(grid.matrix.metric,),
@@ -401,89 +391,11 @@ def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
     return f"A value is the mean of {counts[0]} to {counts[-1]} runs, as far as they have results."
 
 
-def _in_words(cells: pl.DataFrame, between: str, what: str = "text") -> str:
+def _in_words(cells: pl.DataFrame, what: str = "text") -> str:
     """Text alternative: every cell in words."""
     panels = cells["panel"] if "panel" in cells.columns else [""] * cells.height
     rows = cells.select("row", "column", what).rows()
     return "; ".join(
-        f"{f'{panel}: ' if panel else ''}{row} {between} {column}: {text}"
+        f"{f'{panel}: ' if panel else ''}{row} and {column}: {text}"
         for panel, (row, column, text) in zip(panels, rows, strict=True)
-    )
-
-
-def _stated_chart(chart_id: str, stated: Stated, grid: Grid) -> Chart:
-    """What the study states about the cells, as levels."""
-    matrix, names, scale = grid.matrix, grid.names, stated.scale
-    cells = pl.DataFrame(
-        [
-            {
-                "row": names.value(matrix.rows.parameter, row),
-                "column": names.value(matrix.columns.parameter, column),
-                "value": float(level),
-                "text": str(level),
-                "words": scale[level - 1].words,
-            }
-            for row, columns in stated.cells.items()
-            for column, level in columns.items()
-        ]
-    )
-    if not any(each.words for each in scale):
-        cells = cells.drop("words")
-    return Chart(
-        chart_id=chart_id,
-        title=f"{stated.title}, {stated.where}",
-        caption=joined(_legend(scale), stated.note, by=" "),
-        alternative=f"Matrix of {stated.title}. {_in_words(cells, matrix.between)}",
-        content=spec_content(level_matrix(cells, grid.axes(stated.title), len(scale))),
-    )
-
-
-def _legend(scale: Sequence[Level]) -> str:
-    """The levels that have words or bounds, in a sentence; "" if none has."""
-    bounds = ["" if each.up_to is None else f"up to {format_number(each.up_to)}" for each in scale]
-    lines = [
-        f"{number}: {joined(level.words, bound)}"
-        for number, (level, bound) in enumerate(zip(scale, bounds, strict=True), start=1)
-        if level.words or bound
-    ]
-    return f"{'; '.join(lines)}." if lines else ""
-
-
-def _points_chart(
-    chart_id: str, condition: str, runs: Sequence[PlannedRun], points: Points, grid: Grid
-) -> Chart | None:
-    """Bars of a metric that sums up the rows, in the order in which the study ranks them."""
-    rows = grid.metrics.filter(pl.col("metric") == points.metric).drop_nulls("value")
-    values = dict(zip(rows["run_id"], rows["value"], strict=True))
-    done = [run for run in runs if run["run_id"] in grid.finished and run["run_id"] in values]
-    if not done:
-        return None
-    names, axis = grid.names, grid.matrix.rows.parameter
-    ranked = sorted(done, key=lambda run: points.rank(run["parameters"][axis]) or 0)
-    keys = [run["parameters"][axis] for run in ranked]
-    ranks = [points.rank(key) for key in keys]
-    numbers = [values[run["run_id"]] for run in ranked]
-    bars = pl.DataFrame(
-        {
-            "protocol": [names.value(axis, key) for key in keys],
-            "value": numbers,
-            "text": [
-                joined(format_number(value), f"printed rank {rank}" if rank else "", by="; ")
-                for value, rank in zip(numbers, ranks, strict=True)
-            ],
-            "run_id": [run["run_id"] for run in ranked],
-            "run": [run["label"] for run in ranked],
-        },
-        schema_overrides={"value": pl.Float64},
-    )
-    quantity = names.metric(points.metric)
-    colours = dict(zip(bars["protocol"], (names.colour(str(key)) for key in keys), strict=True))
-    texts = "; ".join(f"{name}: {text}" for name, text in bars.select("protocol", "text").rows())
-    return Chart(
-        chart_id=chart_id,
-        title=joined(quantity, condition),
-        caption=joined(points.caption, points.ranked if points.ranking else "", by=" "),
-        alternative=f"Bars of {quantity}. {texts}",
-        content=spec_content(protocol_bars(bars, colours, quantity)),
-        metrics=(points.metric,),
     )

@@ -147,23 +147,6 @@ def _rising(low: float, high: float) -> dict[str, Any]:
     return {"domain": domain, "interpolate": "rgb", "range": list(_RISING), "clamp": True}
 
 
-def level_matrix(cells: pl.DataFrame, axes: Axes, levels: int) -> Spec:
-    """A level from 1 to ``levels`` for each cell, darker if higher.
-
-    Args:
-        cells: ``row`` and ``column`` str (labels), ``value`` f64 (the level), ``text`` str, and
-            ``words`` str if levels have names.
-        axes: the axes; the quantity is what a level means.
-        levels: the highest level.
-    """
-    scale = _rising(1, levels)
-    tips = [number("value", axes.quantity)]
-    if "words" in cells.columns:
-        tips.append(text("words", "that is"))
-    colour = {"color": number("value", axes.quantity, scale=scale, legend=None)}
-    return _matrix(cells, axes, colour, tips, f"datum.value > {levels} / 2 + 0.5")
-
-
 def winner_matrix(cells: pl.DataFrame, axes: Axes, colours: Mapping[str, str]) -> Spec:
     """The best in each cell, fainter if the lead is smaller, and faintest if nobody is ahead.
 

@@ -157,30 +157,17 @@ class Names:
         labels = tuple(map(self.protocol, own))
         return RunLink(run_id, self._runs.get(run_id, run_id), planned is not None, labels)
 
-    def who(self, run_id: str) -> str:
-        """Protocols of a run, or its label if it names none."""
-        run = self._planned.get(run_id)
-        return run_id if run is None else self.protocols_of(run)
-
     def protocols_of(self, run: PlannedRun) -> str:
         """The run's protocols in words, each once; the run's label if it names none."""
         labels = [self.protocol(key) for key in dict.fromkeys(protocols_of(run))]
         return " and ".join(labels) or str(run["label"])
 
-    def varying(self, run_ids: Sequence[str]) -> list[str]:
-        """Parameters that differ between some of the runs and do not follow from others."""
-        sweep = find_sweep([self._planned[each] for each in run_ids if each in self._planned])
-        return [sweep.main, *sweep.others] if sweep.main else list(sweep.others)
-
-    def common(self, run_ids: Sequence[str], parameters: Sequence[str]) -> list[str]:
+    def common(self, runs: Sequence[PlannedRun], parameters: Sequence[str]) -> list[str]:
         """Those of some parameters that have the same value in all of the runs, with the values."""
-        runs = [self._planned[each] for each in run_ids if each in self._planned]
-        differ = set(varying_parameters(runs))
-        given = runs[0]["parameters"] if runs else {}
         return [
-            self.parameters.with_value(name, given[name])
+            self.parameters.with_value(name, runs[0]["parameters"][name])
             for name in parameters
-            if name in given and name not in differ
+            if runs and name in runs[0]["parameters"] and not _differs(runs, name)
         ]
 
     def swept(self, scenario: str) -> Sequence[str] | None:
@@ -232,17 +219,14 @@ class Names:
         names = tuple(parameters)
         if names not in self._ranks:
             found = {
-                tuple(str(each["parameters"].get(name, "")) for name in names): each
+                tuple(str(each["parameters"][name]) for name in names): [
+                    (value, "") if isinstance(value, int | float) else (0, str(value))
+                    for value in map(each["parameters"].__getitem__, names)
+                ]
                 for each in self._planned.values()
                 if all(name in each["parameters"] for name in names)
             }
-            order = sorted(
-                found,
-                key=lambda key: [
-                    (value, "") if isinstance(value, int | float) else (0, str(value))
-                    for value in (found[key]["parameters"][name] for name in names)
-                ],
-            )
+            order = sorted(found, key=found.__getitem__)
             self._ranks[names] = {key: place for place, key in enumerate(order)}
         return self._ranks[names].get(
             tuple(str(run["parameters"].get(name, "")) for name in names), 0
@@ -336,21 +320,21 @@ def rounds(nth: int) -> int:
     return max(0, nth - 1) // len(_FURTHER_DASHES)
 
 
-def find_sweep(
-    runs: Sequence[PlannedRun],
-    alike: Callable[[PlannedRun], Hashable] = protocols_of,
-    swept: Sequence[str] | None = None,
-) -> Sweep:
+def find_sweep(runs: Sequence[PlannedRun], swept: Sequence[str] | None = None) -> Sweep:
     """Find what is swept in a scenario's runs.
 
     Args:
         runs: runs of a scenario.
-        alike: returns equal keys for runs that only a sweep distinguishes.
         swept: parameters that the study sweeps, in its order, of which the first of several equal
             ones represents them; others follow from them. None: unknown.
     """
-    varying = [name for name in _varying(runs, alike) if name not in _NOT_SWEPT]
-    names = [name for name in varying if swept is None or name in swept]
+    groups = grouped(runs, protocols_of)
+    varying = dict.fromkeys(name for group in groups.values() for name in _varying(group))
+    names = [
+        name
+        for name in varying
+        if name not in _NOT_SWEPT and name in (varying if swept is None else swept)
+    ]
     numbers = {name: found for name in names if (found := _numbered(runs, name, names))}
     names = [name for name in names if not any(name in each for each in numbers.values())]
     numeric = [name for name in names if _is_numeric(runs, name)]
@@ -358,8 +342,9 @@ def find_sweep(
         return Sweep("", tuple(names))
     order = [name for name in swept or () if name in numeric] or sorted(numeric)
     main = min(numeric, key=lambda name: (name in numbers, *_preference(runs, name, order)))
-    others = tuple(name for name in names if name != main and not _follows(runs, name, main, alike))
-    return Sweep(main, others)
+    alike = grouped(runs, lambda run: (protocols_of(run), run["parameters"].get(main))).values()
+    others = [name for name in names if any(_differs(group, name) for group in alike)]
+    return Sweep(main, tuple(name for name in others if name != main))
 
 
 def undetermined(
@@ -398,13 +383,14 @@ def _is_determined_by(runs: Sequence[PlannedRun], name: str, known: Sequence[str
     return True
 
 
-def _varying(runs: Sequence[PlannedRun], alike: Callable[[PlannedRun], Hashable]) -> list[str]:
-    varying: dict[str, None] = {}
-    for group in grouped(runs, alike).values():
-        for name in sorted({name for run in group for name in run["parameters"]}):
-            if len({repr(run["parameters"].get(name)) for run in group}) > 1:
-                varying[name] = None
-    return list(varying)
+def _differs(runs: Sequence[PlannedRun], name: str) -> bool:
+    return len({repr(run["parameters"].get(name)) for run in runs}) > 1
+
+
+def _varying(runs: Sequence[PlannedRun]) -> list[str]:
+    """Parameters in which some of the runs differ."""
+    names = sorted({name for run in runs for name in run["parameters"]})
+    return [name for name in names if _differs(runs, name)]
 
 
 def _is_numeric(runs: Sequence[PlannedRun], name: str) -> bool:
@@ -431,17 +417,7 @@ def _preference(
     """Sort key: most values, the best-known parameter, the derived BDP last, then the order."""
     values = len({run["parameters"][name] for run in runs})
     known = _PREFERRED.index(name) if name in _PREFERRED else len(_PREFERRED)
-    return -values, known + (name == "bdp_pkts"), order.index(name)
-
-
-def _follows(
-    runs: Sequence[PlannedRun], name: str, main: str, alike: Callable[[PlannedRun], Hashable]
-) -> bool:
-    """Whether ``name`` has one value for each value of ``main`` within every group."""
-    groups = grouped(runs, lambda run: (alike(run), run["parameters"].get(main)))
-    return all(
-        len({repr(run["parameters"].get(name)) for run in group}) == 1 for group in groups.values()
-    )
+    return -values, known + (name in _DERIVED), order.index(name)
 
 
 def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str, str]:
@@ -477,7 +453,7 @@ def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, s
 
 def varying_parameters(runs: Sequence[PlannedRun]) -> list[str]:
     """Parameters in which some of the runs differ; neither protocols nor derived ones."""
-    varying = [name for name in _varying(runs, lambda _: None) if not is_protocol(name)]
+    varying = [name for name in _varying(runs) if not is_protocol(name)]
     return [name for name in varying if name not in _DERIVED] or varying
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 from bdpbench.contracts.scorecard import ScoredClaim, ScoredNumber, rows_of
@@ -15,8 +16,6 @@ WIDTH = 340.0
 """Of every picture, px; the page scales it."""
 
 _INSET = 8.0
-_ROW = 26.0
-_AXIS = 30.0
 _PADDING = 0.08
 _MOST_TICKS = 4
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
@@ -26,7 +25,7 @@ Mark = Literal["bounds", "print", "value", "spread", "reading", "none"]
 
 @dataclass(frozen=True)
 class PictureRow:
-    """One mark with its label and value in words; ``start`` and ``end`` in px, ``y`` its middle.
+    """One mark with its label and value in words, and the smallest and largest value that it shows.
 
     ``verdict`` is the class of a value; a mark without a place is "none".
     """
@@ -34,25 +33,20 @@ class PictureRow:
     label: str
     text: str
     mark: Mark
-    y: float
-    start: float = 0.0
-    end: float = 0.0
+    values: tuple[float, ...] = ()
     verdict: str = ""
 
 
 @dataclass(frozen=True)
 class Picture:
-    """Rows over one axis; ``band`` are the places within which a number is reproduced, px.
+    """Rows over one axis, whose title is ``axis``.
 
-    ``ticks`` are places and labels of the axis, ``axis`` says what it shows, ``line`` is the place
-    at which a statement turns.
+    ``band`` are the values within which a number is reproduced, ``line`` is the value at which a
+    statement turns.
     """
 
     rows: tuple[PictureRow, ...]
-    ticks: tuple[tuple[float, str], ...]
     axis: str
-    height: float
-    width: float = WIDTH
     band: tuple[float, float] | None = None
     line: float | None = None
 
@@ -61,14 +55,23 @@ class Picture:
         """The picture in words."""
         return "; ".join(f"{row.label}: {row.text}" for row in self.rows)
 
+    @cached_property
+    def _ends(self) -> tuple[float, float]:
+        values = [value for row in self.rows for value in row.values]
+        values += [] if self.line is None else [self.line]
+        least, most = min(values), max(values)
+        room = _PADDING * ((most - least) or abs(most) or 1.0)
+        return least - room, most + room
 
-@dataclass(frozen=True)
-class _Row:
-    label: str
-    text: str
-    mark: Mark
-    values: tuple[float, ...] = ()
-    verdict: str = ""
+    def place(self, value: float) -> float:
+        """Where a value is, px from the left."""
+        least, most = self._ends
+        return round(_INSET + (value - least) / (most - least) * (WIDTH - 2 * _INSET), 1)
+
+    @property
+    def ticks(self) -> list[tuple[float, str]]:
+        """Values and labels of the axis."""
+        return _ticks(*self._ends)
 
 
 def picture_of_number(number: ScoredNumber, labels: Sequence[str], axis: str) -> Picture:
@@ -87,23 +90,23 @@ def picture_of_number(number: ScoredNumber, labels: Sequence[str], axis: str) ->
 
     bounds = (number["lower"], number["upper"])
     rows = [
-        _Row("Bounds", words(*bounds, exact=True), "bounds", bounds),
-        _Row("Published", words(published), "print", (published,)),
+        PictureRow("Bounds", words(*bounds, exact=True), "bounds", bounds),
+        PictureRow("Published", words(published), "print", (published,)),
     ]
     for label, row in zip(labels, rows_of(number), strict=True):
         value, name = row["measured"], f"Measured{f', {label}' if label else ''}"
         if value is None:
             words_of_none = "not run" if row["verdict"] == "not_run" else "never reached"
-            rows.append(_Row(name, words_of_none, "none"))
+            rows.append(PictureRow(name, words_of_none, "none"))
         else:
-            rows.append(_Row(name, words(value), "value", (value,), row["verdict"]))
+            rows.append(PictureRow(name, words(value), "value", (value,), row["verdict"]))
         for each in row.get("spread", []):
             ends = (each["least"], each["most"])
             repeated = bool(each.get("repetitions"))
             kind = each["source"].split(" of ")[0] if repeated else "another reading"
             name = f"Spread, {kind}{f', {label}' if label else ''}"
-            rows.append(_Row(name, words(*ends), "spread" if repeated else "reading", ends))
-    return _picture(rows, axis, band=bounds)
+            rows.append(PictureRow(name, words(*ends), "spread" if repeated else "reading", ends))
+    return Picture(tuple(rows), axis, band=bounds)
 
 
 def picture_of_claim(claim: ScoredClaim) -> Picture | None:
@@ -111,9 +114,8 @@ def picture_of_claim(claim: ScoredClaim) -> Picture | None:
     margin = claim["margin"]
     if margin is None:
         return None
-
     verdict = claim.get("alone", claim["verdict"])
-    rows = [_Row("Margin", share_in_words(margin), "value", (100 * margin,), verdict)]
+    rows = [PictureRow("Margin", share_in_words(margin), "value", (100 * margin,), verdict)]
     for each in claim.get("repeated", []):
         ends = (each["least"], each["most"])
         known = tuple(100 * end for end in ends if end is not None)
@@ -121,8 +123,10 @@ def picture_of_claim(claim: ScoredClaim) -> Picture | None:
         text = f"holds in {each['holds']} of {each['holds'] + each['fails']}"
         if len(known) == 2:
             text += f", {share_in_words(*(end / 100 for end in known))}"
-        rows.append(_Row(f"Spread, {count}", text, "spread" if len(known) == 2 else "none", known))
-    return _picture(rows, "fails below 0, holds above; % of the larger value", line=0.0)
+        rows.append(
+            PictureRow(f"Spread, {count}", text, "spread" if len(known) == 2 else "none", known)
+        )
+    return Picture(tuple(rows), "fails below 0, holds above; % of the larger value", line=0.0)
 
 
 def share_in_words(*shares: float) -> str:
@@ -133,42 +137,6 @@ def share_in_words(*shares: float) -> str:
     """
     texts = (f"{float(f'{100 * share:.2g}'):,g}".replace("-", MINUS) for share in shares)
     return with_unit(" to ".join(dict.fromkeys(texts)), "%")
-
-
-def _picture(
-    rows: Sequence[_Row],
-    axis: str,
-    band: tuple[float, float] | None = None,
-    line: float | None = None,
-) -> Picture:
-    values = [value for row in rows for value in row.values]
-    values += [] if line is None else [line]
-    least, most = min(values), max(values)
-    room = _PADDING * ((most - least) or abs(most) or 1.0)
-    least, most = least - room, most + room
-
-    def place(value: float) -> float:
-        return round(_INSET + (value - least) / (most - least) * (WIDTH - 2 * _INSET), 1)
-
-    return Picture(
-        rows=tuple(
-            PictureRow(
-                label=row.label,
-                text=row.text,
-                mark=row.mark,
-                y=_ROW * index + 18,
-                start=place(min(row.values)) if row.values else 0.0,
-                end=place(max(row.values)) if row.values else 0.0,
-                verdict=row.verdict,
-            )
-            for index, row in enumerate(rows)
-        ),
-        ticks=tuple((place(value), text) for value, text in _ticks(least, most)),
-        axis=axis,
-        height=_ROW * len(rows) + _AXIS,
-        band=None if band is None else (place(band[0]), place(band[1])),
-        line=None if line is None else place(line),
-    )
 
 
 def _ticks(least: float, most: float) -> list[tuple[float, str]]:

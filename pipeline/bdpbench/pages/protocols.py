@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
@@ -15,21 +16,9 @@ from bdpbench.pages.answers import measured, settings
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.inputs import ReportData, StudyTexts
 from bdpbench.pages.names import Names, find_sweep, is_protocol, protocols_of
-from bdpbench.pages.numbers import NumberRow
-from bdpbench.pages.specs import (
-    Chart,
-    Encoding,
-    Spec,
-    Styles,
-    dashed,
-    layer,
-    layered,
-    number,
-    spec_content,
-    text,
-)
-from bdpbench.pages.statements import ClaimRow
-from bdpbench.pages.sweep_charts import MOST_POINTS
+from bdpbench.pages.scored import ClaimRow, NumberRow
+from bdpbench.pages.specs import Channel, Chart, number, spec_content
+from bdpbench.pages.sweep_charts import MOST_POINTS, tradeoff_spec
 from bdpbench.pages.text import Total, format_number, totals
 from bdpbench.pages.texts import (
     Elsewhere,
@@ -38,8 +27,8 @@ from bdpbench.pages.texts import (
     data_of,
     read_protocols,
 )
-from bdpbench.studies.folders import Parameter, ProtocolFile, Response
-from bdpbench.studies.study import ClassDefaults
+from bdpbench.studies.folders import Parameter, ProtocolFile, QueueFile, QueueFolder, Response
+from bdpbench.studies.study import ClassDefaults, QueueDeclaration
 from bdpbench.units import MINUS, several
 
 _LOSSES, _WINDOW = "loss_event_rate", "mean_cwnd"
@@ -58,7 +47,6 @@ _FORMATS = {_LOSSES: "~e", _WINDOW: "~s"}
 
 # Fewer points do not show a function.
 _FEWEST_POINTS = 3
-_LAW_HEIGHT = 320
 
 
 @dataclass(frozen=True)
@@ -127,7 +115,7 @@ def _page(
         said=tuple(study.page.of(key).said),
         finished=len({run["run_id"] for run in done}),
         planned=len({run["run_id"] for run in own}),
-        number_totals=_tally([row for row in parts if _selects(row, key)], NUMBER_VERDICTS),
+        number_totals=_tally([row for row in parts if _selects(row, key)]),
         claim_totals=_tally(
             [row for row in claims if key in row.claim["protocols"]], CLAIM_VERDICTS
         ),
@@ -140,7 +128,9 @@ def _selects(row: NumberRow, key: str) -> bool:
     return any(is_protocol(name) and key == each for name, each in row.number["select"].items())
 
 
-def _tally(rows: Sequence[NumberRow | ClaimRow], verdicts: Sequence[str]) -> tuple[Total, ...]:
+def _tally(
+    rows: Sequence[NumberRow | ClaimRow], verdicts: Sequence[str] = NUMBER_VERDICTS
+) -> tuple[Total, ...]:
     return tuple(totals(Counter(row.verdict.key for row in rows), verdicts))
 
 
@@ -190,6 +180,41 @@ def _default(parameter: Parameter, agent: str, defaults: ClassDefaults) -> float
     return value
 
 
+@dataclass(frozen=True)
+class QueuePage:
+    """What the page shows about a queue that is a folder; ``parameters`` as those of protocols."""
+
+    key: str
+    label: str
+    data: QueueFile
+    parameters: tuple[Mapping[str, object], ...]
+
+
+def queue_pages(data: ReportData) -> list[QueuePage]:
+    """Pages of the queues that the study brings along as folders, in its order.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong in a folder.
+    """
+    found = []
+    for key, queue in data.inputs.study.queues.items():
+        if queue.folder:
+            file = QueueFolder(Path(queue.folder)).file
+            rows = (parameter_row(each, _set(each, queue, data)) for each in file.parameters)
+            found.append(QueuePage(key, queue.label or key, file, tuple(rows)))
+    return found
+
+
+def _set(parameter: Parameter, queue: QueueDeclaration, data: ReportData) -> list[float]:
+    """Values of a queue's parameter in the study, ascending; several if it is swept."""
+    said = queue.settings.get(parameter.variable, parameter.default)
+    if not isinstance(said, str):
+        return [said]
+    runs = data.inputs.plan["runs"]
+    found = {run["parameters"].get(said.removeprefix("$")) for run in runs}
+    return sorted(value for value in found if isinstance(value, int | float))
+
+
 def law_charts(data: ReportData) -> list[Chart]:
     """Response functions, and growth and cuts of cwnd over its mean, of runs of one flow.
 
@@ -222,7 +247,8 @@ def _law_chart(
     }
     words, axes = names.captions.charts[key], _LAWS[key]
     sources = "; ".join(f"{label} ({law.source})" for label, law in known.items())
-    spec = response_spec(points, laws, styles, *(_axis(axis, names) for axis in axes))
+    x, y = (_axis(*each, names) for each in zip("xy", axes, strict=True))
+    spec = tradeoff_spec(points, styles, x, y, None if laws.is_empty() else laws)
     return Chart(
         chart_id=f"{key}-functions",
         title=words["title"],
@@ -233,10 +259,11 @@ def _law_chart(
     )
 
 
-def _axis(metric: str, names: Names) -> tuple[str, str]:
-    """Title of an axis, and d3's format of its numbers."""
-    unit = " (packets)" if metric in _IN_PACKETS else ""
-    return names.metric(metric) + unit, _FORMATS.get(metric, "~g")
+def _axis(channel: str, metric: str, names: Names) -> Channel:
+    """A logarithmic axis with its title, and d3's format of its numbers."""
+    title = names.metric(metric) + (" (packets)" if metric in _IN_PACKETS else "")
+    axis = {"format": _FORMATS.get(metric, "~g"), "tickCount": 5}
+    return number(channel, title, scale={"type": "log", "nice": False, "padding": 12}, axis=axis)
 
 
 def _points(
@@ -284,50 +311,6 @@ def _laws(known: Mapping[str, Response], points: pl.DataFrame) -> pl.DataFrame:
             if last > low
         ]
     return pl.DataFrame(ends, schema={"x": pl.Float64, "y": pl.Float64, "series": pl.String})
-
-
-def response_spec(
-    points: pl.DataFrame,
-    laws: pl.DataFrame,
-    styles: Styles,
-    abscissa: tuple[str, str],
-    ordinate: tuple[str, str],
-) -> Spec:
-    """One metric over another, with a point for each run, on logarithmic axes.
-
-    Args:
-        points: ``x``, ``y`` f64, above 0; ``series`` str, ``run_id`` str, ``run`` str.
-        laws: ends of straight lines: ``x``, ``y`` f64, above 0; ``series`` str.
-        styles: colour and dashes of each series.
-        abscissa: title of the horizontal axis, and d3's format of its numbers.
-        ordinate: the same of the vertical axis.
-    """
-    scale = {"type": "log", "nice": False, "padding": 12}
-    (x_title, x_format), (y_title, y_format) = abscissa, ordinate
-    colours = {"domain": list(styles), "range": [colour for colour, _ in styles.values()]}
-    has_laws = not laws.is_empty()
-    # The symbols of legends are lines, which filled points alone would leave invisible.
-    symbols = {} if has_laws else {"legend": {"symbolType": "circle"}}
-    base: Encoding = {
-        "x": number("x", x_title, scale=scale, axis={"format": x_format, "tickCount": 6}),
-        "y": number("y", y_title, scale=scale, axis={"format": y_format, "tickCount": 5}),
-        "color": text("series", None, scale=colours, **symbols),
-    }
-    tooltip = [
-        text("series", "series"),
-        number("x", x_title, ".4~g"),
-        number("y", y_title, ",.5~g"),
-        text("run", "run"),
-    ]
-    line = {**base, "strokeDash": dashed(styles)}
-    look = {"filled": True, "size": 45, "opacity": 0.85, "cursor": "pointer"}
-    return layered(
-        # A layer without rows has no extent, which causes warnings in the browser.
-        *([layer("line", "laws", line, strokeWidth=1.5, clip=True)] if has_laws else []),
-        layer("point", "points", {**base, "tooltip": tooltip}, **look),
-        height=_LAW_HEIGHT,
-        rows={"laws": laws, "points": points} if has_laws else {"points": points},
-    )
 
 
 # ---------------------------------------------------------------- the table at the top of a report
@@ -391,7 +374,7 @@ class Cell:
     @property
     def verdicts(self) -> list[Total]:
         """How many of the printed numbers have each verdict."""
-        return [each for each in _totals(self.printed) if each.count]
+        return [each for each in _tally(self.printed) if each.count]
 
 
 @dataclass(frozen=True)
@@ -481,7 +464,7 @@ def protocol_table(
                 cells=tuple(column[place] for column in cells),
                 numbers=[
                     each
-                    for each in _totals([n for n in numbers if set(protocols) <= set(n.protocols)])
+                    for each in _tally([n for n in numbers if set(protocols) <= set(n.protocols)])
                     if each.count
                 ],
             )
@@ -624,10 +607,3 @@ def _over_settings(own: pl.DataFrame) -> Found:
     if None in means:
         return Found(None)
     return Found(sum(means) / len(means), min(means), max(means))
-
-
-def _totals(numbers: Sequence[NumberRow]) -> list[Total]:
-    counts: dict[str, int] = {}
-    for row in numbers:
-        counts[row.verdict.key] = counts.get(row.verdict.key, 0) + 1
-    return totals(counts, NUMBER_VERDICTS)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.plan import Plan
 from bdpbench.contracts.runs import Definition
 from bdpbench.contracts.scorecard import (
     CLAIM_VERDICTS,
@@ -18,27 +17,25 @@ from bdpbench.contracts.scorecard import (
     NUMBER_VERDICTS,
 )
 from bdpbench.pages.curves import time_specs
-from bdpbench.pages.errata import Erratum, told
 from bdpbench.pages.experiments import Experiment, run_details
 from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs
-from bdpbench.pages.names import Names, protocols_of
+from bdpbench.pages.names import protocols_of
 from bdpbench.pages.packing import pack
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import bins_for, embed_json
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.summary import (
-    change_rows,
     claims_in_doubt,
-    definition_origins,
     in_doubt,
     kind_rows,
     overview,
     reading_rows,
     summarize,
 )
-from bdpbench.pages.text import VERDICTS, offered_origins, totals
+from bdpbench.pages.text import offered_origins, totals
+from bdpbench.pages.texts import Erratum, told_errata
 
 MOST_RUNS_OF_ONE_FILE = 100
 """Runs above which a page has files beside it: as one file it could exceed 2 MB."""
@@ -105,13 +102,16 @@ def build_report(
 def _add_runs(data: ReportData, shards: Shards, *, with_files: bool) -> Mapping[str, int]:
     """Add the sections of runs; returns run id → position of its part."""
     template, files = page_environment().get_template("run.html"), {}
-    for run in run_details(data):
-        files[run.run_id] = shards.position
-        contents = embed_json({chart.chart_id: chart.content for chart in run.charts})
-        body = template.render(run=run, chart_contents=contents, with_files=with_files)
-        shards.add_html(f"run-{run.run_id}", body)
-        if run.finished:
-            shards.add_series(run.run_id, data.series.text(run.run_id))
+    for detail in run_details(data):
+        run_id = detail.run["run_id"]
+        files[run_id] = shards.position
+        contents = embed_json({chart.chart_id: chart.content for chart in detail.charts})
+        body = template.render(
+            detail=detail, names=data.names, chart_contents=contents, with_files=with_files
+        )
+        shards.add_html(f"run-{run_id}", body)
+        if detail.record:
+            shards.add_series(run_id, data.series.text(run_id))
         shards.turn()
     shards.close()
     return files
@@ -218,7 +218,9 @@ def _errata(data: ReportData) -> list[tuple[Erratum, list[str]]]:
     """Faults that the protocols of the report's runs have, with their labels."""
     used = {key for run in data.inputs.plan["runs"] for key in protocols_of(run)}
     protocols = data.inputs.study.protocols
-    return told((data.names.protocol(key), protocols[key]) for key in protocols if key in used)
+    return told_errata(
+        (data.names.protocol(key), protocols[key]) for key in protocols if key in used
+    )
 
 
 def _content(sections: Sections) -> dict[str, object]:
@@ -239,8 +241,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "overview": overview(numbers),
         "kinds": kind_rows(scorecard),
         "readings": reading_rows(scorecard),
-        "changes": change_rows(scorecard),
-        "found": definition_origins(numbers),
+        "changes": scorecard["history"][::-1],  # the latest first
         "numbers": in_doubt(numbers),
         "claims": claims_in_doubt(claims),
         "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
@@ -252,10 +253,10 @@ def _content(sections: Sections) -> dict[str, object]:
         "places": {row.number["id"]: place for place, row in enumerate(numbers)},
         "narrow_half_widths": f"{NARROW_HALF_WIDTHS:g}",
         "narrow_percent": f"{100 * NARROW_SHARE:g}",
-        "verdict_label": {key: each.label for key, each in VERDICTS.items()},
         "definitions": shown_definitions(inputs),
         "metric_name": names.metric,
-        "parameters": _parameters(inputs.plan, names),
+        "names": names,
+        "given": {name for run in inputs.plan["runs"] for name in run["parameters"]},
         "experiments": sections.experiments,
         "leads": leads,
         "led": {chart.chart_id for lead in leads for chart in lead.charts},
@@ -264,17 +265,8 @@ def _content(sections: Sections) -> dict[str, object]:
         "laws": sections.laws,
         "protocols": sections.protocols,
         "queues": sections.queues,
-        "runs": [
-            {
-                "run_id": run_id,
-                "label": names.run(run_id).label,
-                "scenario": run["scenario"],
-                "scenario_title": names.scenario(run["scenario"]),
-                "protocols": names.run(run_id).protocols,
-                "finished": run_id in sections.data.series,
-            }
-            for run_id, run in sections.data.runs.items()
-        ],
+        "runs": sections.data.runs,
+        "series": sections.data.series,
     }
 
 
@@ -290,21 +282,6 @@ def shown_definitions(inputs: ReportInputs) -> list[Definition]:
 def _distinct(protocols: Iterable[tuple[str, ...]]) -> list[str]:
     """Labels of the protocols that some rows concern, each once."""
     return list(dict.fromkeys(each for own in protocols for each in own))
-
-
-def _parameters(plan: Plan, names: Names) -> list[dict[str, str]]:
-    """The parameters that the runs have, and why ns-2 does not get one ("" if it does)."""
-    given = {name for run in plan["runs"] for name in run["parameters"]}
-    return [
-        {
-            "key": key,
-            "name": names.parameters.name(key),
-            "description": each["description"],
-            "nominal": each["nominal"],
-        }
-        for key, each in plan["parameters"].items()
-        if key in given
-    ]
 
 
 def _provenance(inputs: ReportInputs) -> dict[str, object]:

@@ -13,17 +13,17 @@ import polars as pl
 from bdpbench.pages.experiments import Experiment, experiments, placed
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
-from bdpbench.pages.numbers import NumberRow, number_rows
 from bdpbench.pages.protocols import (
     ProtocolPage,
     ProtocolTable,
+    QueuePage,
     law_charts,
     protocol_pages,
     protocol_table,
+    queue_pages,
 )
-from bdpbench.pages.queues import QueuePage, queue_pages
+from bdpbench.pages.scored import ClaimRow, NumberRow, claim_rows, number_rows
 from bdpbench.pages.specs import Chart
-from bdpbench.pages.statements import ClaimRow, claim_rows
 
 
 @dataclass(frozen=True)

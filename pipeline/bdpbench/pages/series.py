@@ -7,6 +7,7 @@ import json
 import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import cache, lru_cache
 from typing import Any, NotRequired, TypeAlias, TypedDict, cast, final
 
 import polars as pl
@@ -100,9 +101,6 @@ BINS_OF_A_PAGE = 72_000
 _ROW = "__row"
 _BIN = "__bin"
 
-# For so few rows, a loop in Python is faster than making a query.
-_FEW = 1000
-
 
 def bins_for(runs: int) -> int:
     """Number of bins of a series on a page of ``runs`` runs.
@@ -121,33 +119,26 @@ class PageSeries(Mapping[str, RunSeries]):
     """
 
     def __init__(self, run_ids: Iterable[str], load: Callable[[str], str]) -> None:
-        self._texts: dict[str, str | None] = dict.fromkeys(run_ids)
-        self._load = load
-        self._parsed: dict[str, RunSeries] = {}
+        self._run_ids = dict.fromkeys(run_ids)
+        self.text = cache(load)  # of a run, that may be placed in the page
+        self._parsed = lru_cache(_MOST_PARSED)(self._parse)
 
-    def text(self, run_id: str) -> Markup:
-        """JSON that may be placed in the page."""
-        found = self._texts[run_id]
-        if found is None:
-            found = self._texts[run_id] = self._load(run_id)
-        return Markup(found)  # noqa: S704  embed_json made it
+    def _parse(self, run_id: str) -> RunSeries:
+        if run_id not in self._run_ids:
+            raise KeyError(run_id)
+        return cast("RunSeries", json.loads(self.text(run_id)))
 
     def __getitem__(self, run_id: str) -> RunSeries:
-        if run_id not in self._parsed:
-            text = self.text(run_id)
-            while len(self._parsed) >= _MOST_PARSED:
-                del self._parsed[next(iter(self._parsed))]  # first in, first out
-            self._parsed[run_id] = cast("RunSeries", json.loads(text))
-        return self._parsed[run_id]
+        return self._parsed(run_id)
 
     def __contains__(self, run_id: object) -> bool:
-        return run_id in self._texts  # without loading the series
+        return run_id in self._run_ids  # without loading the series
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._texts)
+        return iter(self._run_ids)
 
     def __len__(self) -> int:
-        return len(self._texts)
+        return len(self._run_ids)
 
 
 def series_text(run_id: str, load_table: LoadTable, bins: int) -> str:
@@ -303,66 +294,28 @@ def reduce_min_max(
     if bins < 1 or not by:
         raise ValueError(f"bins must be at least 1 and by not empty, not {bins} and {by!r}")
     columns = frame.lazy().select(*by, x, y).collect()
-    if columns.height <= _FEW and columns.schema[x] == pl.Float64:
-        return columns[_kept_of_few(columns.rows(), bins)]
     samples = columns.with_row_index(_ROW).filter(_is_finite(x) & _is_finite(y))
-    parts = samples.partition_by(list(by), maintain_order=True) if samples.height else []
-    if not parts:
+    if samples.is_empty():
         return samples.drop(_ROW)
-    kept = pl.concat([_kept_rows(part[_ROW], part[x], part[y], bins) for part in parts])
-    return columns[kept.unique().sort()]
-
-
-def _kept_of_few(rows: Sequence[tuple[Any, ...]], bins: int) -> list[int]:
-    """Indices of the rows to keep; each row has the names of its series, x, and y."""
-    series: dict[tuple[object, ...], list[tuple[int, float, float]]] = {}
-    for number, (*key, x, y) in enumerate(rows):
-        if x is not None and y is not None and math.isfinite(x) and math.isfinite(y):
-            series.setdefault(tuple(key), []).append((number, x, y))
-    kept: set[int] = set()
-    for points in series.values():
-        kept |= _extremes(points, bins) | {points[0][0], points[-1][0]}
-    return sorted(kept)
-
-
-def _extremes(points: Sequence[tuple[int, float, float]], bins: int) -> set[int]:
-    """Rows with the first smallest and the first largest y of each bin of a series."""
-    start = min(x for _, x, _ in points)
-    span = max(x for _, x, _ in points) - start
-    lowest: dict[int, tuple[int, float]] = {}
-    highest: dict[int, tuple[int, float]] = {}
-    for row, x, y in points:
-        number = min(bins - 1, math.floor((x - start) * bins / span)) if span > 0 else 0
-        if number not in lowest or y < lowest[number][1]:
-            lowest[number] = row, y
-        if number not in highest or y > highest[number][1]:
-            highest[number] = row, y
-    return {row for extremes in (lowest, highest) for row, _ in extremes.values()}
-
-
-def _kept_rows(rows: pl.Series, x: pl.Series, y: pl.Series, bins: int) -> pl.Series:
-    """Indices of the rows of one series to keep."""
+    start, span = pl.col(x).min().over(by), (pl.col(x).max() - pl.col(x).min()).over(by)
+    place = ((pl.col(x) - start) * bins / span).floor().clip(0, bins - 1)
     extremes = (
-        pl.DataFrame({_BIN: _bin_of(x, bins), _ROW: rows, "y": y})
-        .group_by(_BIN)
+        samples.with_columns(pl.when(span > 0).then(place).otherwise(0).alias(_BIN))
+        .group_by(*by, _BIN)
         .agg(
-            pl.col(_ROW).gather(pl.col("y").arg_min()).first(),
-            pl.col(_ROW).gather(pl.col("y").arg_max()).first().alias("last"),
+            pl.col(_ROW).gather(pl.col(y).arg_min()).first().alias("least"),
+            pl.col(_ROW).gather(pl.col(y).arg_max()).first().alias("most"),
         )
     )
-    return pl.concat([rows.head(1), rows.tail(1), extremes[_ROW], extremes["last"]])
+    ends = samples.group_by(by).agg(
+        pl.col(_ROW).first().alias("least"), pl.col(_ROW).last().alias("most")
+    )
+    kept = pl.concat([each[end] for each in (extremes, ends) for end in ("least", "most")])
+    return columns[kept.unique().sort()]
 
 
 def _is_finite(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.Float64).is_finite().fill_null(value=False)
-
-
-def _bin_of(x: pl.Series, bins: int) -> pl.Series:
-    start = cast("float", x.min())
-    span = cast("float", x.max()) - start
-    if not span > 0:
-        return pl.zeros(len(x), pl.Int64, eager=True)
-    return ((x - start) * bins / span).floor().clip(0, bins - 1).cast(pl.Int64)
 
 
 def pack(times_s: Sequence[float], values: Sequence[float]) -> Packed:

@@ -11,11 +11,13 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 
 import polars as pl
 
 from bdpbench.pages.drawing import ENDS
+from bdpbench.pages.text import read_asset
 
 Spec: TypeAlias = dict[str, Any]
 """A whole Vega-Lite specification."""
@@ -34,7 +36,6 @@ Styles: TypeAlias = Mapping[str, tuple[str, Sequence[int]]]
 
 INK = "#1c2329"
 FAINT = "#5b6570"
-_LINE = "#8b949e"
 
 BARE: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
 """An axis of names."""
@@ -45,42 +46,15 @@ _TO_NAMES_PX = 14
 ROOM_ABOVE = 34
 """px for the button that saves the chart; no legend is placed beside it."""
 
-# Colours and fonts of a light card in either colour scheme. The chart as a whole has a text
-# alternative; its thousands of points are not read out.
-_CONFIG: Mapping[str, Any] = {
-    "aria": False,
-    "autosize": {"type": "fit-x"},
-    "axis": {
-        "domainColor": _LINE,
-        "gridColor": "#e8ebee",
-        "labelColor": FAINT,
-        "labelFontSize": 11,
-        "tickColor": _LINE,
-        "titleColor": INK,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 6,
-    },
-    "axisX": {"labelFlush": True, "tickCount": {"expr": "ceil(width / 70)"}},
-    # Equal room for the labels, so that the charts of a group are exactly aligned.
-    "axisY": {"minExtent": 44},
-    "background": "white",
-    "font": "system-ui, -apple-system, 'Segoe UI', Roboto, 'Helvetica Neue', Arial, sans-serif",
-    "legend": {
-        "columns": 3,
-        "direction": "horizontal",
-        "labelColor": INK,
-        "labelFontSize": 12,
-        "labelLimit": 320,
-        "offset": 6,
-        "orient": "top",
-        "symbolOpacity": 1,
-        "symbolSize": 220,
-        "symbolStrokeWidth": 2.5,
-        "symbolType": "stroke",
-    },
-    "view": {"continuousHeight": 300, "continuousWidth": 300, "stroke": None},
-}
+
+@cache
+def _theme() -> str:
+    """Colours and fonts of a light card in either colour scheme.
+
+    The chart as a whole has a text alternative; its thousands of points are not read out. Labels of
+    vertical axes have equal room, so that the charts of a group are exactly aligned.
+    """
+    return read_asset("static/chart.json")
 
 
 class Threshold(TypedDict):
@@ -137,8 +111,10 @@ class TimeContent(TypedDict):
 
     ``start`` and ``end`` are the horizontal domain, in s or ``unit``; ``top`` is the upper end of
     the vertical axis, and ``apart`` says whether the curves are drawn one below the other: both are
-    set by ``settled`` (pages/curves.py). ``columns`` names both axes in CSV. A line breaks between
-    samples that are more than ``gap`` (s) apart.
+    set by ``settled`` (pages/curves.py), and so are ``bands`` of a crowd: group → column of
+    ``bands_of`` → values.
+    ``columns`` names both axes in CSV. A line breaks between samples that are more than ``gap`` (s)
+    apart.
     """
 
     kind: str
@@ -151,6 +127,7 @@ class TimeContent(TypedDict):
     unit: NotRequired[str]
     columns: NotRequired[list[str]]
     gap: NotRequired[float]
+    bands: NotRequired[dict[str, dict[str, list[float]]]]
     drops: NotRequired[list[DropsContent]]
     phases: NotRequired[list[Phase]]
 
@@ -283,7 +260,8 @@ def layered(
     """
     names = {name: _name_of(frame) for name, frame in (rows or {}).items()}
     # Layers share parts, such as scales; in the specification each has its own.
-    spec: Spec = json.loads(json.dumps({"layer": layers, "config": _CONFIG}))
+    spec: Spec = json.loads(json.dumps({"layer": layers}))
+    spec["config"] = json.loads(_theme())
     drawn = [each.pop("data")["name"] for each in spec["layer"]]
     drawn = [{"name": names.get(name, name)} for name in drawn]
     if all(data == drawn[0] for data in drawn):

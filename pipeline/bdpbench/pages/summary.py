@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bdpbench.contracts.scorecard import (
     CLAIM_VERDICTS,
     KINDS,
     NUMBER_VERDICTS,
-    Change,
     Kind,
     Scorecard,
 )
 from bdpbench.pages.experiments import Experiment
-from bdpbench.pages.numbers import NumberRow
-from bdpbench.pages.statements import ClaimRow
+from bdpbench.pages.scored import ClaimRow, NumberRow
 from bdpbench.pages.text import Total, totals
 from bdpbench.units import MINUS
 
@@ -151,88 +150,28 @@ def _absent(
 class KindRow:
     """What came of the blind, or of the fitted, numbers and statements of a study.
 
-    ``came`` of ``of`` numbers that were run are reproduced, ``held`` of ``of_claims`` statements
-    that were evaluated hold; ``undecided`` and ``undecided_claims`` of them are so by chance.
+    ``numbers`` and ``claims`` count those of each verdict that were run; of them ``of`` and
+    ``of_claims``.
     """
 
     kind: Kind
     meaning: str
-    came: int
+    numbers: Mapping[Any, int]
+    claims: Mapping[Any, int]
     of: int
-    held: int
     of_claims: int
-    undecided: int = 0
-    undecided_claims: int = 0
 
 
 def kind_rows(scorecard: Scorecard) -> list[KindRow]:
     """One row per kind; none for a scorecard without entries."""
-    numbers, claims = scorecard["kind_totals"], scorecard["claim_kind_totals"]
     rows = []
     for kind in KINDS:
-        own, said = numbers.get(kind, {}), claims.get(kind, {})
+        own = scorecard["kind_totals"].get(kind, {})
+        said = scorecard["claim_kind_totals"].get(kind, {})
         if any([*own.values(), *said.values()]):
-            of = sum(own.values()) - own.get("not_run", 0)
-            of_claims = sum(said.values()) - said.get("not_run", 0)
-            came, held = own.get("reproduced", 0), said.get("holds", 0)
-            apart = (own.get("undecided", 0), said.get("undecided", 0))
-            rows.append(KindRow(kind, MEANING[kind], came, of, held, of_claims, *apart))
+            ran = (sum(each.values()) - each.get("not_run", 0) for each in (own, said))
+            rows.append(KindRow(kind, MEANING[kind], own, said, *ran))
     return rows
-
-
-@dataclass(frozen=True)
-class ChangeRow:
-    """A change as shown on the page.
-
-    Attributes:
-        change: as in ``scorecard.json``.
-        of: links to the numbers and statements concerned, each with its id.
-    """
-
-    change: Change
-    of: tuple[tuple[str, str], ...]
-
-
-def change_rows(scorecard: Scorecard) -> list[ChangeRow]:
-    """The changes, latest first."""
-    claims = {claim["id"] for claim in scorecard["claims"]}
-    return [
-        ChangeRow(
-            change,
-            tuple(
-                (f"{'claim' if each in claims else 'number'}-{each}", each) for each in change["of"]
-            ),
-        )
-        for change in reversed(scorecard["history"])
-    ]
-
-
-def definition_origins(numbers: Sequence[NumberRow]) -> Mapping[str, str]:
-    """Metric → how its definition was found, if numbers of the study are measured by it."""
-    counts: dict[str, Counter[str]] = {}
-    for row in numbers:
-        found, own = row.number["found"], counts.setdefault(row.number["metric"], Counter())
-        own[found if found != "chosen on" else f"{found}: {row.kind}"] += 1
-    return {metric: _in_words(own) for metric, own in counts.items()}
-
-
-_WORDS = {
-    "stated": "stated by the study for {}",
-    "chosen before": "chosen before any run was looked at for {}",
-    "chosen on: fitted": "chosen with the values of {} in view",
-    "chosen on: blind": "a blind test for {}",
-}
-
-
-def _in_words(counts: Mapping[str, int]) -> str:
-    """E.g. "Chosen with the values of 2 numbers in view; a blind test for 5 numbers."."""
-    parts = [
-        words.format(f"{counts[key]} number{'' if counts[key] == 1 else 's'}")
-        for key, words in _WORDS.items()
-        if key in counts
-    ]
-    sentence = "; ".join(parts)
-    return f"{sentence[:1].upper()}{sentence[1:]}."
 
 
 @dataclass(frozen=True)
@@ -334,59 +273,45 @@ class Counts:
 
 @dataclass(frozen=True)
 class ReadingRow:
-    """A reading in the summary.
+    """Another reading in the summary.
 
     Attributes:
         name: what it changes.
-        runs: how many runs it has.
         counts: of numbers and of statements; empty if no run is finished.
         changed: those that it decides otherwise, each with its anchor and id.
     """
 
     name: str
-    runs: int
     counts: tuple[Counts, ...]
     changed: tuple[tuple[str, str], ...]
 
 
 def reading_rows(scorecard: Scorecard) -> list[ReadingRow]:
     """The other readings, in the order of the scorecard."""
-    return [
-        _reading(each["varied"], each["runs"], scorecard) for each in scorecard.get("readings", [])
-    ]
+    return [_reading(each["varied"], scorecard) for each in scorecard.get("readings", [])]
 
 
-def _reading(name: str, runs: int, scorecard: Scorecard) -> ReadingRow:
-    numbers, claims = (
-        {
-            each["id"]: (read["verdict"], each.get("alone", each["verdict"]), each["verdict"])
-            for each in entries
-            for read in each.get("readings", [])
+def _reading(name: str, scorecard: Scorecard) -> ReadingRow:
+    counts: list[Counts] = []
+    changed: list[tuple[str, str]] = []
+    kinds = (
+        ("number", "numbers", scorecard["numbers"], NUMBER_VERDICTS),
+        ("claim", "statements", scorecard["claims"], CLAIM_VERDICTS),
+    )
+    for kind, noun, entries, verdicts in kinds:
+        found = [
+            (entry, read["verdict"])
+            for entry in entries
+            for read in entry.get("readings", [])
             if read["varied"] == name and read["verdict"] != "not_run"
-        }
-        for entries in (scorecard["numbers"], scorecard["claims"])
-    )
-    counts = (
-        _counts("numbers", numbers.values(), NUMBER_VERDICTS),
-        _counts("statements", claims.values(), CLAIM_VERDICTS),
-    )
-    return ReadingRow(
-        name,
-        runs,
-        tuple(each for each in counts if each.of),
-        (*_changed("number", numbers), *_changed("claim", claims)),
-    )
-
-
-_Verdicts = tuple[str, str, str]
-"""Verdicts by the reading, on the judged runs alone, and on them with their repetitions."""
-
-
-def _counts(noun: str, found: Iterable[_Verdicts], verdicts: tuple[str, ...]) -> Counts:
-    known = list(found)
-    read, judged = Counter(each[0] for each in known), Counter(each[2] for each in known)
-    return Counts(noun, len(known), tuple(totals(read, verdicts)), tuple(totals(judged, verdicts)))
-
-
-def _changed(kind: str, found: Mapping[str, _Verdicts]) -> Iterable[tuple[str, str]]:
-    return ((f"{kind}-{key}", key) for key, (read, alone, _) in found.items() if read != alone)
+        ]
+        if found:
+            by_it = totals(Counter(verdict for _, verdict in found), verdicts)
+            judged = totals(Counter(entry["verdict"] for entry, _ in found), verdicts)
+            counts.append(Counts(noun, len(found), tuple(by_it), tuple(judged)))
+        changed += [
+            (f"{kind}-{entry['id']}", entry["id"])
+            for entry, verdict in found
+            if verdict != entry.get("alone", entry["verdict"])
+        ]
+    return ReadingRow(name, tuple(counts), tuple(changed))

@@ -6,6 +6,7 @@ import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -16,7 +17,6 @@ from bdpbench.pages.names import (
     Names,
     Sweep,
     flow_pair,
-    grouped,
     lighter,
     protocols_of,
     subject_name,
@@ -53,9 +53,6 @@ MOST_POINTS = 2000
 # axis.
 LOG_SPAN = 12
 
-# Length of the axis relative to the longest bar, to leave room for the text at its end.
-_ROOM_FOR_TEXT = 1.6
-
 # px for a name of runs, which leaves half of a card for its bar.
 _LABEL_LIMIT = 230
 _BAR_HEIGHT = 38
@@ -89,16 +86,53 @@ class Swept:
     numbers: Sequence[ScoredNumber] = ()
     repetitions: pl.DataFrame | None = None
 
-    def x(self, run: PlannedRun) -> float:
-        """The swept value of a run."""
-        return float(run["parameters"][self.sweep.main])
-
-    def series(self, run: PlannedRun, subject: str) -> str:
-        """Name of the line that a run belongs to; ``subject`` is "" if all lines have the same."""
+    def series(self, run: PlannedRun) -> str:
+        """Name of the line that a run belongs to."""
         words, parameters = self.names.parameters, run["parameters"]
-        who = self.names.protocols_of(run) if protocols_of(run) else "all runs"
         others = [words.with_value(name, parameters.get(name)) for name in self.sweep.others]
-        return ", ".join([who, *others, *([subject_name(subject)] if subject else [])])
+        return ", ".join([self.who(run), *others])
+
+    def who(self, run: PlannedRun) -> str:
+        """The protocols of a run."""
+        return self.names.protocols_of(run) if protocols_of(run) else "all runs"
+
+    @cached_property
+    def known(self) -> pl.DataFrame:
+        """What is known of each run: run_id, run, who, series, protocol, apart, x, rank.
+
+        ``x`` is the swept value, ``apart`` the first protocol that not all runs have, such as
+        beside the same other, and ``rank`` the place of what else is swept.
+        """
+        named = [set(protocols_of(run)) for run in self.runs]
+        everywhere = set.intersection(*named) if named else set()
+        rows = []
+        for run in {run["run_id"]: run for run in self.runs}.values():
+            own = protocols_of(run)
+            first = next(iter(own), "")
+            rows.append(
+                {
+                    "run_id": run["run_id"],
+                    "run": run["label"],
+                    "who": self.who(run),
+                    "x": float(run["parameters"][self.sweep.main]) if self.sweep.main else 0.0,
+                    "series": self.series(run),
+                    "protocol": first,
+                    "apart": next((each for each in own if each not in everywhere), first),
+                    "rank": self.names.rank(run, self.sweep.others),
+                }
+            )
+        return pl.DataFrame(rows, schema=_KNOWN)
+
+    def points(self, rows: pl.DataFrame, *, named: bool) -> pl.DataFrame:
+        """Rows with a run_id and subject, and what is known of the runs, see ``known``.
+
+        ``named``: whether the subject is a part of the name of the series.
+        """
+        found = rows.join(self.known, on="run_id", maintain_order="left")
+        if not named:
+            return found
+        names = pl.Series([f", {subject_name(each)}" for each in found["subject"]], dtype=pl.String)
+        return found.with_columns(series=pl.col("series") + names)
 
     def means(self, metric: str) -> pl.DataFrame:
         """Means of a metric over the repetitions of each run, with the smallest and the largest.
@@ -119,6 +153,14 @@ class Swept:
             runs=pl.col("run_ids").list.len().cast(pl.Int64),
         )
 
+
+_INTERVALS = ("x", "lower", "value", "upper", "runs", "series")
+
+_KNOWN = {
+    **dict.fromkeys(("run_id", "run", "who", "series", "protocol", "apart"), pl.String),
+    "x": pl.Float64,
+    "rank": pl.Int64,
+}
 
 _MEANS = {
     **dict.fromkeys(("run_id", "subject", "unit"), pl.String),
@@ -175,89 +217,71 @@ def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
         right_on=["run_id", "subject_x"] if all(several) else ["run_id"],
         maintain_order="left",
     )
+    # A series has the colour of the protocol that not all runs have.
     of = "subject_x" if several == [True, False] else "subject"
-    # A series has the colour of the protocol that not all runs have, such as beside the same other.
-    named = [set(protocols_of(run)) for run in swept.runs]
-    everywhere = set.intersection(*named) if named else set()
-    by_id = {run["run_id"]: run for run in swept.runs}
-    points = pl.DataFrame(
-        [
-            {
-                "x": row["x"],
-                "y": row["y"],
-                "at": float(run["parameters"][swept.sweep.main]) if swept.sweep.main else 0.0,
-                "series": swept.series(run, row[of] if any(several) else ""),
-                "protocol": next(
-                    (each for each in protocols_of(run) if each not in everywhere),
-                    next(iter(protocols_of(run)), ""),
-                ),
-                "rank": names.rank(run, swept.sweep.others),
-                "run_id": row["run_id"],
-                "run": run["label"],
-            }
-            for row in pairs.iter_rows(named=True)
-            if (run := by_id.get(row["run_id"])) is not None
-            and row["x"] is not None
-            and row["y"] is not None
-        ],
-        schema=_TRADEOFF,
+    drawn = pairs.drop_nulls(["x", "y"]).select("run_id", "x", "y", subject=of)
+    points = swept.points(drawn.rename({"x": "across"}), named=any(several)).select(
+        pl.col("across").alias("x"),
+        "y",
+        "series",
+        "run_id",
+        "run",
+        "rank",
+        at="x",
+        protocol="apart",
     )
     if points.height < 2 or is_crowded(swept):
         return None
     titles = [axis_title(names.metric(x), pairs["unit_x"][0])]
     titles.append(axis_title(names.metric(y), pairs["unit_y"][0]))
-    styles = _styles(points, names)
+    styles, scale = _styles(points, names), {"zero": False, "nice": True}
+    shown = points.select("x", "y", "at", "series", "run_id", "run")
+    across_axis, up_axis = (number(*each, scale=scale) for each in zip("xy", titles, strict=True))
     return Chart(
         chart_id=chart_id,
         title=f"{names.metric(y)} against {names.metric(x)}",
         caption=names.captions.charts["tradeoff"]["caption"],
         alternative=f"{titles[1]} against {titles[0]}. Series: {'; '.join(styles)}.",
-        content=spec_content(tradeoff_spec(points, styles, *titles), list(styles)),
+        content=spec_content(tradeoff_spec(shown, styles, across_axis, up_axis), list(styles)),
         metrics=(x, y),
     )
 
 
-_TRADEOFF = {
-    **dict.fromkeys(("x", "y", "at"), pl.Float64),
-    **dict.fromkeys(("series", "protocol"), pl.String),
-    "rank": pl.Int64,
-    **dict.fromkeys(("run_id", "run"), pl.String),
-}
-
-
-def tradeoff_spec(points: pl.DataFrame, styles: Styles, abscissa: str, ordinate: str) -> Spec:
+def tradeoff_spec(
+    points: pl.DataFrame, styles: Styles, x: Channel, y: Channel, laws: pl.DataFrame | None = None
+) -> Spec:
     """Points of several series, with lines through those that ``at`` gives an order.
 
     Args:
-        points: ``x``, ``y``, ``at`` f64, ``series``, ``run_id``, ``run`` str.
+        points: ``x``, ``y`` f64, ``series``, ``run_id``, ``run`` str; ``at`` f64 if they have an
+            order.
         styles: colour and dashes of each series.
-        abscissa: title of the x axis, with unit.
-        ordinate: title of the y axis, with unit.
+        x: the horizontal axis.
+        y: the vertical axis.
+        laws: ends of straight lines: ``x``, ``y`` f64, ``series`` str.
     """
-    drawn = points.select("x", "y", "at", "series", "run_id", "run")
     colours = {key: colour for key, (colour, _) in styles.items()}
-    base: Encoding = {
-        "x": number("x", abscissa, scale={"zero": False, "nice": True}),
-        "y": number("y", ordinate, scale={"zero": False, "nice": True}),
-        "color": coloured("series", colours, title=None),
-    }
+    in_order = "at" in points.columns and not points.select("series", "at").is_duplicated().any()
+    lines = {"line": points} if in_order else {} if laws is None else {"line": laws}
+    # The symbols of legends are lines, which filled points alone would leave invisible.
+    symbols = {} if lines else {"legend": {"symbolType": "circle"}}
+    base: Encoding = {"x": x, "y": y, "color": coloured("series", colours, title=None, **symbols)}
     tooltip = [
         text("series", "series"),
-        number("x", abscissa, ",.5~g"),
-        number("y", ordinate, ",.5~g"),
+        number("x", x["title"], ",.5~g"),
+        number("y", y["title"], ",.5~g"),
         text("run", "run"),
     ]
-    order = number("at", None)
-    line = layer("line", "rows", {**base, "strokeDash": dashed(styles), "order": order},
-                 strokeWidth=1.4, opacity=0.7)  # fmt: skip
-    joined_up = not drawn.select("series", "at").is_duplicated().any()
+    order = {"order": number("at", None)} if in_order else {}
+    line = layer("line", "line", {**base, "strokeDash": dashed(styles), **order},
+                 strokeWidth=1.4, opacity=0.7, clip=True)  # fmt: skip
     look = {"filled": True, "size": 55, "opacity": 1, "cursor": "pointer"}
     return layered(
-        *([line] if joined_up else ()),
-        layer("point", "rows", {**base, "tooltip": tooltip}, **look),
-        *([names_at_ends(line)] if joined_up else ()),
+        *([line] if lines else ()),
+        layer("point", "points", {**base, "tooltip": tooltip}, **look),
+        *([names_at_ends(line)] if in_order else ()),
         height=_HEIGHT,
-        rows={"rows": drawn},
+        rows={"points": points, **lines},
     )
 
 
@@ -274,12 +298,12 @@ def is_crowded(swept: Swept) -> bool:
 
 def _single_runs(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
     names, several = swept.names, rows["subject"].n_unique() > 1
-    measured = _measured(swept, rows, several)
+    measured = swept.points(rows.select("run_id", "subject", "value", "unit"), named=several)
     reached = measured.drop_nulls("value")
     if not (reached.group_by("series").agg(pl.col("x").n_unique())["x"] > 1).any():
         return None
     numbers = [each for each in swept.numbers if each["metric"] == metric]
-    published, means = _published(swept, numbers), _means(swept, metric, several)
+    published, means = _published(swept, numbers), swept.points(swept.means(metric), named=several)
     name, abscissa, styles = names.metric(metric), _abscissa(swept), _styles(reached, names)
     spec = sweep_spec(
         reached.select("x", "value", "series", "run_id", "run"),
@@ -287,7 +311,7 @@ def _single_runs(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -
         styles,
         abscissa,
         axis_title(name, reached["unit"][0]),
-        means.filter(pl.col("upper") > pl.col("lower")),
+        means.filter(pl.col("upper") > pl.col("lower")).select(*_INTERVALS),
     )
     return Chart(
         chart_id=chart_id,
@@ -322,28 +346,6 @@ def _abscissa(swept: Swept) -> Abscissa:
     return Abscissa(axis_title(words.name(main), words.unit(main)), words.name(main))
 
 
-def _measured(swept: Swept, rows: pl.DataFrame, several: bool) -> pl.DataFrame:
-    """Points of a metric over the sweep; ``value`` is null if it was not reached."""
-    by_id = {run["run_id"]: run for run in swept.runs}
-    points = [
-        {
-            "x": swept.x(run),
-            "value": row["value"],
-            "series": swept.series(run, row["subject"] if several else ""),
-            "protocol": next(iter(protocols_of(run)), ""),
-            "rank": swept.names.rank(run, swept.sweep.others),
-            "run_id": row["run_id"],
-            "run": run["label"],
-            "unit": row["unit"],
-        }
-        for row in rows.iter_rows(named=True)
-        if (run := by_id.get(row["run_id"])) is not None
-    ]
-    schema = dict.fromkeys(("series", "protocol", "run_id", "run", "unit"), pl.String)
-    numbers = {"x": pl.Float64, "value": pl.Float64, "rank": pl.Int64}
-    return pl.DataFrame(points, schema={**numbers, **schema})
-
-
 def _published(swept: Swept, numbers: Sequence[ScoredNumber]) -> pl.DataFrame:
     """Published values over the sweep: x, value, lower, upper, series, verdict (words)."""
     by_id = {run["run_id"]: run for run in swept.runs}
@@ -361,7 +363,9 @@ def _published(swept: Swept, numbers: Sequence[ScoredNumber]) -> pl.DataFrame:
                 "value": each["published"],
                 "lower": each["lower"],
                 "upper": each["upper"],
-                "series": swept.series(run, each["subject"] if several else "")
+                "series": joined(
+                    swept.series(run), subject_name(each["subject"]) if several else ""
+                )
                 if run
                 else " and ".join(swept.names.protocols_in(selected)),
                 "verdict": VERDICTS[each["verdict"]].label,
@@ -387,22 +391,6 @@ def _styles(reached: pl.DataFrame, names: Names) -> dict[str, tuple[str, Sequenc
             styles[series] = (lighter(names.colour(protocol), nth), names.dash(protocol, nth))
             seen[protocol, rank] += 1
     return styles
-
-
-def _means(swept: Swept, metric: str, several: bool) -> pl.DataFrame:
-    """Means over repetitions on the sweep, with the bounds of their intervals."""
-    by_id = {run["run_id"]: run for run in swept.runs}
-    rows = [
-        {
-            "x": swept.x(run),
-            **{each: row[each] for each in ("lower", "value", "upper", "runs")},
-            "series": swept.series(run, row["subject"] if several else ""),
-        }
-        for row in swept.means(metric).iter_rows(named=True)
-        if (run := by_id.get(row["run_id"])) is not None
-    ]
-    numbers = dict.fromkeys(("x", "lower", "value", "upper"), pl.Float64)
-    return pl.DataFrame(rows, schema={**numbers, "runs": pl.Int64, "series": pl.String})
 
 
 def repetitions_note(means: pl.DataFrame) -> str:
@@ -434,6 +422,7 @@ def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
     if not 0 < shown.height <= _MOST_BARS:
         return None
     runs = [by_id[each] for each in shown["run_id"]]
+    own = swept.metrics.filter(pl.col("metric") == metric).select("run_id", "value")
     order = [
         _bar_label(run, subject_name(subject) if several else "", swept)
         for run, subject in zip(runs, shown["subject"], strict=True)
@@ -449,16 +438,9 @@ def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
         caption=names.captions.charts["repetitions"]["caption"],
         alternative=f"Bars of the mean {name}, from the least to the most: {'; '.join(order)}.",
         content=spec_content(interval_bars(bars, order, colours, quantity)),
-        note=joined(repetitions_note(bars), _not_reached(_runs_of(metric, swept)), by=" "),
+        note=joined(repetitions_note(bars), _not_reached(swept.points(own, named=False)), by=" "),
         metrics=(metric,),
     )
-
-
-def _runs_of(metric: str, swept: Swept) -> pl.DataFrame:
-    """run_id, run (its label) and value of all runs that have a metric."""
-    labels = {run["run_id"]: str(run["label"]) for run in swept.runs}
-    rows = swept.metrics.filter(pl.col("metric") == metric, pl.col("run_id").is_in(list(labels)))
-    return rows.select("run_id", "value", run=pl.col("run_id").replace_strict(labels))
 
 
 def _bar_label(run: PlannedRun, subject: str, swept: Swept) -> str:
@@ -493,24 +475,16 @@ def _mean_and_spread(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swep
 
 def _spread(swept: Swept, rows: pl.DataFrame) -> pl.DataFrame:
     """``series``, ``x``, ``value`` (mean), ``low``, ``high``, ``runs``, ``colour``, ``unit``."""
-    labels = {
-        keys: swept.names.protocols_of(group[0]) if keys else "all runs"
-        for keys, group in grouped(swept.runs, protocols_of).items()
-    }
-    known = pl.DataFrame(
-        {
-            "run_id": [run["run_id"] for run in swept.runs],
-            "x": [swept.x(run) for run in swept.runs],
-            "label": [labels[protocols_of(run)] for run in swept.runs],
-            "colour": [swept.names.colour(next(iter(protocols_of(run)), "")) for run in swept.runs],
-        }
-    ).unique("run_id", keep="first", maintain_order=True)
-    points = known.join(rows.drop_nulls("value"), on="run_id", maintain_order="left")
+    points = swept.points(rows.drop_nulls("value"), named=False)
     subjects = points["subject"].unique(maintain_order=True).to_list()
     named = 1 < len(subjects) <= _FEW_SUBJECTS
-    suffix = {each: f", {subject_name(each)}" if named else "" for each in subjects}
+    suffix = [f", {subject_name(each)}" if named else "" for each in points["subject"]]
+    colours = [swept.names.colour(each) for each in points["protocol"]]
     return (
-        points.with_columns(series=pl.col("label") + pl.col("subject").replace_strict(suffix))
+        points.with_columns(
+            pl.Series("colour", colours, pl.String),
+            series=pl.col("who") + pl.Series(suffix, dtype=pl.String),
+        )
         .group_by("series", "x", maintain_order=True)
         .agg(
             value=pl.col("value").mean(),
@@ -674,33 +648,6 @@ def crowd_spec(rows: pl.DataFrame, styles: Mapping[str, str], abscissa: str, ord
         names_at_ends(line),
         height=_HEIGHT,
         rows={"rows": rows},
-    )
-
-
-def protocol_bars(bars: pl.DataFrame, colours: Mapping[str, str], quantity: str) -> Spec:
-    """A number for each protocol as a bar, with a text at its end.
-
-    Args:
-        bars: ``protocol`` str (label), ``value`` f64, ``text`` str, ``run_id`` str, ``run`` str.
-        colours: label → colour, from top to bottom.
-        quantity: title of the horizontal axis.
-    """
-    longest = max(bars["value"].to_list(), default=0.0) or 1.0
-    across = {"domain": [0, longest * _ROOM_FOR_TEXT], "nice": False}
-    names = {"scale": {"domain": list(colours)}, "axis": BARE}
-    base: Encoding = {
-        "x": number("value", quantity, scale=across),
-        "y": text("protocol", None, **names),
-        "tooltip": [text("protocol", "protocol"), number("value", quantity)],
-    }
-    bar = {**base, "color": coloured("protocol", colours, legend=None)}
-    look = {"align": "left", "dx": 6, "fontSize": 11.5, "color": INK}
-    return layered(
-        layer("bar", "bars", bar, height=_BAND, cursor="pointer"),
-        layer("text", "bars", {**base, "text": text("text")}, **look),
-        height=_BAR_HEIGHT * bars.height,
-        rows={"bars": bars},
-        room_above=ROOM_ABOVE,
     )
 
 

@@ -11,9 +11,8 @@ from typing import Any, TypeAlias
 from bdpbench.contracts.documents import csv_of
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.latex import latex_table
-from bdpbench.pages.numbers import NumberRow
 from bdpbench.pages.protocols import ProtocolPage
-from bdpbench.pages.statements import ClaimRow
+from bdpbench.pages.scored import ClaimRow, NumberRow
 from bdpbench.pages.text import VERDICTS, format_deviation, format_number
 from bdpbench.units import axis_title, slug
 
@@ -69,44 +68,41 @@ _NUMBER_COLUMNS = (
 )
 
 _DATA_FIELDS = (
-    "id",
-    "where",
-    "page",
-    "scenario",
-    "metric",
-    "subject",
-    "published",
-    "lower",
-    "upper",
-    "measured",
-    "deviation",
-    "deviation_pct",
-    "unit",
-    "verdict",
-    "known_miss",
-    "definition",
+    *("id", "where", "page", "scenario", "metric", "subject", "published", "lower", "upper"),
+    *("measured", "deviation", "deviation_pct", "unit", "verdict", "known_miss", "definition"),
+    *("found", "chosen_on", "kind", "margin"),
 )
+
+_CLAIM_FIELDS = (
+    *("id", "where", "page", "statement", "verdict", "margin", "explanation", "known_miss"),
+    *("found", "chosen_on", "kind"),
+)
+
+
+def _cell(value: Any) -> Cell:
+    return " ".join(value) if isinstance(value, list) else value
 
 
 def score_tables(
     numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], protocols: Sequence[ProtocolPage]
 ) -> list[PaperTable]:
     """All tables of a scorecard; empty ones are left out."""
+    places = Counter(str(row.number["where"]) for row in numbers)
     found = [
         _numbers("numbers", "All published numbers beside the measured ones", numbers),
-        *_by_place(numbers),
+        *(
+            _numbers(
+                f"numbers-{slug(where)}",
+                f"{where}, published and measured",
+                [row for row in numbers if row.number["where"] == where],
+            )
+            for where, count in places.items()
+            if count >= _OWN_TABLE
+        ),
         _totals(numbers, claims, protocols),
         _claims(claims),
     ]
     return [table for table in found if table.rows]
-
-
-def _by_place(numbers: Sequence[NumberRow]) -> Iterator[PaperTable]:
-    places = Counter(str(row.number["where"]) for row in numbers)
-    for where, count in places.items():
-        if count >= _OWN_TABLE:
-            rows = [row for row in numbers if row.number["where"] == where]
-            yield _numbers(f"numbers-{slug(where)}", f"{where}, published and measured", rows)
 
 
 def _numbers(name: str, title: str, numbers: Sequence[NumberRow]) -> PaperTable:
@@ -144,11 +140,7 @@ def _number_cells(row: NumberRow) -> tuple[str, ...]:
 def _number_data(row: NumberRow) -> dict[str, Cell]:
     number: Mapping[str, Any] = row.number  # all of _DATA_FIELDS are cells
     return {
-        **{name: number[name] for name in _DATA_FIELDS},
-        "found": number["found"],
-        "chosen_on": " ".join(number["chosen_on"]),
-        "kind": row.kind,
-        "margin": number["margin"],
+        **{name: _cell(number[name]) for name in _DATA_FIELDS},
         "runs_that_have_to_show_it": len(row.rows),
         "select": row.selector,
         "run_ids": " ".join(run.run_id for run in row.runs),
@@ -195,34 +187,24 @@ def _claims(claims: Sequence[ClaimRow]) -> PaperTable:
         ),
         data=tuple(
             {
-                "id": row.claim["id"],
-                "where": row.claim["where"],
-                "page": row.claim["page"],
-                "statement": row.claim["statement"],
-                "verdict": row.claim["verdict"],
-                "margin": row.claim["margin"],
-                "explanation": row.claim["explanation"],
-                "known_miss": row.claim["known_miss"],
-                "found": row.claim["found"],
-                "chosen_on": " ".join(row.claim["chosen_on"]),
-                "kind": row.claim["kind"],
-                "run_ids": " ".join(_distinct(e.run.run_id for e in row.evidence if e.run)),
+                **{name: _cell(row.claim[name]) for name in _CLAIM_FIELDS},  # type: ignore[literal-required]
+                "run_ids": " ".join(_distinct(e["run_id"] for e in row.claim["evidence"])),
             }
             for row in claims
         ),
-        run_ids=_distinct(e.run.run_id for row in claims for e in row.evidence if e.run),
+        run_ids=_distinct(e["run_id"] for row in claims for e in row.claim["evidence"]),
     )
 
 
 def render_table(table: PaperTable, caption: str) -> dict[str, str]:
     """A table as text: format of ``TABLE_FORMATS`` → content, with the caption in the first two."""
-    texts = (_latex(table, caption), _markdown(table, caption), _csv(table))
-    return dict(zip(TABLE_FORMATS, texts, strict=True))
-
-
-def _latex(table: PaperTable, caption: str) -> str:
     heads = [(column.title, column.numeric) for column in table.columns]
-    return latex_table(table.name, caption, heads, table.rows)
+    texts = (
+        latex_table(table.name, caption, heads, table.rows),
+        _markdown(table, caption),
+        _csv(table),
+    )
+    return dict(zip(TABLE_FORMATS, texts, strict=True))
 
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]<>|#~&])")

@@ -15,7 +15,7 @@ from markupsafe import Markup, escape
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.scorecard import ScoredClaim, ScoredNumber
 from bdpbench.errors import BdpbenchError
-from bdpbench.units import MINUS
+from bdpbench.units import MINUS, with_unit
 
 SIGNIFICANT_DIGITS = 4
 MOST_DECIMALS = 6
@@ -50,6 +50,13 @@ def format_number(value: float | None, *, like: float | None = None) -> str:
     decimals = max(keep, min(MOST_DECIMALS, SIGNIFICANT_DIGITS - 1 - magnitude))
     text = _strip_zeros(f"{value:,.{decimals}f}", keep)
     return text.replace("-", MINUS)
+
+
+def value_text(
+    value: float | None, unit: str, like: float | None = None, *, none: str = "–"
+) -> str:
+    """A number with its unit, see ``format_number``; ``none`` if there is none."""
+    return none if value is None else with_unit(format_number(value, like=like), unit)
 
 
 def _strip_zeros(text: str, keep: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -205,3 +205,51 @@ def data_of(
     if protocol.folder:
         return ProtocolFolder(Path(protocol.folder)).file
     return next((each for each in known if each.describes(protocol)), None)
+
+
+class Erratum(Strict):
+    """An entry of ``reports/errata.yaml``: a fault that changes what a law does, and is kept.
+
+    Attributes:
+        title: of the entry.
+        agents: ns-2 agent classes that have it, without "Agent/".
+        modules: modules of TCP/Linux that have it; empty if it is one of the agent itself.
+        text: what is wrong, and what would be right.
+        effect: what was measured, with its path.
+        source: files that show it.
+    """
+
+    title: Text
+    agents: list[Text] = Field(min_length=1)
+    modules: list[Text] = Field(default_factory=list)
+    text: Text
+    effect: Text
+    source: Text
+
+    def concerns(self, protocol: Protocol) -> bool:
+        """Whether a protocol of a study has it."""
+        named = not self.modules or protocol.linux in self.modules
+        return protocol.agent in self.agents and named
+
+
+class _Errata(Strict):
+    errata: list[Erratum]
+
+
+def read_errata() -> list[Erratum]:
+    """All errata, in the order of the file.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong.
+    """
+    return YamlFile(repository_root() / "reports" / "errata.yaml").validate(_Errata).errata
+
+
+def told_errata(protocols: Iterable[tuple[str, Protocol]]) -> list[tuple[Erratum, list[str]]]:
+    """The errata that concern protocols, each with the labels of those."""
+    known = list(protocols)
+    found = (
+        (each, [label for label, protocol in known if each.concerns(protocol)])
+        for each in read_errata()
+    )
+    return [(each, labels) for each, labels in found if labels]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bdpbench.pages.errata import errata_page, read_errata, told
+from bdpbench.pages.texts import told_errata
 from bdpbench.studies.parts import Protocol
 
 
@@ -25,13 +25,5 @@ def protocol(agent: str, linux: str | None = None) -> Protocol:
 def test_a_protocol_has_the_errata_of_its_agent_and_module(
     agent: str, linux: str | None, titles: list[str]
 ) -> None:
-    found = told([("Mine", protocol(agent, linux)), ("Other", protocol("TCP/Newreno"))])
+    found = told_errata([("Mine", protocol(agent, linux)), ("Other", protocol("TCP/Newreno"))])
     assert [(each.title, labels) for each, labels in found] == [(each, ["Mine"]) for each in titles]
-
-
-def test_the_page_has_all_of_them_with_their_measured_effect() -> None:
-    text = errata_page("")
-    assert read_errata()
-    for each in read_errata():
-        assert f"## {each.title}\n" in text
-        assert each.effect.strip() in text

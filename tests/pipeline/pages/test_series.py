@@ -237,12 +237,3 @@ def test_takes_integers_lazy_frames_and_nothing_at_all() -> None:
 def test_refuses_what_makes_no_sense(by: list[str], bins: int) -> None:
     with pytest.raises(ValueError, match="bins must be at least 1"):
         reduce_min_max(_frame([(0, 1.0)]), "t", "v", by, bins)
-
-
-@given(samples=series, bins=st.integers(min_value=1, max_value=50))
-def test_many_rows_are_reduced_as_few_are(samples: list[tuple[int, float]], bins: int) -> None:
-    frame = _frame([*samples, (0, math.nan), (1, math.inf)])
-    few = reduce_min_max(frame, "t", "v", ["flow"], bins)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("bdpbench.pages.series._FEW", 0)
-        assert reduce_min_max(frame, "t", "v", ["flow"], bins).equals(few)

@@ -17,13 +17,12 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.pages.curves import line_spec, thresholds, time_specs
 from bdpbench.pages.exports import Charts
 from bdpbench.pages.inputs import read_captions
-from bdpbench.pages.matrix_specs import Axes, level_matrix, valued_matrix, winner_matrix
-from bdpbench.pages.protocols import response_spec
+from bdpbench.pages.matrix_specs import Axes, valued_matrix, winner_matrix
 from bdpbench.pages.samples import samples_spec
+from bdpbench.pages.specs import number
 from bdpbench.pages.sweep_charts import (
     Abscissa,
     interval_bars,
-    protocol_bars,
     sweep_spec,
     tradeoff_spec,
 )
@@ -152,7 +151,6 @@ def test_a_protocol_keeps_its_colour_and_dashes() -> None:
 _ROW = {"run_id": "a", "run": "run a"}
 _POINTS = pl.DataFrame({"x": [0.1], "y": [2.0], "series": "HS", **_ROW})
 _CELLS = pl.DataFrame({"row": ["A"], "column": ["B"], "value": [0.5], "text": "0.5", **_ROW})
-_BARS = pl.DataFrame({"protocol": ["A"], "value": [2.0], "text": "2", **_ROW})
 _MEANS = pl.DataFrame(
     {"label": ["A"], "mean": [2.0], "lower": [1.0], "upper": [3.0], "runs": [3], "run_id": "a"}
 )
@@ -160,6 +158,7 @@ _PANEL = _CELLS.with_columns(panel=pl.lit("P"))
 _WON = _PANEL.with_columns(winner=pl.lit("A"), second=pl.lit("B"), best=1.0, lead=0.5)
 _AXES = Axes(["A"], ["B"], ("first", "second"), "utilization (%)")
 _PANELS = replace(_AXES, panels=["P"])
+_XY = (number("x", "delay"), number("y", "rate"))
 _STYLE = {"HS": ("#0000ff", (1, 0))}
 
 
@@ -180,22 +179,13 @@ def _validate(spec: dict[str, Any]) -> None:
         lambda: _sweep([40.0, 7776.0]),
         lambda: _sweep([16.0, 168.0], "162:{x}"),
         lambda: _sweep([16.0, 168.0], intervals=_INTERVALS),
-        lambda: response_spec(
-            _POINTS,
-            _POINTS.drop("run_id", "run"),
-            _STYLE,
-            ("losses", "~e"),
-            ("cwnd", "~s"),
-        ),
+        lambda: tradeoff_spec(_POINTS, _STYLE, *_XY, laws=_POINTS.drop("run_id", "run")),
         lambda: valued_matrix(_CELLS, _AXES, (-1, 1), 0.0),
         lambda: valued_matrix(_CELLS, _AXES, (0, 100)),
-        lambda: level_matrix(_CELLS, _AXES, 5),
-        lambda: level_matrix(_CELLS.with_columns(words=pl.lit("fair")), _AXES, 5),
         lambda: valued_matrix(_PANEL, _PANELS, (0, 1)),
         lambda: valued_matrix(_PANEL, _PANELS, (-1, 1), 0.0),
         lambda: winner_matrix(_WON, _PANELS, {"A": "#0000ff"}),
-        lambda: tradeoff_spec(_POINTS.with_columns(at=pl.lit(1.0)), _STYLE, "delay", "rate"),
-        lambda: protocol_bars(_BARS, {"A": "#0000ff"}, "points"),
+        lambda: tradeoff_spec(_POINTS.with_columns(at=pl.lit(1.0)), _STYLE, *_XY),
         lambda: interval_bars(_MEANS, ["A"], ["#0000ff"], "goodput (Mbit/s)"),
         lambda: samples_spec("cwnd_", has_phases=True),
     ],

@@ -119,17 +119,14 @@ def write_analyses(analyses: Sequence[Analysis], labels: Sequence[str], path: Pa
 def _write_page(
     analyses: Sequence[Analysis], labels: Sequence[str], rows: pl.DataFrame, path: Path
 ) -> None:
-    from bdpbench.pages.analysis import build_comparison, build_trace_page
+    from bdpbench.pages.analysis import build_page
 
     used = {metric for each in analyses for metric in each.metrics["metric"]}
     definitions = [
         each.as_document() for metric, each in PACKET_DEFINITIONS.items() if metric in used
     ]
     traces = [_trace(each, label) for each, label in zip(analyses, labels or [""], strict=True)]
-    if labels:
-        build_comparison(traces, rows, definitions, cumulative_shares, path)
-    else:
-        build_trace_page(traces[0], definitions, cumulative_shares, path)
+    build_page(traces, rows, definitions, cumulative_shares, path)
 
 
 @contextmanager

@@ -163,15 +163,12 @@ def evaluation_files(
     report: EvaluationReport, formats: Sequence[str], origin: str
 ) -> Iterator[tuple[str, bytes]]:
     """Tables, figures and values as files, one after the other, as ``export_files``."""
-    labels = [each.label for each in report.evaluation.evaluated]
     contents = Contents(
-        title=f"the evaluation of {' and '.join(labels)}",
         figures=[
             (figure, figure_caption(figure, {}, origin))
             for figure in named((each.chart_id, each.title, each) for each in report.charts)
         ],
         tables=[(table, table_caption(table, {}, origin)) for table in evaluation_tables(report)],
-        run_name=lambda run_id: run_id,
     )
     renderer = Renderer({}, read_captions())
     yield from paper_files(contents, renderer, ExportRequest(tuple(formats), origin))

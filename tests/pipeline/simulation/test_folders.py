@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,7 +15,7 @@ from tests.pipeline.studies.network.conftest import write_study
 from bdpbench.app.beginning import begin
 from bdpbench.app.keep.publish import folders_of_plan
 from bdpbench.cli import main
-from bdpbench.contracts.paths import config_dir
+from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.build import (
     LIBRARIES_VARIABLE,
@@ -107,6 +108,13 @@ def arguments(study: Path) -> dict[str, str]:
 def test_what_comes_along_compiles_and_is_as_its_tests_say(folder: Path) -> None:
     use(folder)
     assert folder_of(folder).file.sources
+
+
+def test_the_tests_of_the_documentation_hold(either: Path) -> None:
+    page = (repository_root() / folder_of(either).page).read_text()
+    (block,) = re.findall(r"```cpp\n(TEST.*?)```", page, re.DOTALL)
+    (either / "test.cc").write_text(block)
+    use(either)
 
 
 def test_the_name_of_its_class_covers_all_that_the_compiler_reads(either: Path) -> None:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import csv
 import datetime
-import difflib
 import io
 import math
 import re
@@ -25,7 +24,7 @@ from pydantic import Field, RootModel
 
 from bdpbench.contracts.files import read_text
 from bdpbench.contracts.scorecard import FOUND, Change, Found, Kind
-from bdpbench.contracts.yaml_files import Strict, YamlFile, suggest
+from bdpbench.contracts.yaml_files import Strict, YamlFile, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.lookup import located
 
@@ -251,7 +250,7 @@ def _check_parts(path: Path, numbers: Mapping[str, PublishedNumber]) -> None:
                 raise _slip("part_of", f"{number.part_of!r} is the id of a row")
             if number.part_of and counts[number.part_of] == 1:
                 known = {each for each in counts if counts[each] > 1} or numbers
-                hint = _suggest(number.part_of, known)
+                hint = suggest(number.part_of, known)
                 raise _slip("part_of", f"no other row belongs to {number.part_of!r}", hint)
             if number.part_of:
                 _check_alike(number, first.setdefault(number.part_of, number))
@@ -291,24 +290,18 @@ def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
 def _check_header(header: list[str]) -> None:
     for column in header:
         if column not in COLUMNS:
-            raise _slip(column, "unknown column", _suggest(column, COLUMNS))
+            raise _slip(column, "unknown column", suggest(column, COLUMNS))
     for column in COLUMNS:
         if header.count(column) != 1:
             raise _slip(column, "expected this column once")
-
-
-def _suggest(word: str, known: Collection[str]) -> str:
-    close = difflib.get_close_matches(word, sorted(known), n=1)
-    return f"did you mean {close[0]!r}?" if close else f"known: {', '.join(sorted(known))}"
 
 
 def _number(line: int, row: Mapping[str, str], metrics: Collection[str]) -> PublishedNumber:
     for column in REQUIRED:
         if not row[column].strip():
             raise _slip(column, "is empty")
-    if row["metric"] not in metrics:
-        hint = _suggest(row["metric"], metrics)
-        raise _slip("metric", f"unknown metric {row['metric']!r}", hint)
+    if unknown := known_or_suggest(row["metric"], metrics, "metric"):
+        raise _slip("metric", *unknown)
     if row["how"] not in HOW:
         raise _slip("how", f"expected one of {', '.join(HOW)}, got {row['how']!r}")
     value, lower, upper = (_float(row, key) for key in ("value", "lower", "upper"))

@@ -49,6 +49,11 @@ _WORST_FIRST: tuple[NumberVerdict, ...] = (
     "reproduced",
 )
 
+_OF_NUMBER = (
+    *("id", "where", "page", "scenario", "metric", "subject", "lower", "upper", "unit"),
+    *("how", "why", "known_miss", "note"),
+)
+
 
 def score(
     plan: Plan, metrics: pl.DataFrame, expected: Expectations, groups: Groups | None = None
@@ -127,21 +132,9 @@ def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
     in_percent = None
     if deviation is not None and number.value != 0:
         in_percent = 100 * deviation / abs(number.value)
-    return {
-        "id": number.id,
-        "where": number.where,
-        "page": number.page,
-        "scenario": number.scenario,
+    row = {
+        **{name: getattr(number, name) for name in _OF_NUMBER},
         "select": dict(number.select),
-        "metric": number.metric,
-        "subject": number.subject,
-        "lower": number.lower,
-        "upper": number.upper,
-        "unit": number.unit,
-        "how": number.how,
-        "why": number.why,
-        "known_miss": number.known_miss,
-        "note": number.note,
         "published": number.value,
         "definition": found.definition if found else "",
         "measured": measured,
@@ -156,6 +149,7 @@ def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
         "chosen_on": list(number.origin.chosen_on),
         "kind": number.origin.kind(number.id, number.part_of),
     }
+    return cast("ScoredNumber", row)
 
 
 def _distance(number: PublishedNumber, measured: float | None) -> float | None:

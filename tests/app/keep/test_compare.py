@@ -192,8 +192,8 @@ def test_what_lacks_a_file_is_no_result(kept: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("provenance.json", lambda data: data.update(schema_version=4), "is of a version"),
-        ("scorecard.json", lambda data: data.update(schema_version=4), "is of a version"),
+        ("provenance.json", lambda data: data.update(schema_version=4), "has schema version 4"),
+        ("scorecard.json", lambda data: data.update(schema_version=4), "has schema version 4"),
         ("provenance.json", lambda data: data.pop("builds"), "is damaged: builds is missing"),
         ("scorecard.json", lambda data: data.pop("numbers"), "is damaged: numbers is missing"),
     ],

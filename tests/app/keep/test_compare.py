@@ -243,8 +243,3 @@ def test_runs_are_kept_as_they_are(kept: Path) -> None:
     assert KeptResults(kept).runs == runs
     frame, metrics = (pl.read_parquet(kept / f"{name}.parquet") for name in ("runs", "metrics"))
     assert metrics.join(frame, on="run_id").height == metrics.height == VALUES
-    quoted = frame.with_columns(
-        pl.format('"{}"', "run_id").alias("run_id")
-    )  # as it was published earlier
-    quoted.write_parquet(kept / "runs.parquet")
-    assert KeptResults(kept).runs == runs

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import os
 import re
 import shutil
@@ -131,23 +130,15 @@ def test_another_buffer_moves_metrics_beyond_their_bounds(
     study.write_text(study.read_text().replace("buffer_pkts: 50", "buffer_pkts: 5"))
     said_by(bdpbench("run", "--backend", "native"))
     second = finished / "results" / "dumbbell" / "quick"
-    page, data = tmp_path / "c.html", tmp_path / "c.json"
-    done = bdpbench(
-        *("compare", str(published_once), str(second)),
-        *("--html", str(page), "--json", str(data)),
-    )
+    page = tmp_path / "c.html"
+    done = bdpbench("compare", str(published_once), str(second), "--html", str(page))
     assert done.returncode == 1, done.stderr
     assert "moved beyond their bounds:" in done.stdout
-    assert "runs that are configured differently:" in done.stdout
-    assert re.search(r"buffer_pkts +50 +5\b", done.stdout)
-    content = json.loads(data.read_text())
-    beyond = [each for each in content["moved"] if each["beyond"]]
-    first_line, _, rest = done.stdout.partition("\n")
-    assert first_line.startswith(f"{len(beyond)} of {content['compared']} metrics moved beyond")
-    assert rest.index("moved beyond their bounds:") < rest.index("runs that are configured")
-    assert len(beyond) == content["beyond"] > 0
+    found = re.match(r"[1-9]\d* of \d+ metrics moved beyond their bounds", done.stdout)
+    assert found
+    assert "SHA-256 of study.yaml" in done.stdout
     html = page.read_text()
-    assert f"{len(beyond)} of {content['compared']} metrics moved beyond their bounds" in html
+    assert found[0] in html
     assert not re.search(r'(?:src|href)="(?!data:|#)', html)
 
 

@@ -32,7 +32,7 @@ def publish(folder: Path, costs_s: dict[str, float | None], tier: str = "paper")
     (folder / "provenance.json").write_text(json.dumps({"tier": tier}))
     frame = pl.DataFrame(
         {
-            "run_id": [json.dumps(each) for each in costs_s],
+            "run_id": list(costs_s),
             "cpu_s": [json.dumps(each) for each in costs_s.values()],
         }
     )

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from tests.app.conftest import simulate_runs
 
-from bdpbench.app.stages import measure_plan, measure_runs, parse_runs
+from bdpbench.app.stages import PlanData, measure_runs, parse_runs, with_groups
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Plan
 from bdpbench.metrics import DEFINITIONS
@@ -57,6 +57,11 @@ def plan(workspace: Path, bdpbench: Run, monkeypatch: pytest.MonkeyPatch) -> Pla
     simulate_runs(bdpbench, Path(done.stdout.strip()), [found["runs"][0]["run_id"]])
     monkeypatch.setenv("BDPBENCH_CONFIG", str(workspace / "config"))
     return found
+
+
+def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
+    """Metrics of all finished runs, including those of several runs together."""
+    return with_groups(plan, PlanData(plan, runs_dir).metrics())
 
 
 def _runs(workspace: Path) -> Path:

@@ -21,7 +21,7 @@ from tests.random_examples import examples
 
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.planning import Wanted, prepare
-from bdpbench.app.stages import measure_plan, score_plan
+from bdpbench.app.stages import PlanData, score_plan, with_groups
 from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import repository_root, run_folder
 from bdpbench.contracts.plan import read_plan, write_plan_document
@@ -158,7 +158,8 @@ def documents(tmp_path_factory: pytest.TempPathFactory) -> Documents:
     plan = read_plan(tier / "plan.json")
     run_dir = run_folder(folder / "results" / "runs", plan["runs"][0]["run_id"])
     write_json_atomically(
-        tier / "scorecard.json", score_plan(plan, measure_plan(plan, run_dir.parents[1]))
+        tier / "scorecard.json",
+        score_plan(plan, with_groups(plan, PlanData(plan, run_dir.parents[1]).metrics())),
     )
     run = plan["runs"][0]
     own = {"schema_version": RUN_VERSION, "run_id": run["run_id"], "identity": run["identity"]}

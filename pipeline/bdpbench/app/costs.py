@@ -102,8 +102,7 @@ def _cpu_s_of(path: Path) -> dict[str, float]:
 
     try:
         frame = pl.read_parquet(path, columns=["run_id", "cpu_s"])
-        ids, costs_s = frame["run_id"].str.strip_chars('"'), frame["cpu_s"]
-        told = zip(ids, costs_s.cast(pl.Float64, strict=False), strict=True)
+        told = zip(frame["run_id"], frame["cpu_s"].cast(pl.Float64, strict=False), strict=True)
         return {run_id: cpu_s for run_id, cpu_s in told if cpu_s is not None}
     except (OSError, pl.exceptions.PolarsError):
         return {}

@@ -12,7 +12,6 @@ import functools
 import hashlib
 import json
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -21,9 +20,7 @@ from bdpbench.contracts.files import read_text
 from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, study_folder
-from bdpbench.contracts.reports import (
-    REPORT_NAME,
-)
+from bdpbench.contracts.reports import REPORT_NAME
 from bdpbench.contracts.runs import (
     MANIFEST_NAME,
     TABLES_FOLDER,
@@ -324,16 +321,6 @@ def measure_runs(
                 of_run.series(bins)
 
 
-def measure_plan(plan: Plan, runs_dir: Path) -> pl.DataFrame:
-    """Metrics of all finished runs of a plan, including those of several runs together."""
-    return with_groups(plan, measure_single(plan, runs_dir))
-
-
-def measure_single(plan: Plan, runs_dir: Path) -> pl.DataFrame:
-    """The same without the metrics of several runs together."""
-    return PlanData(plan, runs_dir).metrics()
-
-
 def with_groups(plan: Plan, metrics: pl.DataFrame) -> pl.DataFrame:
     """Metrics of single runs of a plan, and those of several runs together."""
     import polars as pl
@@ -407,15 +394,6 @@ def study_texts(study: Study) -> StudyTexts:
         matrices=load_matrices(folder / MATRICES_NAME, study, metrics),
         notes=read_text(notes) if notes.is_file() else "",
     )
-
-
-def shown_texts(study: Study) -> StudyTexts:
-    """The same for a report, which also names those of other studies.
-
-    Raises:
-        BdpbenchError: as ``study_texts`` and ``elsewhere_of``.
-    """
-    return replace(study_texts(study), elsewhere=elsewhere_of(study.protocols, study.key))
 
 
 def elsewhere_of(protocols: Mapping[str, Protocol], study: str = "") -> dict[str, list[Elsewhere]]:

@@ -189,7 +189,11 @@ def read_kept_runs(content: bytes, path: Path) -> list[KeptRun]:
         versions = set(frame["schema_version"])
         rows = frame.drop("schema_version").rows(named=True)
         runs = [
-            {name: _field(name, text) for name, text in row.items() if text is not None}
+            {
+                name: text if name == "run_id" else json.loads(text)
+                for name, text in row.items()
+                if text is not None
+            }
             for row in rows
         ]
     except (pl.exceptions.PolarsError, TypeError, ValueError) as error:
@@ -200,11 +204,6 @@ def read_kept_runs(content: bytes, path: Path) -> list[KeptRun]:
         shaped(run, KeptRun, Path(f"{path}: run {number}"), what)
         for number, run in enumerate(runs, start=1)
     ]
-
-
-def _field(name: str, text: str) -> object:
-    """A field of a run; ids were JSON, too, in what was published earlier."""
-    return text if name == "run_id" and not text.startswith('"') else json.loads(text)
 
 
 # ---------------------------------------------------------------- comparisons

@@ -65,6 +65,12 @@ class _Loader(Composer, CParser, SafeConstructor, BaseResolver):  # type: ignore
         BaseResolver.__init__(self)
         self._flat: set[int] = set()
 
+    def compose_node(self, parent: Any, index: Any) -> Any:
+        try:
+            return super().compose_node(parent, index)
+        except RecursionError:
+            raise _invalid(self.peek_event(), "it is nested too deeply") from None
+
     def flatten_mapping(self, node: Any) -> None:
         """Merge mappings; their keys follow the mapping's own, as names of runs depend on it."""
         if id(node) in self._flat:
@@ -154,10 +160,6 @@ class YamlFile:
             said = str(": ".join(filter(None, parts)) or error).partition("\n")[0]
             where = f"{path}:{line + 1}"
             raise BdpbenchError(f"not valid YAML: {said}", where=where) from None
-        except RecursionError:
-            raise BdpbenchError(
-                "not valid YAML: it is nested too deeply", where=str(path)
-            ) from None
 
     def line_of(self, location: Sequence[str | int | float]) -> int:
         """1-based line of the deepest key on the path ``location`` that the file has."""

@@ -192,8 +192,8 @@ def test_what_lacks_a_file_is_no_result(kept: Path, name: str) -> None:
 @pytest.mark.parametrize(
     ("name", "change", "said"),
     [
-        ("provenance.json", lambda data: data.update(schema_version=4), "is of a version"),
-        ("scorecard.json", lambda data: data.update(schema_version=4), "is of a version"),
+        ("provenance.json", lambda data: data.update(schema_version=4), "has schema version 4"),
+        ("scorecard.json", lambda data: data.update(schema_version=4), "has schema version 4"),
         ("provenance.json", lambda data: data.pop("builds"), "is damaged: builds is missing"),
         ("scorecard.json", lambda data: data.pop("numbers"), "is damaged: numbers is missing"),
     ],
@@ -243,8 +243,3 @@ def test_runs_are_kept_as_they_are(kept: Path) -> None:
     assert KeptResults(kept).runs == runs
     frame, metrics = (pl.read_parquet(kept / f"{name}.parquet") for name in ("runs", "metrics"))
     assert metrics.join(frame, on="run_id").height == metrics.height == VALUES
-    quoted = frame.with_columns(
-        pl.format('"{}"', "run_id").alias("run_id")
-    )  # as it was published earlier
-    quoted.write_parquet(kept / "runs.parquet")
-    assert KeptResults(kept).runs == runs

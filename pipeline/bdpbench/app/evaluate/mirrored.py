@@ -13,7 +13,7 @@ import polars as pl
 
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.planning import Paths, Prepared, evaluation_checksum, is_finished
-from bdpbench.app.stages import measure_single, parse_runs, with_groups
+from bdpbench.app.stages import PlanData, parse_runs, with_groups
 from bdpbench.contracts.evaluation import Choice
 from bdpbench.contracts.files import read_text
 from bdpbench.contracts.paths import config_dir, expanded, published_folder, relative
@@ -277,7 +277,7 @@ class Mirrored:
                 continue
             try:
                 parse_runs([run_dir], plan)
-                frames.append(measure_single(plan, self.paths.runs))
+                frames.append(PlanData(plan, self.paths.runs).metrics())
             except BdpbenchError as error:
                 failed[run_id] = str(error)
         return pl.concat(frames), failed

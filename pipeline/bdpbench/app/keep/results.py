@@ -7,7 +7,6 @@ Values are not measured again, so they must have been measured by today's defini
 from __future__ import annotations
 
 import io
-import json
 import zipfile
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property
@@ -17,7 +16,7 @@ from typing import TypeVar, cast
 import polars as pl
 
 from bdpbench.app.keep.archive import verify_archive
-from bdpbench.contracts.documents import shaped
+from bdpbench.contracts.documents import reader
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.reports import (
     KEPT_RUNS_NAME,
@@ -69,13 +68,13 @@ class KeptResults:
     @cached_property
     def runs(self) -> list[KeptRun]:
         """The finished runs."""
-        return read_kept_runs(self._bytes(KEPT_RUNS_NAME), self.path / KEPT_RUNS_NAME)
+        return read_kept_runs(self._file(KEPT_RUNS_NAME).read_bytes(), self.path / KEPT_RUNS_NAME)
 
     @cached_property
     def metrics(self) -> pl.DataFrame:
         """All metrics, as in ``metrics.parquet``."""
         try:
-            metrics = pl.read_parquet(io.BytesIO(self._bytes(METRICS_NAME)))
+            metrics = pl.read_parquet(io.BytesIO(self._file(METRICS_NAME).read_bytes()))
             return metrics.select(pl.col(name).cast(k) for name, k in METRICS_SCHEMA.items())
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
             said = f"is not a table of metrics ({error})"
@@ -83,24 +82,16 @@ class KeptResults:
 
     def _document(self, name: str, version: int, kind: type[_Document], what: str) -> _Document:
         """A JSON file of the supported version."""
-        content, path = self._bytes(name), self.path / name
-        try:
-            found = json.loads(content)
-        except ValueError as error:
-            raise BdpbenchError(f"is not valid JSON ({error})", where=str(path)) from None
-        if isinstance(found, dict) and found.get("schema_version") != version:
-            said = "is of a version that this bdpbench does not read"
-            raise BdpbenchError(said, where=str(path))
-        return shaped(found, kind, path, what)
+        return reader(kind, what, version)(self._file(name))
 
-    def _bytes(self, name: str) -> bytes:
-        file = self._files / name
-        if isinstance(file, Path):
+    def _file(self, name: str) -> Path:
+        file = cast("Path", self._files / name)  # in a zip, it reads as one
+        if self._files is self.path:
             check_reported(file)
         if not file.is_file():
             hint = "name an archive, a folder that `publish` has written, or results/STUDY/TIER"
             raise BdpbenchError(f"has no {name}", where=str(self.path), hint=hint)
-        return file.read_bytes()
+        return file
 
     # ------------------------------------------------------------- in place of the runs themselves
 

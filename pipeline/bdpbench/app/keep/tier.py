@@ -14,7 +14,7 @@ import subprocess
 import tempfile
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -29,9 +29,10 @@ from bdpbench.app.planning import Prepared
 from bdpbench.app.stages import (
     PlanData,
     definitions_of,
+    elsewhere_of,
     parse_runs,
     score_plan,
-    shown_texts,
+    study_texts,
     with_groups,
 )
 from bdpbench.app.totals import totals_sentence
@@ -130,6 +131,8 @@ class Results:
             return self.published.series[run_id]
 
         folder = study_folder(self.plan)
+        study = load_study(folder)
+        elsewhere = elsewhere_of(study.protocols, study.key)
         scripts = {run["script"]: portable(f"tcl/{run['script']}", folder) for run in runs.values()}
         planned: list[PlannedRun] = [
             {**run, "script": posixpath.relpath(scripts[run["script"]], "tcl")}
@@ -148,7 +151,7 @@ class Results:
                 if (self.data.runs_dir / run_place(each) / OUTPUT_FOLDER).is_dir()
             },
             run_info=dict(sorted(self.records.items())),
-            study=shown_texts(load_study(folder)),
+            study=replace(study_texts(study), elsewhere=elsewhere),
             repetitions=over_repetitions(self.metrics, self.plan["runs"]),
         )
 

@@ -620,16 +620,8 @@
     return [["Id", ...columns], ...rows];
   }
 
-  // All rows of data that a specification holds, wherever in it they stand.
-  function rowsOfSpec(node, found = []) {
-    if (Array.isArray(node)) node.forEach((each) => rowsOfSpec(each, found));
-    else if (node && typeof node === "object") {
-      if (node.datasets) found.push(...Object.values(node.datasets).flat());
-      if (node.data && node.data.values) found.push(...node.data.values);
-      Object.values(node).forEach((each) => rowsOfSpec(each, found));
-    }
-    return found;
-  }
+  // All rows of data that a specification has.
+  const rowsOfSpec = (spec) => Object.values(spec.datasets || {}).flat();
 
   function rowsOfChart(chart) {
     if (chart.kind !== "spec") {

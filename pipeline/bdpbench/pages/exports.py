@@ -127,31 +127,21 @@ def export_files(
     """
     sections = gather(inputs, FIGURE_BINS)
     words = {each["id"]: f"{each['text']} ({each['source']})" for each in inputs.definitions}
-    names = sections.data.names
-    contents = Contents(
-        figures=[
-            (each, figure_caption(each, _defined(each, inputs.metrics, words), request.origin))
-            for each in _wanted(figures_of(sections), request)
-        ],
-        tables=[
-            (each, table_caption(each, words, request.origin))
-            for each in score_tables(sections.numbers, sections.claims, sections.protocols)
-        ],
-    )
-    renderer = Renderer(sections.data.series, names.captions)
-    yield from paper_files(contents, renderer, request, tell)
-
-
-@dataclass(frozen=True)
-class Contents:
-    """What is exported of a report: its figures and tables."""
-
-    figures: Sequence[tuple[Figure, Caption]]
-    tables: Sequence[tuple[PaperTable, Caption]]
+    figures = [
+        (each, figure_caption(each, _defined(each, inputs.metrics, words), request.origin))
+        for each in _wanted(figures_of(sections), request)
+    ]
+    tables = [
+        (each, table_caption(each, words, request.origin))
+        for each in score_tables(sections.numbers, sections.claims, sections.protocols)
+    ]
+    renderer = Renderer(sections.data.series, sections.data.names.captions)
+    yield from paper_files(figures, tables, renderer, request, tell)
 
 
 def paper_files(
-    contents: Contents,
+    figures: Sequence[tuple[Figure, Caption]],
+    tables: Sequence[tuple[PaperTable, Caption]],
     renderer: Renderer,
     request: ExportRequest,
     tell: Callable[[int, int], None] = lambda done, of: None,
@@ -161,7 +151,6 @@ def paper_files(
     Each figure has its drawings, its data as CSV and its caption in LaTeX.
     """
     folders = {PAGE_PT: FIGURES_FOLDER} | ({} if request.archived else {COLUMN_PT: COLUMN_FOLDER})
-    figures = contents.figures
     drawings = (
         Drawing(
             renderer.spec(figure.chart),
@@ -181,10 +170,10 @@ def paper_files(
             yield f"{caption.file}.csv", renderer.csv(figure.chart)
             yield f"{caption.file}.tex", f"\\caption{{{latex_text(_short(caption))}}}\n".encode()
         tell(done, len(figures))
-    for table, caption in contents.tables:
+    for table, caption in tables:
         for ending, text in render_table(table, _short(caption)).items():
             yield f"{caption.file}.{ending}", text.encode()
-    captions = [asdict(caption) for _, caption in (*figures, *contents.tables)]
+    captions = [asdict(caption) for _, caption in (*figures, *tables)]
     told = {"schema_version": 1, "captions": captions}
     yield "captions.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -365,19 +354,15 @@ def _digest(text: str) -> str:
 
 def run_ids_of(chart: Chart) -> list[str]:
     """Ids of the runs that a chart shows, each once, in order of appearance."""
-    if "spec" in chart.content:
-        return list(dict.fromkeys(_run_ids_in(chart.content["spec"])))
-    return list(dict.fromkeys(trace["run"] for trace in chart.content["traces"]))
+    rows = rows_of_spec(chart.content["spec"]) if "spec" in chart.content else []
+    traces = [] if "spec" in chart.content else chart.content["traces"]
+    found = [*(each.get("run_id") for each in rows), *(each["run"] for each in traces)]
+    return [each for each in dict.fromkeys(found) if isinstance(each, str)]
 
 
-def _run_ids_in(node: Any) -> Iterator[str]:
-    if isinstance(node, Mapping):
-        if isinstance(found := node.get("run_id"), str):
-            yield found
-        node = list(node.values())
-    if isinstance(node, list):
-        for each in node:
-            yield from _run_ids_in(each)
+def rows_of_spec(spec: Spec) -> list[dict[str, Any]]:
+    """All rows of data that a specification has."""
+    return [row for rows in spec.get("datasets", {}).values() for row in rows]
 
 
 def labels_of(chart: Chart) -> list[str]:
@@ -407,8 +392,7 @@ class Renderer:
         """The data of a chart as CSV, as the page offers it."""
         content = chart.content
         if "spec" in content:
-            datasets = content["spec"].get("datasets", {}).values()
-            found = [row for rows in datasets for row in rows]
+            found = rows_of_spec(content["spec"])
             return csv_of(list(dict.fromkeys(key for row in found for key in row)), found).encode()
         time, value = content.get("columns", ["time_s", content["kind"]])
         lines = [

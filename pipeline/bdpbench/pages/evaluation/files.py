@@ -15,7 +15,6 @@ from bdpbench.contracts.evaluation import Answer, Criterion, Ranked
 from bdpbench.pages.evaluation.page import EvaluationReport, rank_of, standing_of, verdict_of
 from bdpbench.pages.evaluation.parts import ShownPart, value_text
 from bdpbench.pages.exports import (
-    Contents,
     ExportRequest,
     Renderer,
     figure_caption,
@@ -163,14 +162,12 @@ def evaluation_files(
     report: EvaluationReport, formats: Sequence[str], origin: str
 ) -> Iterator[tuple[str, bytes]]:
     """Tables, figures and values as files, one after the other, as ``export_files``."""
-    contents = Contents(
-        figures=[
-            (figure, figure_caption(figure, {}, origin))
-            for figure in named((each.chart_id, each.title, each) for each in report.charts)
-        ],
-        tables=[(table, table_caption(table, {}, origin)) for table in evaluation_tables(report)],
-    )
+    figures = [
+        (figure, figure_caption(figure, {}, origin))
+        for figure in named((each.chart_id, each.title, each) for each in report.charts)
+    ]
+    tables = [(table, table_caption(table, {}, origin)) for table in evaluation_tables(report)]
     renderer = Renderer({}, read_captions())
-    yield from paper_files(contents, renderer, ExportRequest(tuple(formats), origin))
+    yield from paper_files(figures, tables, renderer, ExportRequest(tuple(formats), origin))
     values = _values(report)
     yield CELLS_NAME, csv_of(values.columns, values.to_dicts()).encode()

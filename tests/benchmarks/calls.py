@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.files import sha256_of, write_text_atomically
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -51,6 +51,36 @@ def cost_of(command: Sequence[str], environment: Mapping[str, str] = {}) -> tupl
 def _children_cpu_s() -> float:
     used = resource.getrusage(resource.RUSAGE_CHILDREN)
     return used.ru_utime + used.ru_stime
+
+
+@dataclass(frozen=True)
+class Sample:
+    """One run of ns-2: CPU time (s), peak memory (MiB), and SHA-256 of every output."""
+
+    cpu_s: float
+    peak_mib: float
+    outputs: Mapping[str, str]
+
+
+def run(command: Sequence[str], *, below: str = ".") -> Sample:
+    """One run of ns-2 in a folder of its own, with its outputs in a folder below.
+
+    Raises:
+        SystemExit: when the run fails.
+    """
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / below).mkdir(exist_ok=True)
+        # Standard error shows the simulated time each time that a second of time has passed.
+        with (folder / "stdout.txt").open("w") as out, (folder / "said").open("w") as err:
+            child = subprocess.Popen(command, cwd=folder, stdout=out, stderr=err)
+            _, status, used = os.wait4(child.pid, 0)
+            child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            raise SystemExit(f"{' '.join(command)} failed:\n{(folder / 'said').read_text()}")
+        written = [each for each in (folder / below).iterdir() if each.name != "said"]
+        outputs = {each.name: sha256_of(each) for each in written}
+    return Sample(used.ru_utime + used.ru_stime, used.ru_maxrss / 1024, outputs)
 
 
 def replace_in_docs(page: str, marks: str, lines: Sequence[str]) -> None:

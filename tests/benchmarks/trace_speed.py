@@ -137,9 +137,8 @@ def _later(shift_s: int) -> Callable[[re.Match[bytes]], bytes]:
 
 def _tables_of(kind: str, options: argparse.Namespace, folder: Path) -> list[str]:
     """Makes the trace of a kind and measures it."""
-    path = options.trace or folder / "trace.tr"
-    if not options.trace:
-        _make_trace(kind, path, options.mb)
+    path = folder / "trace.tr"
+    _make_trace(kind, path, options.mb)
     with path.open("rb") as stream:
         lines = sum(1 for _ in stream)
     passes = [measure(kind, path, lines) for _ in range(options.passes)]
@@ -151,18 +150,14 @@ def _tables_of(kind: str, options: argparse.Namespace, folder: Path) -> list[str
 def main() -> None:
     """Make the traces and measure."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("trace", nargs="?", type=Path, help="an existing trace, of one --kind")
-    parser.add_argument("--kind", choices=[*AWK], help="only this kind of trace")
     parser.add_argument("--mb", type=float, default=740.0)
     parser.add_argument("--passes", type=int, default=3)
     parser.add_argument("--docs", action="store_true", help="write the tables of docs/traces.md")
     options = parser.parse_args()
     if shutil.which("mawk") is None:
         raise SystemExit("mawk is not installed: all times are compared with its")
-    if options.trace and not options.kind:
-        parser.error("an existing trace has a --kind")
     found = []
-    for kind in [options.kind] if options.kind else AWK:
+    for kind in AWK:
         with tempfile.TemporaryDirectory() as folder:
             found += _tables_of(kind, options, Path(folder))
     with tempfile.TemporaryDirectory() as folder:

@@ -10,17 +10,14 @@ is missing.
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from typing import Any
 
-import click
 from tests.ns2.validation import (
     QUICK_SUBSETS,
-    Finding,
     Limits,
     SubsetResult,
     Suite,
@@ -39,87 +36,19 @@ from bdpbench.processes import end_with_call
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import Ns2Build, current_build_id, require_build
 
-
-@dataclass(frozen=True)
-class ValidationRequest:
-    """What to validate.
-
-    Attributes:
-        variant: the build; compare: another one, all of whose outputs must be the same.
-        subsets: names; empty for all, or with ``quick`` for those of a first check.
-        jobs: subsets at once; None for one per processor.
-        time_limit_s: time after which a subset is stopped, s.
-        again: repeat finished subsets.
-    """
-
-    variant: str = "fast"
-    compare: str | None = None
-    subsets: tuple[str, ...] = ()
-    quick: bool = False
-    jobs: int | None = None
-    time_limit_s: float = 1800.0
-    again: bool = False
+LIMIT_S = 1800.0
+COLUMNS = ("tests", "agree", "differ", "neither", "same", "not same", "CPU s")
 
 
-Counts = dict[str, float]
-"""Column of the table → number."""
-
-_LEFT_OUT = "ns-2's own validate leaves out this subset"
-_FINDINGS = {
-    "unknown": "DIFFERS UNEXPECTEDLY: {subset} {test}",
-    "vanished": "AGREES, but is listed in ns2/known_differences.yaml: {subset} {test}",
-    "silent": "WROTE NOTHING to compare: {subset} {test}",
-    "stopped": "STOPPED at the time limit: {subset}",
-    "empty": "RAN NO TEST: {subset}",
-    "not the same": "NOT THE SAME as {other}: {subset} {test}: {detail}",
-}
-
-
-def validate(request: ValidationRequest) -> bool:
-    """Run the suite and print the table; returns whether everything is as expected.
-
-    Raises:
-        BdpbenchError: for wrong input, or for something missing on the machine.
-    """
-    if request.compare == request.variant:
-        said = f"is the variant {request.variant}, which is validated"
-        raise BdpbenchError(said, where="--compare")
-    reasons = read_known_differences()
-    suite = open_suite()
-    subsets = suite.choose(request.subsets or (QUICK_SUBSETS if request.quick else ()))
-    variants = [each for each in (request.variant, request.compare) if each is not None]
-    builds = [_built(each) for each in variants]
-    print(header(request.variant, request.compare), flush=True)
-    table: dict[str, Counts] = {}
-    by_build: list[list[SubsetResult]] = [[] for _ in builds]
-    for of_subset in _results(request, suite, subsets, builds):
-        for results, result in zip(by_build, of_subset, strict=True):
-            results.append(result)
-        name = of_subset[0].subset
-        table[name] = counts_of(*of_subset)
-        print(line_of(name, table[name]), flush=True)
-    table["total"] = totals(list(table.values()))
-    print(line_of("total", table["total"]))
-    chosen = {key: reason for key, reason in reasons.items() if key[0] in subsets}
-    left_out = {*subsets} - {*suite.subsets()}
-    found = [
-        each._replace(kind="known", detail=_LEFT_OUT)
-        if each.kind == "unknown" and each.subset in left_out
-        else each
-        for each in judge(by_build[0], chosen, by_build[1] if request.compare else None)
-    ]
-    return _conclude(request, found)
-
-
-def _results(
-    request: ValidationRequest, suite: Suite, subsets: Sequence[str], builds: Sequence[Ns2Build]
+def results_of(
+    suite: Suite, subsets: Sequence[str], builds: Sequence[Ns2Build], *, again: bool
 ) -> Iterator[list[SubsetResult]]:
     """The results of each subset on all builds, in order; several subsets run at a time."""
-    limits = Limits(request.time_limit_s)
+    limits = Limits(LIMIT_S)
 
     def result(subset: str, build: Ns2Build) -> SubsetResult:
         folder = home_dir() / "validation" / build.build_id
-        kept = None if request.again else kept_result(folder, subset)
+        kept = None if again else kept_result(folder, subset)
         if kept is not None:
             return kept
         found = run_subset(suite, subset, build.binary, limits, folder / f"{subset}.log")
@@ -127,7 +56,7 @@ def _results(
             keep_result(folder, found)
         return found
 
-    with ThreadPoolExecutor(request.jobs or len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         try:
             tasks = [[pool.submit(result, name, each) for each in builds] for name in subsets]
             for of_subset in tasks:
@@ -138,113 +67,73 @@ def _results(
             raise
 
 
-def _built(variant: str) -> Ns2Build:
+def built(variant: str) -> Ns2Build:
+    """The build of a variant, which is made if it is missing."""
     backend = NativeBackend(current_build_id(variant), variant)
     backend.build()
     return require_build(backend.build_id)
 
 
-def _conclude(request: ValidationRequest, found: Sequence[Finding]) -> bool:
-    """Print the findings; returns whether everything is as expected."""
-    for text in finding_lines(found, request.compare):
-        print(text)
-    good = all(each.kind == "known" for each in found)
-    if good and request.compare is not None:
-        print(f"{request.variant} and {request.compare}: every output has the same bytes")
-    print("all as expected" if good else "NOT as expected, see above")
-    return good
-
-
-def finding_lines(found: Sequence[Finding], other: str | None) -> Iterator[str]:
-    """Lines about single tests: expected differences first, then errors."""
-    grouped: dict[tuple[str, str], list[str]] = {}
-    for each in found:
-        if each.kind == "known":
-            grouped.setdefault((each.subset, each.detail), []).append(each.test)
-    for (subset, reason), tests in grouped.items():
-        yield f"differ as expected: {subset} {', '.join(tests)}\n    {reason.strip()}"
-    for each in found:
-        if each.kind != "known":
-            yield _FINDINGS[each.kind].format(**each._asdict(), other=other)
-
-
-def counts_of(one: SubsetResult, other: SubsetResult | None = None) -> Counts:
-    """One line of the table; ``same`` and ``not_same`` are for a comparison of variants."""
+def row_of(one: SubsetResult, other: SubsetResult | None = None) -> list[float]:
+    """The numbers of a subset, as COLUMNS names them."""
     agree, differ = len(one.named("agree")), len(one.named("differ"))
-    counts: Counts = {
-        "tests": len(one.tests),
-        "agree": agree,
-        "differ": differ,
-        "neither": len(one.tests) - agree - differ,
-    }
-    if other is None:
-        return {**counts, "cpu_s": round(one.cpu_s, 1)}
-    changed = len(not_same(one, other))
-    return {
-        **counts,
-        "same": max(len(one.tests), len(other.tests)) - changed,
-        "not_same": changed,
-        "cpu_s": round(one.cpu_s, 1),
-        "other_cpu_s": round(other.cpu_s, 1),
-    }
+    neither = len(one.tests) - agree - differ
+    changed = len(not_same(one, other)) if other else 0
+    same = max(len(one.tests), len(other.tests)) - changed if other else 0
+    return [len(one.tests), agree, differ, neither, same, changed, round(one.cpu_s, 1)]
 
 
-def totals(rows: Sequence[Counts]) -> Counts:
-    """The sums of all columns."""
-    return {name: round(sum(row[name] for row in rows), 1) for name in rows[0]}
-
-
-def header(variant: str, other: str | None) -> str:
-    """The heading over lines of ``line_of``."""
-    names = ["tests", "agree", "differ", "neither"]
-    times = [f"{variant}, s"]
-    if other is not None:
-        names += ["same", "not same"]
-        times.append(f"{other}, s")
-    return "  ".join([f"{'subset':28s}", *(f"{name:>8s}" for name in [*names, *times])])
-
-
-def line_of(subset: str, counts: Counts) -> str:
+def line_of(name: str, cells: Sequence[object]) -> str:
     """One line of the table as aligned text."""
-    return "  ".join([f"{subset:28s}", *(f"{value!s:>8s}" for value in counts.values())])
+    return "  ".join([f"{name:28s}", *(f"{cell!s:>8s}" for cell in cells)])
 
 
-_VARIANT = click.Choice(["fast", "stock"])
+def validate(given: argparse.Namespace) -> bool:
+    """Run the suite and print the table; returns whether everything is as expected.
+
+    Raises:
+        BdpbenchError: for an unknown subset, or for something missing on the machine.
+    """
+    suite = open_suite()
+    subsets = suite.choose(given.subsets or (QUICK_SUBSETS if given.quick else ()))
+    builds = [built(variant) for variant in ("fast", given.compare) if variant]
+    print(line_of("subset", COLUMNS), flush=True)
+    found = []
+    totals: list[float] = [0] * len(COLUMNS)
+    for results in results_of(suite, subsets, builds, again=given.again):
+        row = row_of(*results)
+        totals = [round(a + b, 1) for a, b in zip(totals, row, strict=True)]
+        print(line_of(results[0].subset, row), flush=True)
+        found.append(results)
+    print(line_of("total", totals))
+    reasons = {key: why for key, why in read_known_differences().items() if key[0] in subsets}
+    ours, *theirs = map(list, zip(*found, strict=True))
+    expected, faults = judge(ours, reasons, *theirs, left_out={*subsets} - {*suite.subsets()})
+    for line in (*expected, *faults):
+        print(line)
+    if theirs and not faults:
+        print("fast and stock: every output has the same bytes")
+    print("NOT as expected, see above" if faults else "all as expected")
+    return not faults
 
 
-@click.command()
-@click.option("--variant", type=_VARIANT, default="fast", show_default=True)
-@click.option(
-    "--compare",
-    type=_VARIANT,
-    help="Also run this variant and compare every output byte by byte.",
-)
-@click.option("--subset", "subsets", multiple=True, help="Only this subset; may be repeated.")
-@click.option(
-    "--quick", is_flag=True, help="Wired TCP, queues and traces: a first check of a machine."
-)
-@click.option("-j", "--jobs", type=click.IntRange(1), help="Subsets at once.")
-@click.option(
-    "--time-limit",
-    "time_limit_s",
-    type=click.FloatRange(min=0, min_open=True),
-    default=1800.0,
-    show_default=True,
-    help="Time limit of a subset, s.",
-)
-@click.option(
-    "--again", is_flag=True, help="Repeat subsets that have already been run on this build."
-)
-def main(**asked: Any) -> None:
-    """Run ns-2's own validation suite on the build."""
+def main(words: Sequence[str] | None = None) -> int:
+    """Run ns-2's own validation suite on the build; returns the exit status."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--compare", choices=["stock"], help="compare all outputs with this one's")
+    parser.add_argument("--subset", dest="subsets", action="append", help="may be repeated")
+    parser.add_argument("--quick", action="store_true", help="wired TCP, queues and traces")
+    parser.add_argument("--again", action="store_true", help="repeat what has been run already")
+    given = parser.parse_args(words)
     end_with_call()
     try:
-        sys.exit(0 if validate(ValidationRequest(**asked)) else 1)
+        return 0 if validate(given) else 1
     except BdpbenchError as error:
-        sys.exit(f"error: {error}")
+        print(f"error: {error}", file=sys.stderr)
     except KeyboardInterrupt:
-        sys.exit("error: interrupted; what was finished is kept, and the same command resumes")
+        print("error: interrupted; what was finished is kept", file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

@@ -6,7 +6,6 @@ for ``ns`` and records what each test wrote.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import re
@@ -17,19 +16,19 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import zip_longest
 from pathlib import Path
 from typing import NamedTuple, TypedDict
 
-from pydantic import Field
+import yaml  # type: ignore[import-untyped]
 from tests.ns2 import validation_recorder
 
-from bdpbench.contracts.documents import read_json, write_json_atomically
+from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import home_dir, repository_root
-from bdpbench.contracts.yaml_files import Strict, YamlFile, suggest
+from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import started
 from bdpbench.simulation.build import build_environment, build_script
@@ -39,17 +38,9 @@ QUICK_SUBSETS = (
     *("simple", "tcp", "testReno", "newreno", "sack", "tcpOptions", "tcpVariants", "LimTransmit"),
     *("tcpHighspeed", "tcpLinux", "red", "cbq", "schedule", "links", "monitor", "quickstart"),
 )
-RESULT_VERSION = 1
 _DRIVER = "test-all-"
-# Program → Debian package; the suite's scripts call them.
-_PROGRAMS = {
-    "tar": "tar",
-    "xz": "xz-utils",
-    "perl": "perl",
-    "gzip": "gzip",
-    "awk": "mawk",
-    "cmp": "diffutils",
-}
+# Debian packages of the programs that the suite's scripts call.
+_PROGRAMS = {"xz": "xz-utils", "perl": "perl", "gzip": "gzip", "awk": "mawk", "cmp": "diffutils"}
 _POLL_S = 0.2
 _STARTED = re.compile(r"^Running test (\S+):$", re.MULTILINE)
 # What a driver prints at the end of a test, possibly after an unfinished line of the test's output.
@@ -60,6 +51,7 @@ _OUTCOMES = {
     "no reference": "saving output for future validation",
 }
 _NO_OUTPUT = "no output"
+_LEFT_OUT = "ns-2's own validate leaves out this subset"
 
 
 @dataclass(frozen=True)
@@ -106,27 +98,19 @@ class SubsetResult:
 
 
 def kept_result(folder: Path, subset: str) -> SubsetResult | None:
-    """The result of a subset that was kept in a folder; None if there is none.
-
-    Raises:
-        BdpbenchError: when the file is damaged or of another version.
-    """
-    path, what = folder / f"{subset}.json", "a result of tests/ns2/validate.py"
+    """The result of a subset that was kept in a folder; None if there is none."""
+    path = folder / f"{subset}.json"
     if not path.is_file():
         return None
-    kept = read_json(path, what=what, schema_version=RESULT_VERSION)
+    kept = json.loads(path.read_text(encoding="utf-8"))
     tests = tuple(ValidationTest(**each) for each in kept["tests"])
     return SubsetResult(kept["subset"], tests, kept["whole"])
 
 
 def keep_result(folder: Path, result: SubsetResult) -> None:
     """Keep a result for ``kept_result``."""
-    data = {
-        "schema_version": RESULT_VERSION,
-        "subset": result.subset,
-        "tests": [test._asdict() for test in result.tests],
-        "whole": result.whole,
-    }
+    tests = [test._asdict() for test in result.tests]
+    data = {"subset": result.subset, "tests": tests, "whole": result.whole}
     write_json_atomically(folder / f"{result.subset}.json", data)
 
 
@@ -213,25 +197,14 @@ def open_suite() -> Suite:
     """
     _require_programs()
     final = home_dir() / "validation" / "suite"
-    if not _is_whole(final):
+    if not final.is_dir():
         archive = _archive()
         final.parent.mkdir(parents=True, exist_ok=True)
-        with (final.parent / ".lock").open("w", encoding="utf-8") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
-            if not _is_whole(final):  # nobody has unpacked it while this call waited
-                _unpack_to(final, archive)
+        with tempfile.TemporaryDirectory(dir=final.parent) as scratch:
+            _unpack(archive, Path(scratch))
+            with suppress(OSError):  # another call was faster
+                (Path(scratch) / "ns-2.35").rename(final)
     return Suite(final)
-
-
-def _is_whole(suite: Path) -> bool:
-    return (suite / "validate").is_file()
-
-
-def _unpack_to(final: Path, archive: Path) -> None:
-    with tempfile.TemporaryDirectory(dir=final.parent) as scratch:
-        _unpack(archive, Path(scratch))
-        shutil.rmtree(final, ignore_errors=True)  # an older version wrote it file by file
-        os.replace(Path(scratch) / "ns-2.35", final)
 
 
 def _archive() -> Path:
@@ -357,79 +330,56 @@ def _outputs(record: Record) -> dict[str, str]:
 # ---------------------------------------------------------------- the judgement
 
 
-class _KnownDifference(Strict):
-    """Tests of one subset that differ from the shipped reference output for one reason."""
-
-    subset: str = Field(min_length=1)
-    tests: list[str] = Field(min_length=1)
-    reason: str = Field(min_length=1)
-
-
-def read_known_differences(path: Path | None = None) -> dict[tuple[str, str], str]:
-    """(subset, test) → reason.
-
-    Raises:
-        BdpbenchError: when the file is invalid (with the line) or names a test twice.
-    """
-    yaml = YamlFile(path or repository_root() / "ns2" / "known_differences.yaml")
-    reasons: dict[tuple[str, str], str] = {}
-    if not isinstance(yaml.data, list):
-        raise yaml.error((), "expected a list of {subset, tests, reason}")
-    for i, part in enumerate(yaml.data):
-        known = yaml.validate_part(_KnownDifference, part, (i,))
-        for test in known.tests:
-            if (known.subset, test) in reasons:
-                raise yaml.error((i, "tests"), f"{test} of {known.subset} is listed twice")
-            reasons[known.subset, test] = known.reason
-    return reasons
-
-
-class Finding(NamedTuple):
-    """What is to be said of a test or a subset.
-
-    Attributes:
-        kind: "known" for a test that differs as expected; every other kind is a fault: "unknown",
-            differs unexpectedly; "vanished", is listed as different but agrees; "silent", wrote
-            nothing to compare; "stopped" and "empty", of a subset that did not end within the time
-            limit or ran no test; "not the same", has other bytes than with another variant.
-        subset, test: whose; ``test`` is "" for a subset.
-        detail: the reason of a known difference, or the outputs that are not the same.
-    """
-
-    kind: str
-    subset: str
-    test: str = ""
-    detail: str = ""
+def read_known_differences() -> dict[tuple[str, str], str]:
+    """(subset, test) → reason."""
+    text = (repository_root() / "ns2" / "known_differences.yaml").read_text(encoding="utf-8")
+    return {
+        (each["subset"], test): each["reason"].strip()
+        for each in yaml.safe_load(text)
+        for test in each["tests"]
+    }
 
 
 def judge(
     results: Sequence[SubsetResult],
     reasons: Mapping[tuple[str, str], str],
-    others: Sequence[SubsetResult] | None = None,
-) -> list[Finding]:
-    """Judge the subsets of one variant, and compare them with the ``others`` of another variant.
+    others: Sequence[SubsetResult] = (),
+    left_out: Collection[str] = (),
+) -> tuple[list[str], list[str]]:
+    """What is as expected though it differs, and the faults, of all subsets.
 
-    ``reasons`` are the known differences: (subset, test) → reason.
+    ``others`` are the results of another variant, whose outputs must be the same, ``reasons`` the
+    known differences: (subset, test) → reason; in subsets that are ``left_out`` tests may differ.
     """
-    differ = [(each.subset, name) for each in results for name in each.named("differ")]
-    agree = {(each.subset, name) for each in results for name in each.named("agree")}
-    silent = [(each.subset, name) for each in results for name in each.named(_NO_OUTPUT)]
-    both = [*results, *(others or ())]
+    expected, faults = [], []
+    for result in results:
+        subset, agree = result.subset, result.named("agree")
+        differ, known = result.named("differ"), dict[str, list[str]]()
+        for name in differ:
+            why = reasons.get((subset, name), _LEFT_OUT if subset in left_out else "")
+            known.setdefault(why, []).append(name)
+        faults += [f"DIFFERS UNEXPECTEDLY: {subset} {name}" for name in known.pop("", ())]
+        expected += [
+            f"differ as expected: {subset} {', '.join(names)}\n    {why}"
+            for why, names in known.items()
+        ]
+        faults += [
+            f"AGREES, but is listed in ns2/known_differences.yaml: {subset} {name}"
+            for of, name in reasons
+            if of == subset and name in agree and name not in differ
+        ]
+        faults += [f"WROTE NOTHING to compare: {subset} {n}" for n in result.named(_NO_OUTPUT)]
+    both = [*results, *others]
     stopped = dict.fromkeys(each.subset for each in both if not each.whole)
+    faults += [f"STOPPED at the time limit: {subset}" for subset in stopped]
     empty = dict.fromkeys(each.subset for each in both if not each.tests)
-    return [
-        *(Finding("known", *key, reasons[key]) for key in differ if key in reasons),
-        *(Finding("unknown", *key) for key in differ if key not in reasons),
-        *(Finding("vanished", *key) for key in reasons if key in agree and key not in differ),
-        *(Finding("silent", *key) for key in silent),
-        *(Finding("stopped", subset) for subset in stopped),
-        *(Finding("empty", subset) for subset in empty),
-        *(
-            Finding("not the same", one.subset, name, ", ".join(outputs))
-            for one, other in zip(results, others or (), strict=others is not None)
-            for name, outputs in not_same(one, other)
-        ),
+    faults += [f"RAN NO TEST: {subset}" for subset in empty]
+    faults += [
+        f"NOT THE SAME as stock: {one.subset} {name}: {', '.join(outputs)}"
+        for one, other in zip(results, others, strict=bool(others))
+        for name, outputs in not_same(one, other)
     ]
+    return expected, faults
 
 
 def not_same(one: SubsetResult, other: SubsetResult) -> list[tuple[str, tuple[str, ...]]]:

@@ -273,10 +273,6 @@ class Charts:
         """Name → title of every chart, in the order of the report."""
         return {name: figure.title for name, figure in self._figures.items()}
 
-    def first(self, number: int) -> list[Chart]:
-        """The charts that the report begins with."""
-        return [each.chart for each in list(self._figures.values())[:number]]
-
     def spec(self, chart: Chart) -> Spec:
         """The whole specification of a chart of the sections, with the width of two columns."""
         return sized(self._renderer.spec(chart), labels_of(chart), PAGE_PT)
@@ -354,13 +350,13 @@ def _digest(text: str) -> str:
 
 def run_ids_of(chart: Chart) -> list[str]:
     """Ids of the runs that a chart shows, each once, in order of appearance."""
-    rows = rows_of_spec(chart.content["spec"]) if "spec" in chart.content else []
+    rows = _rows_of(chart.content["spec"]) if "spec" in chart.content else []
     traces = [] if "spec" in chart.content else chart.content["traces"]
     found = [*(each.get("run_id") for each in rows), *(each["run"] for each in traces)]
     return [each for each in dict.fromkeys(found) if isinstance(each, str)]
 
 
-def rows_of_spec(spec: Spec) -> list[dict[str, Any]]:
+def _rows_of(spec: Spec) -> list[dict[str, Any]]:
     """All rows of data that a specification has."""
     return [row for rows in spec.get("datasets", {}).values() for row in rows]
 
@@ -392,7 +388,7 @@ class Renderer:
         """The data of a chart as CSV, as the page offers it."""
         content = chart.content
         if "spec" in content:
-            found = rows_of_spec(content["spec"])
+            found = _rows_of(content["spec"])
             return csv_of(list(dict.fromkeys(key for row in found for key in row)), found).encode()
         time, value = content.get("columns", ["time_s", content["kind"]])
         lines = [

@@ -93,13 +93,17 @@ def _form(
     Raises:
         ValueError: naming the groups that are no columns of the table.
     """
-    spaced = body.replace("  ", "[ \t]+")
-    pattern = re.sub("<([^<>]+)>|" + _KINDS, _expanded, spaced)
+    pattern = _pattern(body)
     columns = {*TABLES[table], "rest_arp", *(ALL_VARIABLES if name == _ALL else ())}
     groups = re.findall(r"\?P<(\w+?)(?:_hex)?>", pattern)
     if unknown := ", ".join(each for each in groups if each not in columns):
         raise ValueError(f"form {name!r}: the table {table} has no column {unknown}")
     return LineForm(name, table, f"^[ \t]*{pattern}[ \t\r]*$", half_unit_s, source, has_time)
+
+
+def _pattern(body: str) -> str:
+    """A pattern without abbreviations."""
+    return re.sub("<([^<>]+)>|" + _KINDS, _expanded, body.replace("  ", "[ \t]+"))
 
 
 def _expanded(abbreviated: re.Match[str]) -> str:
@@ -114,7 +118,8 @@ def _expanded(abbreviated: re.Match[str]) -> str:
 _UNTIL_FLOW = (
     "<event:[-+rdehc]>  <time_s>  <from_node>  <to_node>  <type>  <bytes>  <flags>  <flow>"
 )
-_ENDS = r"<src_node:ADDRESS>\.<src_port>  <dst_node:ADDRESS>\.<dst_port>"
+_SRC, _DST = r"<src_node:ADDRESS>\.<src_port>", r"<dst_node:ADDRESS>\.<dst_port>"
+_ENDS = f"{_SRC}  {_DST}"
 _WIRED = f"{_UNTIL_FLOW}  {_ENDS}"
 _TCP_HEADER = "(?:  <ack>  0x<tcp_flags_hex>  <header_bytes>  <sack_bytes>)?"
 _SCTP = "<chunks>  <seq>  <uid>  <stream>  <stream_seq>"
@@ -268,9 +273,9 @@ _WIRED_FIELDS = (
 )
 _WIRED_COUNTS = (12, 15, 16, 19, 20)
 _WIRED_CHECKS: Mapping[str, tuple[str, str]] = {
-    "time": ("a time", r"[0-9]+(\.[0-9]+)?(e[-+]?[0-9]+)?"),
-    "src.port": ("an address and a port", r"-?[0-9]+(\.[0-9]+){0,2}\.-?[0-9]+"),
-    "dst.port": ("an address and a port", r"-?[0-9]+(\.[0-9]+){0,2}\.-?[0-9]+"),
+    "time": ("a time", _FIELDS["TIME"]),
+    "src.port": ("an address and a port", _pattern(r"ADDRESS\.INT")),
+    "dst.port": ("an address and a port", _pattern(r"ADDRESS\.INT")),
     "bytes": ("a whole number that is not negative", "[0-9]+"),
 } | {name: ("a whole number", "-?[0-9]+") for name in ("from", "to", "flow", "seq", "uid")}
 
@@ -344,9 +349,8 @@ _WIRED_COLUMNS = Schema(
     }
 )
 _WIRED_PARTS = {
-    "src": r"^(?P<src_node>-?[0-9]+(?:\.[0-9]+){0,2})\.(?P<src_port>-?[0-9]+)$",
-    "dst": r"^(?P<dst_node>-?[0-9]+(?:\.[0-9]+){0,2})\.(?P<dst_port>-?[0-9]+)$",
-    "hex": "^0x(?P<tcp_flags_hex>[0-9a-f]+)$",
+    name: f"^{_pattern(each)}$"
+    for name, each in {"src": _SRC, "dst": _DST, "hex": "0x<tcp_flags_hex>"}.items()
 }
 _PRINTABLE = bytes(range(ord(" "), ord("~") + 1)) + b"\n"
 

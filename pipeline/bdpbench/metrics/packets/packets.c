@@ -2388,6 +2388,21 @@ bdpbench_words(const struct meter *meter, int which, int64_t *length)
 	return words->text.items;
 }
 
+#define LIST(member, item) { offsetof(struct meter, member), sizeof(item) }
+
+/* The lists of a meter, and the sizes of their items. */
+static const struct { size_t at, size; } LISTS[] = {
+	LIST(streams, struct stream), LIST(pairs, struct pair), LIST(links, struct link),
+	LIST(entered, struct entered), LIST(routes, struct route), LIST(causes, struct cause),
+	LIST(losses, struct loss), LIST(receivers, struct receiver), LIST(nodes, struct node),
+	LIST(levels, struct level), LIST(hosts, struct host), LIST(rows, struct row),
+	LIST(sendings.items, struct sending), LIST(queued.items, struct queued),
+	LIST(arrived.items, struct remembered), LIST(sent_to_group.items, struct remembered),
+	LIST(copies.items, struct remembered), LIST(unsent.items, struct remembered),
+	LIST(types.text, char), LIST(types.words, struct word), LIST(reasons.text, char),
+	LIST(reasons.words, struct word)
+};
+
 static void
 free_list(struct list *list)
 {
@@ -2404,14 +2419,6 @@ free_map(struct map *map)
 void
 bdpbench_free_meter(struct meter *meter)
 {
-	struct list *const lists[] = {
-		&meter->streams, &meter->pairs, &meter->links, &meter->entered, &meter->routes,
-		&meter->causes, &meter->losses, &meter->receivers, &meter->nodes, &meter->levels,
-		&meter->hosts, &meter->rows, &meter->sendings.items, &meter->queued.items,
-		&meter->arrived.items, &meter->sent_to_group.items, &meter->copies.items,
-		&meter->unsent.items, &meter->types.text, &meter->types.words,
-		&meter->reasons.text, &meter->reasons.words
-	};
 	struct map *const maps[] = {
 		&meter->stream_places, &meter->pair_places, &meter->link_places, &meter->entered_places,
 		&meter->route_places, &meter->cause_places, &meter->loss_places,
@@ -2432,8 +2439,8 @@ bdpbench_free_meter(struct meter *meter)
 		free_list(&meter->bins[i].cells);
 		free_map(&meter->bins[i].places);
 	}
-	for (size_t i = 0; i < sizeof(lists) / sizeof(*lists); i++)
-		free_list(lists[i]);
+	for (size_t i = 0; i < sizeof(LISTS) / sizeof(*LISTS); i++)
+		free_list((struct list *)(void *)((char *)meter + LISTS[i].at));
 	for (size_t i = 0; i < sizeof(maps) / sizeof(*maps); i++)
 		free_map(maps[i]);
 	free(meter);
@@ -2453,27 +2460,10 @@ bdpbench_new_meter(double start_s, double end_s, double width_s)
 	meter->start_s = start_s;
 	meter->end_s = end_s;
 	meter->first_s = meter->last_row_s = NAN;
-	meter->streams.size = sizeof(struct stream);
-	meter->pairs.size = sizeof(struct pair);
-	meter->links.size = sizeof(struct link);
-	meter->entered.size = sizeof(struct entered);
-	meter->routes.size = sizeof(struct route);
-	meter->causes.size = sizeof(struct cause);
-	meter->losses.size = sizeof(struct loss);
-	meter->receivers.size = sizeof(struct receiver);
-	meter->nodes.size = sizeof(struct node);
-	meter->levels.size = sizeof(struct level);
-	meter->hosts.size = sizeof(struct host);
-	meter->rows.size = sizeof(struct row);
-	meter->sendings.items.size = sizeof(struct sending);
-	meter->queued.items.size = sizeof(struct queued);
-	meter->arrived.items.size = sizeof(struct remembered);
-	meter->sent_to_group.items.size = meter->copies.items.size = sizeof(struct remembered);
-	meter->unsent.items.size = sizeof(struct remembered);
+	for (size_t i = 0; i < sizeof(LISTS) / sizeof(*LISTS); i++)
+		((struct list *)(void *)((char *)meter + LISTS[i].at))->size = LISTS[i].size;
 	meter->arrived.most = MOST_ARRIVED;
 	meter->sent_to_group.most = meter->copies.most = meter->unsent.most = MOST_OF_GROUPS;
-	meter->types.text.size = meter->reasons.text.size = 1;
-	meter->types.words.size = meter->reasons.words.size = sizeof(struct word);
 	for (int i = 0; i < SERIES; i++) {
 		meter->bins[i].cells.size = sizeof(struct cell);
 		meter->bins[i].index = width_s > 0 ? -1 : 0;

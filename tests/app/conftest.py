@@ -15,7 +15,6 @@ from unittest.mock import patch
 import pytest
 
 from bdpbench.cli import main
-from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import repository_root
 
 Workspace = Callable[..., "subprocess.CompletedProcess[str]"]
@@ -44,15 +43,6 @@ def call_bdpbench(folder: Path, *arguments: str) -> subprocess.CompletedProcess[
         "BDPBENCH_RESULTS": str(folder / "results"),
     }
     return call_here(environment, *arguments)
-
-
-def write_record(run_dir: Path, text: str) -> None:
-    """Replace ``run.json`` by another, from which the tables of the run are made as well."""
-    record, manifest = run_dir / "run.json", run_dir / "tables" / "manifest.json"
-    old = sha256_of(record)
-    record.write_text(without_checksum(text))
-    told = without_checksum(manifest.read_text())
-    manifest.write_text(told.replace(old, sha256_of(record)))
 
 
 def without_checksum(text: str) -> str:

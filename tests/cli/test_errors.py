@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 import shutil
 import subprocess
 import sys
@@ -15,9 +14,6 @@ from tests.cli.conftest import Done
 from tests.faults.calls import WRAPPER
 
 from bdpbench.contracts.paths import config_dir, repository_root
-
-MODULE = f"{shlex.quote(sys.executable)} -P -m bdpbench"
-EXECUTED = "is executed by `run`, and not now: numbers and statements were not checked"
 
 
 @pytest.mark.parametrize(

@@ -140,22 +140,6 @@ def test_one_more_number_is_drawn_before_the_first_packet(
     assert shifted != pytest.approx(first, abs=1e-4)
 
 
-@pytest.mark.parametrize(
-    ("name", "value", "allowed"),
-    [
-        ("alpha_", 0, "1 to 1000000 packets"),
-        ("rto_restart_", 2, "0 to 1 (0 or 1)"),
-        ("extra_draw_", -1, "0 to 1 (0 or 1)"),
-        ("window_", 2000000, "1 to 1000000 packets"),
-        ("packetSize_", 0, "1 to 1000000000 bytes"),
-    ],
-)
-def test_what_is_out_of_range_is_refused(tcl: Tcl, name: str, value: float, allowed: str) -> None:
-    done = tcl(FLOW, "TCP/FastModule", SACK, "", 1, name, value)
-    assert done.returncode == 1
-    assert f"outside its range of {allowed}" in done.stderr
-
-
 def test_stock_and_fast_print_the_same(same: Tcl) -> None:
     lost = " ".join(map(str, [40, *range(500, 520), *range(900, 1020)]))
     fast = same(FLOW, "TCP/FastModule", SACK, lost, 30, "overhead_", 0.0001)

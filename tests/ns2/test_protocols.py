@@ -501,112 +501,85 @@ CONGESTION_CONTROL(Bad)
 """
 
 
+NOTHING = "limits.cwnd_pkts += 0 * value_;"
+END = "CONGESTION_CONTROL(Bad)"
+MEMORY = "acknowledged() of its protocol used memory that it does not have"
+DEEPER = """\
+static double deeper(volatile double x)
+{ volatile char a[65536]; a[0] = x; return x < 0 ? x : deeper(x) + a[0]; }
+"""
+OTHER_VERSION = f"""\
+#undef CONGESTION_CONTROL_INTERFACE
+#define CONGESTION_CONTROL_INTERFACE 999
+{END}"""
+# What a law does on an acknowledgement, value_ if it is set, what is told, what precedes the class.
+WRONG: dict[str, tuple[str, int | None, str, str]] = {
+    "not a number": (
+        *('limits.cwnd_pkts = value_ * __builtin_nan("");', 1),
+        *("acknowledged() of its protocol left cwnd_pkts negative, or not a number", ""),
+    ),
+    "negative": ("limits.pacing_pps = -value_;", 1, "left pacing_pps negative", ""),
+    "division": (
+        *("limits.cwnd_pkts = value_ / (limits.cwnd_pkts - limits.cwnd_pkts);", 0),
+        *("acknowledged() of its protocol divided by zero, or computed something that is not", ""),
+    ),
+    "exit": (
+        *("limits.cwnd_pkts = value_; std::exit(0);", 1),
+        *("acknowledged() of its protocol ended the program: by exit()", ""),
+    ),
+    "fork": (
+        *("if (fork() < value_) limits.cwnd_pkts++;", 1),
+        "acknowledged() of its protocol starts a process of its own by fork()",
+        "#include <unistd.h>\n",
+    ),
+    "throws": (
+        *("throw limits.cwnd_pkts + value_;", 1),
+        *("acknowledged() of its protocol ended the program", ""),
+    ),
+    "memory": (
+        "*reinterpret_cast<double*>(long(value_) << 40) = limits.cwnd_pkts;",
+        *(1, MEMORY, ""),
+    ),
+    "recursion": ("limits.cwnd_pkts = deeper(value_);", 1, MEMORY, DEEPER),
+    "out of memory": (
+        *("limits.cwnd_pkts = *new double[long(value_) << 56];", 1),
+        *("ended the program", ""),
+    ),
+    "parameter": (NOTHING, None, "its protocol needs the parameter value_, which is not set", ""),
+}
+
+
+@pytest.mark.parametrize(("body", "value", "message", "before"), WRONG.values(), ids=WRONG.keys())
+def test_what_a_protocol_does_wrong_ends_with_a_sentence(
+    tcl: Script, tmp_path: Path, body: str, value: int | None, message: str, before: str
+) -> None:
+    law = LAW.replace("BODY", body).replace("class Bad", f"{before}class Bad")
+    assert message in told_of(tcl, tmp_path, law, *([] if value is None else ["value_", value]))
+
+
 @pytest.mark.parametrize(
-    ("text", "variables", "message"),
+    ("end", "message"),
     [
-        (
-            LAW.replace("BODY", 'limits.cwnd_pkts = value_ * __builtin_nan("");'),
-            ["value_", 1],
-            "acknowledged() of its protocol left cwnd_pkts negative, or not a number",
-        ),
-        (
-            LAW.replace("BODY", "limits.pacing_pps = -value_;"),
-            ["value_", 1],
-            "left pacing_pps negative",
-        ),
-        (
-            LAW.replace(
-                "BODY", "limits.cwnd_pkts = value_ / (limits.cwnd_pkts - limits.cwnd_pkts);"
-            ),
-            ["value_", 0],
-            "acknowledged() of its protocol divided by zero, or computed something that is not",
-        ),
-        (
-            LAW.replace("BODY", "limits.cwnd_pkts = value_; std::exit(0);"),
-            ["value_", 1],
-            "acknowledged() of its protocol ended the program: by exit()",
-        ),
-        (
-            LAW.replace("BODY", "if (fork() < value_) limits.cwnd_pkts++;").replace(
-                "class Bad", "#include <unistd.h>\nclass Bad"
-            ),
-            ["value_", 1],
-            "acknowledged() of its protocol starts a process of its own by fork()",
-        ),
-        (
-            LAW.replace("BODY", "throw limits.cwnd_pkts + value_;"),
-            ["value_", 1],
-            "acknowledged() of its protocol ended the program",
-        ),
-        (
-            LAW.replace(
-                "BODY", "*reinterpret_cast<double*>(long(value_) << 40) = limits.cwnd_pkts;"
-            ),
-            ["value_", 1],
-            "acknowledged() of its protocol used memory that it does not have",
-        ),
-        (
-            LAW.replace("BODY", "limits.cwnd_pkts = deeper(value_);").replace(
-                "class Bad",
-                "static double deeper(volatile double x)\\n"
-                "{ volatile char a[65536]; a[0] = x; return x < 0 ? x : deeper(x) + a[0]; }\\n"
-                "class Bad",
-            ),
-            ["value_", 1],
-            "acknowledged() of its protocol used memory that it does not have",
-        ),
-        (
-            LAW.replace("BODY", "limits.cwnd_pkts = *new double[long(value_) << 56];"),
-            ["value_", 1],
-            "ended the program",
-        ),
-        (
-            LAW.replace("BODY", "limits.cwnd_pkts += 0 * value_;"),
-            [],
-            "its protocol needs the parameter value_, which is not set",
-        ),
-        (
-            LAW.replace("BODY", "limits.cwnd_pkts += 0 * value_;").replace(
-                "CONGESTION_CONTROL(Bad)", ""
-            ),
-            ["value_", 1],
-            "does not end with CONGESTION_CONTROL(its class)",
-        ),
-        (
-            LAW.replace("BODY", "limits.cwnd_pkts += 0 * value_;").replace(
-                "CONGESTION_CONTROL(Bad)",
-                "#undef CONGESTION_CONTROL_INTERFACE\\n#define CONGESTION_CONTROL_INTERFACE 999\\n"
-                "CONGESTION_CONTROL(Bad)",
-            ),
-            ["value_", 1],
-            "was made for version 999 of congestion_control.h",
-        ),
-    ],
-    ids=[
-        "not a number",
-        "negative",
-        "division",
-        "exit",
-        "fork",
-        "throws",
-        "memory",
-        "recursion",
-        "out of memory",
-        "parameter",
-        "no class",
-        "interface",
+        ("", "does not end with CONGESTION_CONTROL(its class)"),
+        (OTHER_VERSION, "was made for version 999 of congestion_control.h"),
     ],
 )
-def test_what_a_protocol_does_wrong_ends_with_a_sentence(
-    tcl: Script, tmp_path: Path, text: str, variables: list[object], message: str
+def test_a_protocol_without_the_end_of_this_version_is_told(
+    tcl: Script, tmp_path: Path, end: str, message: str
 ) -> None:
+    law = LAW.replace("BODY", NOTHING).replace(END, end)
+    assert message in told_of(tcl, tmp_path, law, "value_", 1)
+
+
+def told_of(tcl: Script, tmp_path: Path, law: str, *variables: object) -> str:
+    """What ns-2 says when it fails with a law."""
     (tmp_path / "bad").mkdir()
     source = tmp_path / "bad" / "law.cc"
-    source.write_text(text.replace("\\n", "\n"))
+    source.write_text(law)
     sender = ["TCP/Protocol", "protocol_", compiled(source, tmp_path), *variables]
     done = tcl(PATH + RUN, 10, 10, 50, 1, 2, *sender)
     assert done.returncode == 1
-    assert message in done.stderr
+    return done.stderr
 
 
 CWND_SHOWN = """

@@ -83,26 +83,6 @@ def test_a_cut_leaves_highspeed_tcps_share_and_its_mode(tcl: Tcl) -> None:
         assert opening[2] == 0
 
 
-OUT_OF_RANGE = [
-    ("ghstcp_z_", -1, "0 to 1000 (a statistic)"),
-    ("ghstcp_z_", "NaN", "0 to 1000 (a statistic)"),
-    ("ghstcp_return_", 2, "0 to 1 (0 or 1)"),
-    ("windowOption_", 1, "8 to 8 (HighSpeed TCP)"),
-    ("packetSize_", 0, "1 to 1000000000 bytes"),
-]
-
-
-@pytest.mark.parametrize("base", AGENTS)
-@pytest.mark.parametrize(("name", "value", "allowed"), OUT_OF_RANGE)
-def test_a_value_out_of_range_stops_with_a_message(
-    tcl: Tcl, base: str, name: str, value: object, allowed: str
-) -> None:
-    done = tcl(FLOW, f"{base}/Gentle", "cwnd_", 0.1, name, value)
-    assert done.returncode == 1
-    shown = "nan" if value == "NaN" else value
-    assert f"{name} is {shown}, outside its range of {allowed}" in done.stderr
-
-
 def queue_samples(tcl: Tcl, *arguments: object) -> list[tuple[float, float]]:
     done = tcl(QUEUE, *arguments)
     assert (done.returncode, done.stderr) == (0, "")

@@ -20,6 +20,7 @@ from bdpbench.contracts.paths import repository_root
 TIMES = ("started", "wall_s", "cpu_s", "max_rss_kib")
 """What `run.json` says of a run that another simulation of it need not repeat."""
 
+SURVIVE_S = 5.0
 WRAPPER = str(repository_root() / "bdpbench")
 # A streamed run beside the plain ones of tests/data/dumbbell.
 STREAMED = """
@@ -96,19 +97,15 @@ class Workspace:
                         found[int(folder.name)] = command
         return found
 
-    def wait_until_alone(self, timeout_s: float) -> dict[int, str]:
-        """The processes that are still running after a while."""
-        deadline = time.monotonic() + timeout_s
-        while (left := self.processes()) and time.monotonic() < deadline:
+    def survivors(self) -> list[str]:
+        """Processes that are still running, and a lock that is still held, after SURVIVE_S."""
+        deadline = time.monotonic() + SURVIVE_S
+        while (left := self.processes()) or (locked := self.is_locked()):
+            if time.monotonic() > deadline:
+                told = [f"outlived by {sorted(left.values())}"] if left else []
+                return told or ["a lock is held"] * locked
             time.sleep(0.05)
-        return left
-
-    def stays_locked(self, timeout_s: float) -> bool:
-        """Whether a lock is still held after a while: a dying process releases its locks last."""
-        deadline = time.monotonic() + timeout_s
-        while (locked := self.is_locked()) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        return locked
+        return []
 
     def is_locked(self) -> bool:
         """Whether anyone holds a lock on the results folder or on one of its runs."""

@@ -12,7 +12,6 @@ from __future__ import annotations
 import argparse
 import os
 import random
-import shutil
 import sys
 import tempfile
 import zipfile
@@ -21,15 +20,12 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.app.conftest import call_bdpbench, write_config
-from tests.pipeline.pages import evaluated as made
 
 from bdpbench.app.keep.archive import verify_archive
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.keep.tier import collect
 from bdpbench.app.planning import Wanted, prepare
-from bdpbench.contracts.evaluation import read_evaluation, write_evaluation
-from bdpbench.contracts.kept import LIST_NAME, difference, read_kept, seal, sealed
-from bdpbench.contracts.paths import home_dir
+from bdpbench.contracts.kept import LIST_NAME, sealed
 from bdpbench.contracts.reports import is_reported
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
@@ -92,31 +88,6 @@ def kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
             return [found.read(name) for name in sorted(found.namelist())]
 
     yield "archives", [archive], unpacked
-
-
-def other_kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
-    """The same of what belongs to no tier."""
-    values = [made.value("Mine", 1, 1), made.value("cubic", 2, 2)]
-    evaluation = folder / "evaluation"
-    write_evaluation(evaluation, made.evaluation([made.figure("a", *values)], []), made.cells())
-
-    def evaluated() -> object:
-        document, cells = read_evaluation(evaluation)
-        return document, cells.rows()
-
-    yield "evaluations and their cells", sorted(evaluation.iterdir()), evaluated
-    library = folder / "law.so"
-    shutil.copy(sys.executable, library)
-    seal(folder / "law.sha256", [library], "made of")
-
-    def vouched() -> object:
-        return None if difference(folder / "law.sha256", library.name, "made of") else "whole"
-
-    yield "libraries", [library, folder / "law.sha256"], vouched
-    cache = folder / "vega-packed.txt"
-    shutil.copy(home_dir() / "cache" / cache.name, cache)
-    key = cache.read_text().partition(" ")[0]
-    yield "caches", [cache], lambda: read_kept(cache, key)
 
 
 def outcome(read: Read, whole: object) -> str:

@@ -4,7 +4,7 @@
     ... kills.py --of build --instants 40
 
 The call is `run`, `ns2 build`, or the set-up of an environment with a few packages.
-Prints a line for each instant, and the table of README.md.
+Prints a line for each instant.
 """
 
 from __future__ import annotations
@@ -19,8 +19,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections import Counter
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
@@ -48,7 +46,6 @@ COMMANDS = {
     "compiler": "cc1plus ",
     "pip": "pip install ",
 }
-SURVIVE_S = 5.0
 # The kills test bdpbench, and ns-2 only incidentally: simulations may be a small part of a call.
 RUNS_S = {"plain_s": 80, "streamed_s": 30}
 PACKAGES = ("click", "pyyaml")
@@ -253,11 +250,7 @@ def _after_kill(workspace: Workspace, call: subprocess.Popen[str]) -> list[str]:
         os.killpg(call.pid, signal.SIGKILL)
         said, _ = call.communicate()
         faults.append("the call hung")
-    left = workspace.wait_until_alone(SURVIVE_S)
-    if left:
-        faults.append(f"outlived by {sorted(left.values())}")
-    if workspace.stays_locked(SURVIVE_S):
-        faults.append("a lock is held")
+    faults += workspace.survivors()
     if (call.returncode == 1 and "error: " not in said) or "Aborted!" in said:
         faults.append(f"no reason: {said[-200:]!r}")
     if "Traceback" in said:
@@ -282,21 +275,6 @@ def faults_after_resume(
     return [*faults, *(workspace.after_resume(expected) if isinstance(workspace, Run) else ())]
 
 
-def table(kills: list[Kill], targets: Sequence[str]) -> str:
-    """Number of kills by target and signal, and how many had a fault, as Markdown."""
-    counted = Counter((each.target, each.number.name, bool(each.faults)) for each in kills)
-    lines = ["| who | " + " | ".join(each.name for each in SIGNALS) + " |"]
-    lines.append("|---|" + "---:|" * len(SIGNALS))
-    for target in targets:
-        cells = []
-        for number in SIGNALS:
-            good = counted[target, number.name, False]
-            bad = counted[target, number.name, True]
-            cells.append(f"{good + bad}" + (f", {bad} with faults" if bad else ""))
-        lines.append(f"| {target} | " + " | ".join(cells) + " |")
-    return "\n".join(lines)
-
-
 def main() -> int:
     """Kill as often as requested; returns how many kills had a fault."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -305,7 +283,7 @@ def main() -> int:
     parser.add_argument("--first-seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=1, help="kills at the same time")
     given = parser.parse_args()
-    kills = []
+    wrong = 0
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         expected = reference(folder, given.of)
@@ -313,15 +291,14 @@ def main() -> int:
         seeds = range(given.first_seed, given.first_seed + given.instants)
         with ThreadPoolExecutor(given.jobs) as pool:
             for last in pool.map(lambda seed: kill_once(folder, seed, expected, given.of), seeds):
-                kills.append(last)
+                wrong += bool(last.faults)
                 found = "; ".join(last.faults) or "no fault"
                 print(
                     f"seed {last.seed}: {last.number.name} to {last.target}"
                     f" after {last.after_s:.2f} s: {found}",
                     flush=True,
                 )
-    print(table(kills, TARGETS[given.of]))
-    return sum(bool(each.faults) for each in kills)
+    return wrong
 
 
 if __name__ == "__main__":

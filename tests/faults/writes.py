@@ -21,7 +21,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.faults.calls import Workspace, make_workspace, told_badly
-from tests.faults.kills import RUNS_S, SURVIVE_S, Reference, faults_after_resume, reference
+from tests.faults.kills import RUNS_S, Reference, faults_after_resume, reference
 
 # The error of a failing write, and the word that its message has to contain.
 FAILURES = {errno.ENOSPC: "full", errno.EROFS: "read-only", errno.EACCES: "permission"}
@@ -75,8 +75,7 @@ def faults_of_failing_writes(
     """Faults of a call whose writes fail, and of the one that resumes it."""
     status, said = workspace.run(**failing.variables(workspace.results, first, number))
     faults = [] if failing.counted() < first else told_badly(status, said, FAILURES[number])
-    if left := workspace.wait_until_alone(SURVIVE_S):
-        faults.append(f"outlived by {sorted(left.values())}")
+    faults += workspace.survivors()
     finished = workspace.finished()
     status, resumed = workspace.run()
     return faults + faults_after_resume(workspace, expected, finished, status, resumed)

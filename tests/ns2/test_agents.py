@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 from tests.data_of import data_of
+from tests.ns2.conftest import Script as Tcl
 from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
 from tests.tcl.conftest import argv
 
 SHORT_RUN = data_of(__file__)["short_run"]
 
-Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Samples = list[tuple[float, float]]
 
 TCL = Path(__file__).resolve().parent.parent.parent / "tcl"

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
-Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.ns2.conftest import Script as Tcl
 
 SCRIPT = Path(__file__).with_name("counters.tcl")
 

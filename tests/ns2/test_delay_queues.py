@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable
-
 import pytest
-
-Script = Callable[..., "subprocess.CompletedProcess[str]"]
+from tests.ns2.conftest import Script
 
 # Flows with RTTs of 42, 52, ... ms over 20 Mbit/s; the last one may be UDP of a constant rate.
 PATH = """

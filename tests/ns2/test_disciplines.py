@@ -6,10 +6,10 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.ns2.conftest import Script
 
 from bdpbench.app.beginning import begin
 from bdpbench.contracts.paths import tcl_dir
@@ -23,7 +23,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 LAWS = ROOT / "ns2" / "laws"
 COMPILE = ["g++", "-std=gnu++17", "-O0", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
 
-Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 # Three flows of SACK TCP, with ECN unless the queue is a plain one, through a traced bottleneck.
 PATH = """

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.data_of import data_of
+from tests.ns2.conftest import Script as Tcl
 
 _DATA = data_of(__file__)
 FLOW = _DATA["flow"]
 LOOK = _DATA["look"]
 
-Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Transmissions = list[tuple[float, int]]
 
 HABITS = (

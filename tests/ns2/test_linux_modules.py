@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.needs import leave_out
+from tests.ns2.conftest import Script
 from tests.pipeline.simulation.test_folders import edit, study_of
 
 from bdpbench.errors import BdpbenchError
@@ -16,8 +17,6 @@ from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.folders import ProtocolFolder, folder_in
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
-
-Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 # Module -> its parameters and their defaults, as ns-2.35 documents them in the files.
 MODULES: dict[str, dict[str, int]] = {

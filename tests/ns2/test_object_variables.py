@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 from tests.data_of import data_of
+from tests.ns2.conftest import Script as Tcl
 from tests.ns2.stock import Stock
 
 _DATA = data_of(__file__)
@@ -16,7 +17,6 @@ TRACED = _DATA["traced"]
 SAMPLING = _DATA["sampling"]
 LINKS = _DATA["links"]
 
-Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SCENARIO = Path(__file__).with_name("object_variables.tcl")
 COMMANDS = Path(__file__).with_name("commands.tcl")

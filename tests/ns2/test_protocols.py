@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.ns2.conftest import Script
 
 from bdpbench.simulation.build import library_list
 from bdpbench.simulation.libraries import compile_folder
@@ -17,7 +18,6 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 PROTOCOLS = ROOT / "config" / "protocols"
 COMPILE = ["g++", "-std=gnu++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
 
-Script = Callable[..., "subprocess.CompletedProcess[str]"]
 
 # A path of one bottleneck, with ``flows`` senders whose class and variables the arguments give.
 PATH = """

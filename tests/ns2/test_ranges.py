@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import subprocess
-from collections.abc import Callable
-
 import pytest
+from tests.ns2.conftest import Script as Tcl
 from tests.ns2.test_agents import SHORT_RUN
-
-Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 SACK = "TCP/Sack1 windowOption_"
 RENO_GENTLE, SACK_GENTLE = "TCP/Reno/Gentle", "TCP/Sack1/Gentle"

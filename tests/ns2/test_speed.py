@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from tests.data_of import data_of
+from tests.ns2.conftest import Script as Tcl
 from tests.ns2.conftest import digests_of
 from tests.ns2.stock import Stock
 from tests.studies.sharma2006.networks import (
@@ -40,7 +41,6 @@ MULTICAST = _DATA["multicast"]
 CALLS = _DATA["calls"]
 RING = _DATA["ring"]
 
-Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 SameOutputs = Callable[..., Path]
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import subprocess
 from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
 from tests.data_of import data_of
+from tests.ns2.conftest import Script as Tcl
 
 from bdpbench.pages.texts import ProtocolData, read_protocols
 
@@ -17,7 +17,6 @@ COMPOUND = _DATA["compound"]
 TURN = _DATA["turn"]
 LAW = _DATA["law"]
 
-Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 PARAMETERS = ["sysctl_tcp_abc", "tcp_max_burst", "debug_level"]
 DEFAULTS = [1, 3, 1]

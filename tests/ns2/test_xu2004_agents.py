@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import itertools
-import subprocess
-from collections.abc import Callable
 
 import pytest
 from tests.data_of import data_of
+from tests.ns2.conftest import Script as Tcl
 
 _DATA = data_of(__file__)
 FLOW = _DATA["flow"]
-
-Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 
 def samples(

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-import subprocess
-from collections.abc import Callable
 
 import pytest
 from tests.data_of import data_of
+from tests.ns2.conftest import Script as Tcl
 
 _DATA = data_of(__file__)
 FLOW = _DATA["flow"]
 QUEUE = _DATA["queue"]
 
-Tcl = Callable[..., "subprocess.CompletedProcess[str]"]
 
 AGENTS = ["TCP/Reno", "TCP/Sack1"]
 PIPE_PKTS = 100e6 / 8 / 1040 * 0.04

@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import os
 import random
+import shutil
 import sys
 import tempfile
 import zipfile
@@ -20,18 +21,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from tests.app.conftest import call_bdpbench, write_config
+from tests.pipeline.pages import evaluated as made
 
 from bdpbench.app.keep.archive import verify_archive
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.keep.tier import collect
 from bdpbench.app.planning import Wanted, prepare
-from bdpbench.contracts.kept import LIST_NAME, sealed
+from bdpbench.contracts.evaluation import read_evaluation, write_evaluation
+from bdpbench.contracts.kept import LIST_NAME, difference, keep, read_kept, seal, sealed
 from bdpbench.contracts.reports import is_reported
 from bdpbench.contracts.runs import read_run
 from bdpbench.errors import BdpbenchError
 
 Read = Callable[[], object]
-BINS = 400
+BINS = 2000
 
 
 def damaged(whole: bytes, chance: random.Random) -> bytes:
@@ -90,6 +93,30 @@ def kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
     yield "archives", [archive], unpacked
 
 
+def other_kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
+    """The same of what belongs to no tier."""
+    values = [made.value("Mine", 1, 1), made.value("cubic", 2, 2)]
+    evaluation = folder / "evaluation"
+    write_evaluation(evaluation, made.evaluation([made.figure("a", *values)]), made.cells())
+
+    def evaluated() -> object:
+        document, cells = read_evaluation(evaluation)
+        return document, cells.rows()
+
+    yield "evaluations and their cells", sorted(evaluation.iterdir()), evaluated
+    library, listing = folder / "law.so", folder / "law.sha256"
+    shutil.copy(sys.executable, library)
+    seal(listing, [library], "made of")
+
+    def vouched() -> object:
+        return None if difference(listing, library.name, "made of") else "whole"
+
+    yield "libraries", [library, listing], vouched
+    cache = folder / "cache.txt"
+    keep(cache, "made of", "a text that is kept\n" * 1000)
+    yield "caches", [cache], lambda: read_kept(cache, "made of")
+
+
 def outcome(read: Read, whole: object) -> str:
     """How reading ends: *whole*, *absent* or *refused*; or *believed*, which is a fault."""
     try:
@@ -131,7 +158,7 @@ def main() -> int:
             "BDPBENCH_RESULTS": f"{folder}/results",
         }
         os.environ["BDPBENCH_HOME"] = f"{folder}/home"
-        for kind, files, read in kinds(folder):
+        for kind, files, read in (*kinds(folder), *other_kinds(folder)):
             found = damage(files, read, given.damages, random.Random(given.seed))
             faults += found["believed"] + found["lost"]
             told = ", ".join(f"{count} {each}" for each, count in sorted(found.items()))

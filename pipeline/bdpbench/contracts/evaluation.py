@@ -31,7 +31,7 @@ from pydantic import Field, model_validator
 from typing_extensions import TypedDict
 
 from bdpbench.contracts.documents import reader, write_record_atomically
-from bdpbench.contracts.files import write_atomically
+from bdpbench.contracts.files import sha256_of, write_atomically
 from bdpbench.contracts.judged import Better, Found, Judged
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.reports import Version
@@ -209,7 +209,7 @@ class Problem(Strict):
 
 
 class Evaluation(Strict):
-    """Content of ``evaluation.json``.
+    """Content of ``evaluation.json``, which vouches for the table of cells.
 
     ``runs`` counts those of the evaluated protocols, ``cpu_s`` is what simulated ones took, s.
     """
@@ -224,6 +224,7 @@ class Evaluation(Strict):
     problems: list[Problem]
     runs: dict[Status, int]
     cpu_s: float
+    cells_sha256: str = ""
 
     @property
     def evaluated(self) -> list[EvaluatedProtocol]:
@@ -393,8 +394,10 @@ def cells_schema() -> dict[str, pl.DataType]:
 
 def write_evaluation(folder: Path, evaluation: Evaluation, cells: pl.DataFrame) -> None:
     """Write both files, the document last."""
-    write_atomically(folder / CELLS_NAME, cells.write_parquet)
-    write_record_atomically(folder / EVALUATION_NAME, evaluation.model_dump())
+    path = folder / CELLS_NAME
+    write_atomically(path, cells.write_parquet)
+    vouching = evaluation.model_copy(update={"cells_sha256": sha256_of(path)})
+    write_record_atomically(folder / EVALUATION_NAME, vouching.model_dump())
 
 
 _read = reader(Evaluation, "an evaluation of `bdpbench evaluate`", EVALUATION_VERSION)
@@ -410,6 +413,9 @@ def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
 
     found, path = _read(folder / EVALUATION_NAME), folder / CELLS_NAME
     try:
+        if sha256_of(path) != found.cells_sha256:
+            said = f"is not the table that {EVALUATION_NAME} vouches for"
+            raise BdpbenchError(said, where=str(path), hint="the same call of evaluate makes it")
         return found, pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         raise BdpbenchError(f"is not a table of cells ({error})", where=str(path)) from None

@@ -913,7 +913,8 @@
   // A number is looked for as a whole: 20 is not found in 1,200, nor in 20.5.
   function holds(text, words) {
     const parts = text.toLowerCase().split(/\s+/).map((part) => part.replace(/[,;:]$/, ""));
-    const fits = (word) => (part) => (NUMBER.test(word) ? part.replaceAll(",", "") === word : part.includes(word));
+    const isNumber = (word) => /^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d+)?$/i.test(word);
+    const fits = (word) => (part) => (isNumber(word) ? part.replaceAll(",", "") === word : part.includes(word));
     return words.every((word) => parts.some(fits(word.replaceAll(",", ""))));
   }
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.tcl.conftest import NETWORK, Arguments, Outputs, Refused, Run, argv, network_flows
-from tests.tcl.test_network_web import PACKMIME
+from tests.tcl.test_network_packmime import PACKMIME
 
 BASE: Arguments = {**NETWORK, **network_flows({})}
 # Routes are there after some 10 s.

@@ -1,4 +1,4 @@
-"""network_tmix.tcl: what network.tcl and network_web.tcl accept, and Tmix.
+"""network_tmix.tcl: what network.tcl accepts, and Tmix.
 
 tests/pipeline/studies/network/test_tmix.py tests that each key of study.yaml has its effect.
 """

@@ -16,7 +16,7 @@ from bdpbench.units import MINUS
 # More columns would not have room for their words side by side.
 _MOST_COLUMNS = 7
 
-# A longer table may not fit a page, and can be split.
+# More rows, in all blocks, may not fit a page, and can be split.
 _MOST_ROWS = 15
 
 # Widths relative to one another, and the share of the line that is between two columns.
@@ -32,7 +32,8 @@ _SIGN_NAMES = (
 )
 
 _LATEX = {
-    **{character: f"\\{character}" for character in "{}$&#%_"},
+    **{character: f"\\{character}" for character in "{}$&#%"},
+    "_": r"\_\allowbreak{}",  # names of metrics and classes are wider than a column
     **{sign: rf"$\{name}$" for sign, name in zip(_SIGNS, _SIGN_NAMES.split(), strict=True)},
     "\\": r"\textbackslash{}",
     "^": r"\textasciicircum{}",
@@ -64,8 +65,8 @@ _SPECIAL = re.compile("|".join(map(re.escape, _LATEX)))
 def latex_text(text: str) -> str:
     r"""Any text for LaTeX: nothing in it is a command, and a line break becomes a blank.
 
-    >>> latex_text("90 % of a_b & {c}")
-    '90 \\% of a\\_b \\& \\{c\\}'
+    >>> latex_text("90 % of a & {c}")
+    '90 \\% of a \\& \\{c\\}'
     """
     return _SPECIAL.sub(lambda found: _LATEX[found[0]], " ".join(text.split()))
 
@@ -82,7 +83,7 @@ def latex_table(
         rows: as many plain texts as there are columns.
     """
     blocks, title = _blocks(heads), f"\\caption{{{latex_text(caption)}}}\\label{{tab:{name}}}"
-    is_long = len(rows) > _MOST_ROWS
+    is_long = len(rows) * len(blocks) > _MOST_ROWS
     kind = "tabular" if not is_long else "longtable"
     lines = [f"% needs \\usepackage{{array,booktabs{',longtable' if is_long else ''}}}"]
     lines += ["\\begingroup"] if is_long else ["\\begin{table}", "\\centering"]

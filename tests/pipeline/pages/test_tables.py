@@ -33,7 +33,7 @@ def _table(rows: int = 2) -> PaperTable:
 
 
 def test_nothing_in_a_text_is_a_command_of_latex() -> None:
-    assert latex_text("50 % of a_b & {c} #1 $") == r"50 \% of a\_b \& \{c\} \#1 \$"
+    assert latex_text("50 % of a_b & {c} #1 $") == r"50 \% of a\_\allowbreak{}b \& \{c\} \#1 \$"
     assert latex_text(r"\input{x}") == r"\textbackslash{}input\{x\}"
     assert latex_text("−0.5 × 2\nnext") == r"$-$0.5 $\times$ 2 next"
     assert latex_text("θ and Ω") == r"$\theta$ and $\Omega$"

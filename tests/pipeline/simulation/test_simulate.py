@@ -284,8 +284,10 @@ def test_a_plan_that_was_changed_is_not_run(tmp_path: Path, backend: NativeBacke
 
 def test_a_plan_of_another_script_is_not_run(tmp_path: Path, backend: NativeBackend) -> None:
     run, run_dir = _planned(tmp_path)
-    run["script"] = "network_web.tcl"
-    with pytest.raises(BdpbenchError, match=r"network_web\.tcl or a file that it sources has ch"):
+    run["script"] = "network_packmime.tcl"
+    with pytest.raises(
+        BdpbenchError, match=r"network_packmime\.tcl or a file that it sources has ch"
+    ):
         simulate(run, run_dir, backend)
     assert not (run_dir / "out").exists()
 

@@ -77,7 +77,7 @@ def test_a_damaged_document_names_its_place(folder: Path) -> None:
 
 def test_cells_that_cannot_be_read_are_named(folder: Path) -> None:
     (folder / CELLS_NAME).write_bytes(b"PAR1")
-    with pytest.raises(BdpbenchError, match=r"cells\.parquet: is not a table of cells"):
+    with pytest.raises(BdpbenchError, match=r"cells\.parquet: is not the table that"):
         read_evaluation(folder)
 
 

@@ -144,7 +144,7 @@ def test_an_evaluation_answers_on_the_first_screen_and_folds_the_rest(
         for key in "abcdefghijk"
     ]
     criteria = [evaluated.criterion(f"kind{n}", "5.1.2", passes=n > 1) for n in range(30)]
-    inputs = EvaluationInputs(evaluated.judgement(figures, criteria), lambda run_id: None)
+    inputs = EvaluationInputs(evaluated.judgement(figures, criteria))
     path = tmp_path / "evaluation.html"
     path.write_text(evaluation_page(EvaluationReport(inputs)))
     visit.page.set_viewport_size({"width": width, "height": 900})

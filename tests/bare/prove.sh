@@ -67,7 +67,7 @@ treat() {
     */bdpbench\ test) # those that need something which is not in Debian's base
       call+=' tests/app/test_evaluate_report.py tests/app/test_interface.py tests/app/test_progress.py
         tests/browser/test_first_screen.py tests/browser/test_other_pages.py tests/cli/test_wrapper.py
-        tests/ns2/test_counters.py tests/ns2/test_trace_lines.py tests/pipeline/archive
+        tests/ns2/test_counters.py tests/ns2/test_trace_lines.py tests/app/keep
         tests/pipeline/trace/test_coverage.py tests/studies/sharma2006/recover tests/test_forks.py'
       why='some tests'
       ;;

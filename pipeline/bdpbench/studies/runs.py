@@ -253,9 +253,11 @@ def _network(values: Values) -> Resolved:
     links = links_of(values, wires, rtt_ms, packet_bytes)
     changes = changes_of(values, links)
     senders = [*flows, *(source.sender for source in sources if source.sender is not None)]
+    knows_senders = all(each.sender or not is_recorded(each) for each in sources)
     check_bursts(values, changes)
-    check_network(values, defaults, senders, marks=any(link.kind.ecn for link in links))
-    if senders:
+    marks = any(link.kind.ecn for link in links)
+    check_network(values, defaults, senders, marks=marks, knows_senders=knows_senders)
+    if senders or not knows_senders:
         defaults["Agent/TCP"] = {
             "packetSize_": float(packet_bytes),
             "window_": _ample_window(links, flows, packet_bytes),
@@ -286,7 +288,6 @@ def _network(values: Values) -> Resolved:
         **link_parameters(links, changes),
         **_protocols(flows),
     }
-    knows_senders = all(each.sender or not is_recorded(each) for each in sources)
     words = argument_words(pairs)
     resolved = Resolved(script, path, words, outputs, flows, senders, derived, knows_senders)
     if values.get("engine") != NS3:

@@ -410,11 +410,17 @@ def _check_sender(values: Values, parameters: Parameters, sender: Sender) -> Non
 
 
 def check_network(
-    values: Values, defaults: ClassVariables, senders: Sequence[Sender], *, marks: bool
+    values: Values,
+    defaults: ClassVariables,
+    senders: Sequence[Sender],
+    *,
+    marks: bool,
+    knows_senders: bool,
 ) -> None:
     """Refuse settings without effect in a run of ``tcl/network.tcl``.
 
     ``defaults`` are those that study and scenario give; ``marks``: whether a queue marks packets.
+    Unless ``knows_senders``, the script has senders of classes that only it knows.
     """
     # The resolution in files is 0.01 s.
     for name in ("sample_s", "queue_sample_s"):
@@ -423,16 +429,18 @@ def check_network(
         if steps < 1 or not steps.is_integer():
             message = f"{name}: expected a multiple of {_STEP_S} s (got {given})"
             raise values.error(values.place_of(name), message)
-    _check_defaults(values, defaults, senders)
-    _check_ecn(values, senders, marks=marks)
+    _check_defaults(values, defaults, senders, knows_senders=knows_senders)
+    _check_ecn(values, senders, marks=marks, knows_senders=knows_senders)
 
 
-def _check_defaults(values: Values, defaults: ClassVariables, senders: Sequence[Sender]) -> None:
+def _check_defaults(
+    values: Values, defaults: ClassVariables, senders: Sequence[Sender], *, knows_senders: bool
+) -> None:
     """Refuse defaults of a class that neither the study's protocols nor this run use.
 
     A class that only other protocols of the study use is allowed, because a sweep may be over all
     of them. Defaults of queues are refused, since every variable of a queue is set anyway, and so
-    are those of two-way TCP for variables that keys of packmime set.
+    are those of variables that keys of study.yaml set.
     """
     protocols = [*values.study.protocols.values(), *(each.protocol for each in senders)]
     made = {f"Agent/{name}/" for each in protocols for name in (each.agent, each.sink)}
@@ -443,7 +451,7 @@ def _check_defaults(values: Values, defaults: ClassVariables, senders: Sequence[
             said = f"{_NO_EFFECT}every variable of the bottleneck's queue is set"
             hint = "declare the queue under queues: with its settings, and name it with queue:"
             raise values.error(place, said, hint=hint)
-        if not any(each.startswith(f"{name}/") for each in made):
+        if knows_senders and not any(each.startswith(f"{name}/") for each in made):
             kinds = ", ".join(sorted(each.removesuffix("/") for each in made)) or "none over TCP"
             said = f"{_NO_EFFECT}nothing here is of class {name}"
             hint = f"senders and receivers of the study: {kinds}"
@@ -454,10 +462,12 @@ def _check_defaults(values: Values, defaults: ClassVariables, senders: Sequence[
                 raise values.error(values.place_of_default(name, variable), said)
 
 
-def _check_ecn(values: Values, senders: Sequence[Sender], *, marks: bool) -> None:
+def _check_ecn(
+    values: Values, senders: Sequence[Sender], *, marks: bool, knows_senders: bool
+) -> None:
     """Refuse ECN that is not on in senders, receivers and queues alike."""
     is_on = values.get("ecn") == "on"
-    if is_on and not senders:
+    if is_on and knows_senders and not senders:
         raise values.error(values.base, "ecn is on, and nothing in this run is sent over TCP")
     if is_on and not marks:
         marking = [name for name, kind in values.study.queue_kinds.items() if kind.ecn]

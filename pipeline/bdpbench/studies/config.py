@@ -8,8 +8,8 @@ from pydantic import Field
 
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.yaml_files import Strict, YamlFile
-from bdpbench.studies.study import TierName
 
+TierName = Literal["quick", "paper", "full"]
 BackendName = Literal["auto", "docker", "native"]
 VariantName = Literal["fast", "stock"]
 

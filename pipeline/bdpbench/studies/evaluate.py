@@ -26,12 +26,13 @@ from bdpbench.contracts.yaml_files import (
     YamlFile,
 )
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.config import TierName
 from bdpbench.studies.identity import Identities
 from bdpbench.studies.load import STUDY_NAME, read_study, studies_dir, study_keys
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.plan import parameter_grid
 from bdpbench.studies.runs import expand_points
-from bdpbench.studies.study import Duration, ParameterGrid, Study, TierName
+from bdpbench.studies.study import Duration, ParameterGrid, Study
 
 EVALUATE_NAME = "evaluate.yaml"
 OWN_FOLDER = "evaluation"

@@ -27,6 +27,7 @@ from bdpbench.contracts.yaml_files import (
     YamlFile,
 )
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.config import TierName
 from bdpbench.studies.folders import QueueFolder
 from bdpbench.studies.parts import (
     Background,
@@ -43,7 +44,6 @@ from bdpbench.studies.queues import QUEUE_KINDS, QueueKind
 from bdpbench.studies.vocabulary import COMMON, ParameterDeclaration
 from bdpbench.units import LEAST_DURATION_S, MOST_TIME_S
 
-TierName = Literal["quick", "paper", "full"]
 TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
 NETWORK_SCRIPT = "network.tcl"
 """The script of scenarios that name none."""

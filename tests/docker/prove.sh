@@ -1,8 +1,6 @@
 #!/usr/bin/env bash
-# Proves with a real engine that bdpbench runs in Docker: builds the image, runs the quick tier in it
-# without network and not as root, and compares every output file with that of the native run. The
-# scenarios with other buffers and RTTs are left out: they take longer than all others and use
-# nothing new. A study outside the checkout whose protocols and queue are folders is run on this machine,
+# Proves with a real engine that bdpbench runs in Docker: calls all commands of docs/docker.md, word by word,
+# and compares every output file with that of the native run. A study outside the checkout whose protocols and queue are folders is run on this machine,
 # by ns-2 in a container, and by the whole tool in one.
 #
 # --after FILE: waits for the lock on FILE after building the image and before comparing results.
@@ -97,61 +95,54 @@ if ! docker image inspect "$base" >/dev/null 2>&1 && ! docker pull -q "$base" >/
   options+=(--build-arg=BASE=debian:bookworm-slim)
 fi
 
-say "building the image"
-docker build -q "${options[@]}" -t bdpbench . >/dev/null || die "docker build"
-
-if [ -n "$after" ]; then
-  flock "$after" true
-fi
-
-results=$work/results
-say "running the quick tier, except its other buffers and RTTs, without network"
-scenarios=(standard_tcp_low_bdp single_flow single_drop)
-read -ra isolated <<<"--rm --network none --read-only --tmpfs /tmp"
-docker run "${isolated[@]}" -v "$results:/results" bdpbench run "${scenarios[@]/#/--scenario=}" ||
-  die "docker run"
-
-[ -s "$results/sharma2006/quick/report.html" ] || die "no report"
-[ "$(find "$results" -uid 0 | wc -l)" -eq 0 ] || die "files that belong to root"
+# A copy of the checkout, in which the blocks of docs/docker.md are called word by word. It shares the
+# environment and the builds of this one.
+page=$work/clone
+mkdir "$page"
+git ls-files -z | tar --null -T - -c | tar -x -C "$page"
+words=$(IFS=,; echo "${options[*]}")
+sed -i "s|build_options: \[\]|build_options: [$words]|" "$page/config/config.yaml"
+export BDPBENCH_HOME=$PWD/.bdpbench
+docker() { case $1 in build) command docker build -q "${options[@]}" "${@:2}" ;; *) command docker "$@" ;; esac; }
+block() { # NUMBER: calls the commands of that block
+  local commands
+  commands=$(awk -v wanted="$1" '/^```sh$/ { number++; on = number == wanted; next } /^```$/ { on = 0 } on' docs/docker.md)
+  [ -n "$commands" ] || die "docs/docker.md has no block $1"
+  say "$commands"
+  (cd "$page" && eval "${commands//$'\n'/ && }") || die "block $1 of docs/docker.md"
+}
 
 # The place of a run within the folder of all runs, ab/ab12…: the last two names of its path.
 place_of() { echo "$(basename "$(dirname "$1")")/$(basename "$1")"; }
-if [ -d results/runs ]; then
-  compared=0
-  for run in "$results"/runs/*/*/; do
+same_as_native() { # compares the runs of the copy with those of this checkout, and forgets them
+  local run native compared=0
+  [ -s "$page/results/sharma2006/quick/report.html" ] || die "no report"
+  for run in "$page"/results/runs/*/*/; do
     native=results/runs/$(place_of "$run")
     [ -f "$native/run.json" ] || continue
     diff -rq "$run/out" "$native/out" || die "$(basename "$run") differs from the native run"
     compared=$((compared + 1))
   done
+  [ ! -d results/runs ] || [ "$compared" -gt 0 ] || die "no run was compared"
   say "$compared runs have the same bytes as the native ones"
-fi
-say "one batch in a container by itself, as on a cluster"
-in_image() { docker run "${isolated[@]}" -v "$work/batch:/results" bdpbench "$@" || die "docker run $1"; }
-in_image plan sharma2006 --scenario standard_tcp_low_bdp
-in_image simulate --batch /results/sharma2006/quick/batches --index 0
-run=$(place_of "$work"/batch/runs/*/*/)
-diff -r "$work/batch/runs/$run/out" "$results/runs/$run/out" || die "the batch differs"
-say "ns-2 alone in a container, driven from here"
-config=$work/config
-cp -r config "$config"
-words=$(IFS=,; echo "${options[*]}")
-sed -i "s|build_options: \[\]|build_options: [$words]|" "$config/config.yaml"
-run_with() { # BACKEND: one scenario, its results in $work/BACKEND
-  BDPBENCH_CONFIG=$config BDPBENCH_RESULTS=$work/$1 \
-    ./bdpbench run --backend "$1" --scenario standard_tcp_low_bdp || die "--backend $1"
+  rm -r "$page/results"
 }
-run_with docker
-run=$(place_of "$work"/docker/runs/*/*/)
-grep -q '"backend": "docker"' "$work/docker/runs/$run/run.json" || die "run.json names no docker"
-grep -q '"image_id": "sha256:' "$work/docker/runs/$run/run.json" || die "run.json names no image"
-native=results/runs/$run
-if [ ! -f "$native/run.json" ]; then
-  run_with native
-  native=$work/native/runs/$run
-fi
-diff -r "$work/docker/runs/$run/out" "$native/out" || die "the backends differ"
 
+block 1
+[ -z "$after" ] || flock "$after" true
+[ "$(find "$page/results" -uid 0 | wc -l)" -eq 0 ] || die "files that belong to root"
+same_as_native
+block 2
+[ -s "$page/results/mystudy/quick/report.html" ] || die "no report of a study"
+block 3
+grep -q '"backend": "docker"' "$page"/results/runs/*/*/run.json || die "run.json names no docker"
+grep -q '"image_id": "sha256:' "$page"/results/runs/*/*/run.json || die "run.json names no image"
+same_as_native
+block 4
+same_as_native
+rm -rf "$page/studies"
+
+isolated=(--rm --network none --read-only --tmpfs /tmp)
 say "protocols and a queue that are folders: a law, a module of Linux, a discipline"
 own=$work/own
 mkdir -p "$own/study" "$own/theirs"
@@ -191,7 +182,7 @@ scenarios:
     tiers: {quick: [{duration_s: 10}]}
 EOF
 for backend in native docker; do
-  BDPBENCH_CONFIG=$config BDPBENCH_RESULTS=$work/own-$backend \
+  BDPBENCH_CONFIG=$page/config BDPBENCH_RESULTS=$work/own-$backend \
     ./bdpbench run --backend "$backend" "$own/study" || die "a folder with --backend $backend"
 done
 docker run "${isolated[@]}" -v "$work/own-image:/results" -v "$own:/own:ro" bdpbench run /own/study ||

@@ -61,7 +61,7 @@ def test_the_notebook_of_the_documentation(
     assert isinstance(goodput, pl.DataFrame)
     # Three flows of each protocol, and one with a different RTT, share 5 Mbit/s.
     assert goodput.height == 3 + 3 + 1
-    assert goodput["value"].is_between(0.1, 5).all()
+    assert goodput["mean"].is_between(0.1, 5).all()
     assert isinstance(cwnd, pl.DataFrame)
     assert cwnd["cwnd_pkts"].max() > 10
     assert isinstance(chart, alt.LayerChart)
@@ -102,6 +102,26 @@ def test_another_renderer_of_altair_is_left_as_it_is(tier: Tier) -> None:
     chart = tier.chart(tier.charts()["name"][0])
     with alt.renderers.enable("json"):
         assert "image/svg+xml" not in chart._repr_mimebundle_()
+
+
+def test_values_are_means_of_the_runs_of_a_scenario_that_agree_in_the_parameters(
+    tier: Tier,
+) -> None:
+    found = tier.values("goodput", by=["bottleneck_mbps"], scenario="shared")
+    runs = tier.metrics().filter(metric="goodput", scenario="shared", subject="flow:0")["value"]
+    assert len(runs) == 2
+    assert found.row(0, named=True) == {
+        "scenario": "shared", "bottleneck_mbps": 5, "subject": "flow:0", "unit": "Mbit/s",
+        "mean": pytest.approx(sum(runs) / 2), "least": min(runs), "greatest": max(runs), "runs": 2,
+    }  # fmt: skip
+    with pytest.raises(BdpbenchError, match="no 'godput'"):
+        tier.values("godput")
+    with pytest.raises(BdpbenchError, match="no 'protcol'"):
+        tier.values("goodput", by=["protcol"])
+
+
+def test_a_tier_compared_with_itself_differs_in_nothing(tier: Tier) -> None:
+    assert tier.compare(tier).is_empty()
 
 
 def test_the_page_tells_every_column() -> None:

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from bdpbench.app.costs import tier_costs
+from bdpbench.app.keep.compare import compare, read_sides
 from bdpbench.app.keep.publish import collect_published
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.keep.tier import Results, collect
@@ -298,6 +299,55 @@ class Tier:
             end_s (f64, s, the window), definition (str, metric and version).
         """
         return self._measured.metrics
+
+    def values(
+        self, metric: str, by: Sequence[str] = (), *, scenario: str | None = None
+    ) -> pl.DataFrame:
+        """A metric over parameters: means of the runs that agree in them, and their extremes.
+
+        Args:
+            metric: one of those in ``metrics``.
+            by: columns of ``runs``, such as protocol and rtt_ms.
+            scenario: only runs of this one. Runs of different scenarios are never averaged.
+
+        Returns:
+            scenario (str), the columns of ``by``, subject (str), unit (str), mean, least and
+            greatest (f64 in ``unit``; null if never reached), and runs (u32, number of runs that
+            have a value).
+
+        Raises:
+            BdpbenchError: when no finished run has the metric, or runs have no such column.
+        """
+        metrics, runs = self.metrics(), self.runs()
+        names = metrics["metric"].unique().to_list()
+        for name, known in (*((name, runs.columns) for name in by), (metric, names)):
+            if name not in known:
+                hint = suggest(name, known)
+                raise BdpbenchError(f"runs of tier {self.name} have no {name!r}", hint=hint)
+        found = metrics.filter(metric=metric, **({"scenario": scenario} if scenario else {}))
+        keys = list(dict.fromkeys(["scenario", *by]))
+        parameters = runs.select(list(dict.fromkeys(["run_id", *keys])))
+        value = pl.col("value")
+        return (
+            found.join(parameters, on=["run_id", "scenario"])
+            .group_by([*keys, "subject", "unit"], maintain_order=True)
+            .agg(mean=value.mean(), least=value.min(), greatest=value.max(), runs=value.count())
+        )
+
+    def compare(self, other: Tier) -> pl.DataFrame:
+        """Values that differ from those of another tier of the study, which are the second ones.
+
+        Both need their files: `bdpbench run`, ``simulate`` and `bdpbench publish` write them.
+
+        Returns:
+            As `bdpbench compare` prints them, the largest changes beyond their bounds first: run,
+            metric (str), first, second, change (f64 in ``unit``) and beyond (bool), among others.
+
+        Raises:
+            BdpbenchError: when one has no files, or they are of different studies.
+        """
+        first, second = read_sides(self.report.parent, other.report.parent)
+        return pl.DataFrame(compare(first, second)["moved"], infer_schema_length=None)
 
     def numbers(self, *, each_run: bool = False) -> pl.DataFrame:
         """The numbers that the study prints, beside the measured ones, with their verdicts.

@@ -37,7 +37,8 @@ from bdpbench.contracts.paths import config_dir, repository_root
         (["verify", "none.zip"], "there is no such file"),
         (["compare", "none", "none"], "does not exist"),
         (["compare", ".", "."], "has no scorecard.json"),
-        (["check", "--tier", "full"], "no such file"),
+        (["check", "--tier", "full"], "--tier full` makes them"),
+        (["run", "-n", "-q"], "leave nothing of --dry-run"),
     ],
 )
 def test_a_mistake_is_one_message(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
+from textwrap import fill
 
 from bdpbench.app.costs import call_wall_s, run_cpu_s, tier_costs
 from bdpbench.app.planning import Prepared, Wanted, is_finished
@@ -26,39 +27,38 @@ from bdpbench.units import several, table_lines
 
 def list_studies() -> None:
     """Print every study with the numbers of runs and the CPU time of its tiers."""
-    rows = [("study", "tier", "runs", "CPU time", "title")]
     for key in study_keys():
         study = load_study(studies_dir() / key)
         costs = tier_costs(study)
+        rows = []
         for tier in _ordered(tiers_of(study)):
             runs, cpu_s, is_most = costs[tier]
-            shown = f"≤ {runs}" if is_most else str(runs)
-            rows.append((key, tier, shown, f"~{duration_text(cpu_s)}", study.title))
-    _print_table(rows)
+            shown = f"{'at most ' * is_most}{several(runs, 'run')}"
+            rows.append((tier, f"{shown}, ~{duration_text(cpu_s)}"))
+        _print_titled(key, study.title, rows)
 
 
 def list_scenarios(study_key: str, selection: Selection) -> None:
     """Print the scenarios of a study, with runs and CPU time in each tier."""
     study = load_study(study_key)
     selection = selection.in_study(study)
-    tiers = _ordered(tiers_of(study))
-    by_tier = {tier: expand_tier(study, tier) for tier in tiers}
-    rows = [("scenario", *tiers, "title")]
+    by_tier = {tier: expand_tier(study, tier) for tier in _ordered(tiers_of(study))}
+    print(f"{study.key}: {study.title}")
+    print(f"protocols: {', '.join(study.protocols)}\n")
     for key, scenario in study.scenarios.items():
         if selection.scenarios and key not in selection.scenarios:
             continue
-        cells = []
-        for tier in tiers:
-            runs = [run for run in by_tier[tier] if run["scenario"] == key and selection.wants(run)]
-            runs = distinct(runs)
-            cells.append(f"{several(len(runs), 'run')}, {_cost(runs)}" if runs else "-")
-        rows.append((key, *cells, scenario.title))
-    print(f"{study.key}: {study.title}")
-    print(f"protocols: {', '.join(study.protocols)}\n")
-    _print_table(rows)
-    for tier, runs in by_tier.items():
-        if len(distinct(runs)) < len(runs):
-            said = f"{several(len(distinct(runs)), 'run')} in all, since scenarios share some"
+        rows = []
+        for tier, planned in by_tier.items():
+            runs = distinct(
+                run for run in planned if run["scenario"] == key and selection.wants(run)
+            )
+            if runs:
+                rows.append((tier, f"{several(len(runs), 'run')}, {_cost(runs)}"))
+        _print_titled(key, scenario.title, rows)
+    for tier, planned in by_tier.items():
+        if len(distinct(planned)) < len(planned):
+            said = f"{several(len(distinct(planned)), 'run')} in all, since scenarios share some"
             print(f"{tier}: {said}")
 
 
@@ -83,7 +83,7 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
         state = "finished" if is_finished(paths, run) else "-"
         scenarios = ", ".join(dict.fromkeys(each["scenario"] for each in (run, *others)))
         rows.append((run["run_id"], state, _cost([run]), scenarios, run["label"]))
-    _print_table(rows)
+    print("\n".join(table_lines(rows)))
 
 
 def _ordered(tiers: Sequence[str]) -> list[str]:
@@ -94,8 +94,9 @@ def _cost(runs: Sequence[PlannedRun]) -> str:
     return "~" + duration_text(sum(map(run_cpu_s, runs)))
 
 
-def _print_table(rows: Sequence[tuple[str, ...]]) -> None:
-    print("\n".join(table_lines(rows)))
+def _print_titled(key: str, title: str, rows: Sequence[tuple[str, ...]]) -> None:
+    print(fill(f"{key}: {title}", 80, subsequent_indent="  ", break_on_hyphens=False))
+    print("\n".join(f"  {line}" for line in table_lines(rows)))
 
 
 # --------------------------------------------------------------------------------- of `run`

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any, TypeAlias
 
 from bdpbench.contracts.scorecard import KINDS, Scorecard
+from bdpbench.units import several
 
 Counts: TypeAlias = Mapping[Any, int]
 """Verdict → how many numbers or statements have it."""
@@ -30,13 +31,13 @@ def totals_sentence(scorecard: Scorecard) -> str:
     sentences = []
     if any(numbers.values()):
         sentences.append(
-            f"Of {sum(numbers.values())} numbers: **{numbers['reproduced']} reproduced, "
+            f"Of {several(sum(numbers.values()), 'number')}: **{numbers['reproduced']} reproduced, "
             f"{numbers['close']} close, {numbers['not_reproduced']} not reproduced**"
             f"{_some(numbers, 'undecided', 'not_run')}."
         )
     if any(claims.values()):
         sentences.append(
-            f"Of {sum(claims.values())} statements: **{claims['holds']} "
+            f"Of {several(sum(claims.values()), 'statement')}: **{claims['holds']} "
             f"hold{'s' if claims['holds'] == 1 else ''}, {claims['fails']} "
             f"fail{'s' if claims['fails'] == 1 else ''}**{_some(claims, 'undecided', 'not_run')}."
         )

@@ -21,13 +21,17 @@ TESTED_VARIANT = "fast"
 
 
 def check_scorecard(study: str | None, tier: str | None) -> None:
-    """Print the totals of a tier's scorecard.
+    """Print the totals of a tier's scorecard, and that all is as expected.
 
     Raises:
         BdpbenchError: naming each number that is not reproduced and not a known miss, each known
-            miss that was reproduced after all, and each claim that fails; or when nothing was run.
+            miss that was reproduced after all, and each statement that fails; or when nothing was
+            judged.
     """
     paths = Wanted(study, tier).paths()
+    if not paths.report.exists():
+        hint = f"`./bdpbench run {paths.study} --tier {paths.tier}` makes them"
+        raise BdpbenchError("there are no results", where=str(paths.folder), hint=hint)
     scorecard = read_scorecard(paths.folder / SCORECARD_NAME)
     print(totals_sentence(scorecard).replace("**", ""))
     problems = [
@@ -45,10 +49,12 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
         for claim in scorecard["claims"]
         if claim["verdict"] == "fails" and not claim["known_miss"]
     ]
-    if not any(number["verdict"] != "not_run" for number in scorecard["numbers"]):
-        problems.append("no number of the study was run")
+    judged = [each["verdict"] for each in (*scorecard["numbers"], *scorecard["claims"])]
+    if set(judged) <= {"not_run"}:
+        problems.append("no number and no statement of the study was judged")
     if problems:
         raise BdpbenchError("\n  ".join(["unexpected:", *problems]), where=str(paths.folder))
+    print("as expected: whatever is not reproduced or fails is a known miss")
 
 
 def run_tests(arguments: Sequence[str]) -> int:

@@ -43,6 +43,12 @@ def _together(*options: Callable[[Function], Function]) -> Callable[[Function], 
     return lambda function: functools.reduce(lambda made, each: each(made), options[::-1], function)
 
 
+def _alone(context: click.Context, _option: click.Parameter, quiet: bool) -> bool:
+    if quiet and context.params.get("dry_run"):
+        raise click.UsageError("--quiet would leave nothing of --dry-run")
+    return quiet
+
+
 selection_options = _together(
     click.option("--scenario", "scenarios", multiple=True, help="Only runs of this scenario."),
     click.option("--protocol", "protocols", multiple=True, help="Only runs with this protocol."),
@@ -52,9 +58,13 @@ call_options = _together(
     backend_option,
     click.option("-j", "--jobs", type=click.IntRange(1), help="Simulations at once."),
     click.option(
-        "-n", "--dry-run", is_flag=True, help="Only say what would be simulated, and for how long."
+        "-n",
+        "--dry-run",
+        is_flag=True,
+        is_eager=True,
+        help="Only say what would be simulated, and for how long.",
     ),
-    click.option("-q", "--quiet", is_flag=True, help="Print errors only."),
+    click.option("-q", "--quiet", is_flag=True, callback=_alone, help="Print errors only."),
     click.option(
         "--json", "as_json", is_flag=True, help="Print everything as JSON, one object per line."
     ),

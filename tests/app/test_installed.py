@@ -31,7 +31,7 @@ SHIPPED = "bdpbench/shipped"
 # Files that neither a bdpbench without a clone nor an archive that it writes has a use for.
 LEFT_OUT = re.compile(
     r"(\.ci|\.github|docs|tests)/|reports/published/[\w-]+/(?!metrics\.parquet$)"
-    r"|reports/(evaluations/.+|[^/]+\.png)$|\.gitignore$|mkdocs\.yml$|SECURITY\.md$"
+    r"|reports/(evaluations/.+|[^/]+\.png)$|\.(gitignore|snakemake-workflow-catalog\.yml)$|mkdocs\.yml$|SECURITY\.md$"
     r"|pipeline/requirements-docs\.(in|lock)$"
 )
 STUDY = """

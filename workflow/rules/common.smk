@@ -5,7 +5,7 @@
 CLI = (
     [sys.executable, "-P", "-m", "bdpbench"]
     if importlib.util.find_spec("bdpbench")
-    else [f"{workflow.basedir}/bdpbench"]
+    else [f"{ROOT}/bdpbench"]
 )
 
 # `bdpbench run` names its plan. Called directly, Snakemake makes one, for all of its jobs.

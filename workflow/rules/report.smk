@@ -16,7 +16,7 @@ rule report:
         f"{FOLDER}/report.log",
     params:
         cli=CLI,
-        study=f"{workflow.basedir}/{TIER['folder']}",
+        study=f"{ROOT}/{TIER['folder']}",
         tier=PLAN.parent.name,
     shell:
         "BDPBENCH_RESULTS=$PWD {params.cli:q} report {params.study:q} --tier {params.tier} > {log:q} 2>&1"

@@ -45,7 +45,8 @@ _SOURCES = (
 )
 # Kinds of files of these folders; "series" lists the patches.
 _KINDS = re.compile(
-    r"\.(c|cc|css|csv|h|html|in|js|json|lock|md|patch|py|sh|smk|tcl|typed|yaml)$|(^|/)series$"
+    r"\.(c|cc|css|csv|h|html|in|js|json|lock|md|patch|py|sh|smk|tcl|typed|yaml)$"
+    r"|(^|/)(series|Snakefile)$"
 )
 # Results, and leftovers of Python and editors.
 _LEFT_OUT = re.compile(r"reports/(published|evaluations)/|/(__pycache__/|[^/]+\.egg-info/|\.)")

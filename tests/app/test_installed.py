@@ -30,7 +30,7 @@ ROOT = repository_root()
 SHIPPED = "bdpbench/shipped"
 # Files that neither a bdpbench without a clone nor an archive that it writes has a use for.
 LEFT_OUT = re.compile(
-    r"(\.ci|\.github|docs|tests)/|reports/published/[\w-]+/(?!metrics\.parquet$)"
+    r"(\.ci|\.devcontainer|\.github|docs|tests)/|reports/published/[\w-]+/(?!metrics\.parquet$)"
     r"|reports/(evaluations/.+|[^/]+\.png)$|\.(gitignore|snakemake-workflow-catalog\.yml)$|mkdocs\.yml$|SECURITY\.md$"
     r"|pipeline/requirements-docs\.(in|lock)$"
 )

@@ -11,7 +11,7 @@ from typing import Literal, NotRequired, cast
 from typing_extensions import TypedDict
 
 SCORECARD_NAME = "scorecard.json"
-SCORECARD_VERSION = 1
+SCORECARD_VERSION = 2
 
 NumberVerdict = Literal["reproduced", "close", "not_reproduced", "undecided", "not_run"]
 ClaimVerdict = Literal["holds", "fails", "undecided", "not_run"]
@@ -71,61 +71,7 @@ class ScoredSpread(TypedDict):
     without_value: NotRequired[int]
 
 
-class ReadNumber(TypedDict):
-    """A number by another reading of the study, which is called ``varied`` and decides nothing."""
-
-    varied: str
-    verdict: NumberVerdict
-    measured: float | None
-    margin: float | None
-
-
-class ReadClaim(TypedDict):
-    """A statement by another reading of the study."""
-
-    varied: str
-    verdict: ClaimVerdict
-    explanation: str
-    margin: float | None
-
-
-class Reading(TypedDict):
-    """Another reading of a study: ``runs`` of ``scenarios`` in place of the judged ones.
-
-    The totals are those of all numbers and statements that it is about.
-    """
-
-    varied: str
-    runs: int
-    scenarios: list[str]
-    totals: dict[NumberVerdict, int]
-    claim_totals: dict[ClaimVerdict, int]
-
-
-class ScoredPart(TypedDict):
-    """One of the runs that have to show the same printed number: a row of ``published.csv``."""
-
-    id: str
-    scenario: str
-    select: dict[str, str]
-    subject: str
-    definition: str
-    measured: float | None
-    deviation: float | None
-    deviation_pct: float | None
-    distance: float | None
-    verdict: NumberVerdict
-    reason: str
-    known_miss: str
-    note: str
-    run_ids: list[str]
-    margin: float | None
-    alone: NotRequired[NumberVerdict]
-    spread: NotRequired[list[ScoredSpread]]
-    readings: NotRequired[list[ReadNumber]]
-
-
-class ScoredNumber(ScoredPart):
+class ScoredNumber(TypedDict):
     """A number that a study prints, and the measured one; null where nothing was measured.
 
     ``distance`` is the deviation as a multiple of the distance from the published number to its
@@ -139,23 +85,40 @@ class ScoredNumber(ScoredPart):
     ``found`` says how the definition was found, ``chosen_on`` on which ids it was chosen, as the
     study's files say it: ``*`` stands for any characters.
 
-    If several runs have to show a number, they are its ``parts``. It is reproduced if all parts
-    are, and its measured value is that of the part with the largest deviation.
+    If several runs have to show a number, the rows of ``published.csv`` are its ``parts``. It is
+    reproduced if all parts are, and its measured value is that of the part which decides.
     """
 
+    id: str
     where: str
     page: str
+    scenario: str
+    select: dict[str, str]
     metric: str
+    subject: str
     lower: float
     upper: float
     unit: str
     how: str
     why: str
+    known_miss: str
+    note: str
     published: float
+    definition: str
+    measured: float | None
+    deviation: float | None
+    deviation_pct: float | None
+    distance: float | None
+    margin: float | None
+    verdict: NumberVerdict
+    reason: str
+    run_ids: list[str]
     found: Found
     chosen_on: list[str]
     kind: Kind
-    parts: NotRequired[list[ScoredPart]]
+    alone: NotRequired[NumberVerdict]
+    spread: NotRequired[list[ScoredSpread]]
+    parts: NotRequired[list[ScoredNumber]]
 
 
 class Skill(TypedDict):
@@ -220,7 +183,6 @@ class ScoredClaim(TypedDict):
     margin: float | None
     alone: NotRequired[ClaimVerdict]
     repeated: NotRequired[list[RepeatedVerdicts]]
-    readings: NotRequired[list[ReadClaim]]
     found: Found
     chosen_on: list[str]
     kind: Kind
@@ -247,6 +209,8 @@ class Scorecard(TypedDict):
     """Content of ``scorecard.json``; the totals are numbers of verdicts.
 
     ``kind_totals`` and ``claim_kind_totals`` count blind and fitted definitions separately.
+    ``readings`` has, by the name of another reading of the study, what its runs decide if they
+    take the places of the judged ones.
     """
 
     schema_version: int
@@ -260,15 +224,12 @@ class Scorecard(TypedDict):
     claim_kind_totals: dict[Kind, dict[ClaimVerdict, int]]
     history: list[Change]
     skill: list[Skill]
-    readings: NotRequired[list[Reading]]
+    readings: NotRequired[dict[str, Scorecard]]
 
 
 def rows_of(number: ScoredNumber) -> list[ScoredNumber]:
     """One row for each run that has to show a number; the number itself if only one has to."""
-    parts = number.get("parts", [])
-    left_out = ("parts", "margin", "alone", "spread", "readings") if parts else ()
-    whole = cast("ScoredNumber", {key: each for key, each in number.items() if key not in left_out})
-    return [{**whole, **part} for part in parts] or [whole]
+    return number.get("parts") or [number]
 
 
 def is_narrow(entry: ScoredNumber | ScoredClaim) -> bool:
@@ -284,14 +245,10 @@ def is_narrow(entry: ScoredNumber | ScoredClaim) -> bool:
 
 def is_repeated(entry: ScoredNumber | ScoredClaim) -> bool:
     """Whether the spread of the values that decide an entry is measured by repetitions."""
-    return bool(entry.get("repeated")) or any(
-        each.get("repetitions") for row in _rows(entry) for each in row
-    )
-
-
-def _rows(entry: ScoredNumber | ScoredClaim) -> list[list[ScoredSpread]]:
-    number = cast("ScoredNumber", entry)
-    return [each.get("spread", []) for each in (number, *number.get("parts", []))]
+    if "published" not in entry:
+        return bool(entry.get("repeated"))
+    rows = rows_of(cast("ScoredNumber", entry))
+    return any(each.get("repetitions") for row in rows for each in row.get("spread", []))
 
 
 # ---------------------------------------------------------------- the atlas

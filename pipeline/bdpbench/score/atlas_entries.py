@@ -20,7 +20,7 @@ from bdpbench.contracts.scorecard import (
     ScoredNumber,
     rows_of,
 )
-from bdpbench.score.claims import Claim
+from bdpbench.score.claims import Claim, ClaimText
 from bdpbench.score.expectations import CLAIMS_NAME, Definition, Expectations
 from bdpbench.score.lookup import Asked, RunIndex, located
 from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber, matches
@@ -112,7 +112,7 @@ class Material:
         """Id of a printed number → the rows of the runs that have to show it."""
         found: dict[str, list[PublishedNumber]] = {}
         for each in self.expected.numbers:
-            found.setdefault(each.part_of or each.id, []).append(each)
+            found.setdefault(each.whole, []).append(each)
         return found
 
     def title(self, metric: str) -> str:
@@ -182,22 +182,20 @@ def _entry(
 ) -> AtlasEntry:
     """A printed number, given its rows, or a statement; with the conditions of its runs."""
     study, known_as = material.member.study, material.member.said.known_as
+    told: ClaimText | PublishedNumber
+    rows: Sequence[PublishedNumber]
     if isinstance(asked, Claim):
-        text, origin, ids, number = asked.text, asked.origin, [key], None
-        where, page, known_miss = text.where, str(text.page), text.known_miss
-        says = " ".join(text.statement.split())
+        told, rows, says = asked.text, [], " ".join(asked.text.statement.split())
     else:
-        number = asked[0]
-        origin, ids = number.origin, [key, *(row.id for row in asked)]
-        where, page = number.where, number.page
-        known_miss = " ".join(dict.fromkeys(row.known_miss for row in asked if row.known_miss))
-        says = material.title(number.metric)
+        told, rows, says = asked[0], asked, material.title(asked[0].metric)
+    number = rows[0] if rows else None
+    misses = [row.known_miss for row in rows if row.known_miss] or [told.known_miss]
     names = _once(name for run in runs for name in run["protocols"])
     return {
         "key": f"{study.key}/{key}",
         "study": study.key,
         "topic": topic,
-        "place": f"{where}, p. {page}" if page else where,
+        "place": f"{told.where}, p. {told.page}" if told.page else told.where,
         "protocols": _once(known_as[name] for name in names),
         "senders": [study.protocols[name].label for name in names],
         "conditions": list(_conditions(study, runs)),
@@ -206,9 +204,9 @@ def _entry(
         "lower": number.lower if number else None,
         "upper": number.upper if number else None,
         "unit": number.unit if number else "",
-        "found": origin.found,
-        "kind": origin.kind(*ids),
-        "known_miss": known_miss,
+        "found": told.found,
+        "kind": told.kind(key, *(row.id for row in rows)),
+        "known_miss": " ".join(_once(misses)),
         "verdict": "not_run",
         "observed": [],
         "source": "",

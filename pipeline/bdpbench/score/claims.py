@@ -24,8 +24,8 @@ from pydantic import BaseModel, Field, RootModel, model_validator
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.score.lookup import Lookup, Measured, point_of
-from bdpbench.score.published import HINT, Origin, OriginFault, origin_of
+from bdpbench.score.lookup import Asked, Lookup, Measured, point_of
+from bdpbench.score.published import Origin
 
 FEWEST_POINTS = 3
 """Runs without which a sweep shows no trend."""
@@ -62,16 +62,13 @@ class _NotRunError(Exception):
     """A run that a condition needs is not in the tier."""
 
 
-class Selector(Strict):
+class Selector(Asked):
     """One metric of one run, or its mean over runs that differ only in ``mean_over``.
 
     A sweep (``Monotone``) is one that asks for a value at each point.
     """
 
-    scenario: str = ""  # if absent, that of the enclosing for_each
-    select: dict[str, Scalar] = Field(default_factory=dict)
     metric: str
-    subject: str | None = None
     mean_over: list[str] = Field(default_factory=list)
 
 
@@ -466,15 +463,13 @@ def asked_of(node: object, at: Location = ()) -> Iterator[tuple[Location, Select
             yield from asked_of(each, (*at, place))
 
 
-class ClaimText(Strict):
+class ClaimText(Origin):
     """A claim's place, its statement in our words, and how its condition was found."""
 
     id: str
     where: str
     page: int | str = ""
     statement: str
-    found: str
-    chosen_on: list[str] = Field(default_factory=list)
     known_miss: str = ""
 
 
@@ -483,15 +478,14 @@ class Claim:
     """A statement of the study, and the condition that decides whether it holds.
 
     Attributes:
-        text: what the file says about it.
-        origin: how the condition, with its thresholds and metrics, was found.
+        text: what the file says about it, and how the condition, with its thresholds and metrics,
+            was found.
         condition: the condition.
         questions: the parts of the condition that ask for a metric, each with its place in it.
         source, index: the file, and the place of the claim in it.
     """
 
     text: ClaimText
-    origin: Origin
     condition: Condition
     questions: tuple[tuple[Location, Selector], ...]
     source: YamlFile
@@ -537,15 +531,8 @@ def load_claims(path: Path, metrics: Collection[str]) -> list[Claim]:
 
 
 def _claim(source: YamlFile, index: int, entry: dict[str, Any]) -> Claim:
-    if "found" not in entry:
-        message = "the key found is missing; how was the condition found?"
-        raise source.error((index,), message, hint=HINT)
     words = {key: entry[key] for key in entry if key in ClaimText.model_fields}
     rest = {key: entry[key] for key in entry if key not in words}
     text = source.validate_part(ClaimText, words, (index,))
     condition = source.validate_part(_OneCondition, rest, (index,)).root
-    origin = origin_of(text.found, text.chosen_on)
-    if isinstance(origin, OriginFault):
-        fault = f"{text.id}: {origin.message}"
-        raise source.error((index, origin.column), fault, hint=origin.hint)
-    return Claim(text, origin, condition, tuple(asked_of(condition)), source, index)
+    return Claim(text, condition, tuple(asked_of(condition)), source, index)

@@ -107,11 +107,11 @@ def load_expectations(folder: Path, definitions: Collection[str]) -> Expectation
     found = Expectations(numbers, load_claims(folder / CLAIMS_NAME, definitions))
     ids = set(found.ids)
     for number in numbers:
-        if wrong := unknown_pattern(number.origin.chosen_on, ids):
+        if wrong := unknown_pattern(number.chosen_on, ids):
             where = f"{path}:{number.line}"
             raise BdpbenchError(f"chosen_on: {wrong[0]}", where=where, hint=wrong[1])
     for claim in found.claims:
-        if wrong := unknown_pattern(claim.origin.chosen_on, ids):
+        if wrong := unknown_pattern(claim.text.chosen_on, ids):
             raise claim.error(("chosen_on",), *wrong)
     history = load_history(folder / HISTORY_NAME, ids)
     rows, claims = [each.id for each in numbers], [each.text.id for each in found.claims]

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
 
 import polars as pl
+from pydantic import Field
 
 from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, values_of
-from bdpbench.contracts.yaml_files import known_or_suggest, suggest
+from bdpbench.contracts.yaml_files import Strict, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
 
 
@@ -28,20 +28,16 @@ def located(where: str) -> Iterator[None]:
         raise BdpbenchError(error.message, where=where, hint=error.hint) from None
 
 
-class Asked(Protocol):
+class Asked(Strict):
     """A metric of certain runs, as asked for by a published number or a selector of a claim.
 
     ``select`` names parameters and their values; ``subject`` is None if any will do.
     """
 
-    @property
-    def scenario(self) -> str: ...  # noqa: D102
-    @property
-    def select(self) -> Mapping[str, Scalar]: ...  # noqa: D102
-    @property
-    def metric(self) -> str: ...  # noqa: D102
-    @property
-    def subject(self) -> str | None: ...  # noqa: D102
+    scenario: str = ""  # if absent, that of the enclosing for_each
+    select: dict[str, Scalar] = Field(default_factory=dict)
+    metric: str = ""
+    subject: str | None = None
 
 
 @dataclass(frozen=True)

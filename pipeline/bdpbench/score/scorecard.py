@@ -20,14 +20,10 @@ from bdpbench.contracts.scorecard import (
     ClaimVerdict,
     Kind,
     NumberVerdict,
-    ReadClaim,
-    Reading,
-    ReadNumber,
     RepeatedVerdicts,
     Scorecard,
     ScoredClaim,
     ScoredNumber,
-    ScoredPart,
     ScoredSpread,
     Skill,
     rows_of,
@@ -50,7 +46,7 @@ _WORST_FIRST: tuple[NumberVerdict, ...] = (
 )
 
 _OF_NUMBER = (
-    *("id", "where", "page", "scenario", "metric", "subject", "lower", "upper", "unit"),
+    *("id", "where", "page", "scenario", "select", "metric", "subject", "lower", "upper", "unit"),
     *("how", "why", "known_miss", "note"),
 )
 
@@ -74,26 +70,15 @@ def score(
     lookup = Lookup(plan, metrics.filter(pl.col("metric").is_in(list(wanted))))
     entries = expected.spreads.entries
     repetitions = Repetitions(plan, metrics, wanted, groups)
-    readings = [
-        (each, _OtherReading(each.varied, each.reading, repetitions))
-        for each in entries
-        if each.reading is not None
-    ]
     rows = []
     for number in expected.numbers:
         row = _score_number(number, lookup)
         if spread := _spreads_of(row, number, entries, lookup, repetitions):
             row["spread"] = spread
             _decide_by_chance(row)
-        if read := [by.number(number) for each, by in readings if each.is_of(number.id)]:
-            row["readings"] = read
-        rows.append((number.part_of, row))
+        rows.append((number.whole, row))
     numbers = _printed_numbers(rows)
-    statements = []
-    for claim in expected.claims:
-        statements.append(_score_claim(claim, lookup, entries, repetitions))
-        if said := [by.claim(claim) for each, by in readings if each.is_of(claim.text.id)]:
-            statements[-1]["readings"] = said
+    statements = [_score_claim(each, lookup, entries, repetitions) for each in expected.claims]
     totals = Counter(each["verdict"] for each in numbers)
     claim_totals = Counter(each["verdict"] for each in statements)
     kinds = Counter((each["kind"], each["verdict"]) for each in numbers)
@@ -116,9 +101,31 @@ def score(
         "history": [each.document(expected.ids) for each in expected.history],
         "skill": _skills(numbers),
     }
-    if readings:
-        card["readings"] = [by.totals(numbers, statements) for _, by in readings]
+    for entry in entries:
+        if entry.reading is not None:
+            by_it = _by_reading(entry, entry.reading, plan, expected, repetitions)
+            card.setdefault("readings", {})[entry.varied] = by_it
     return card
+
+
+def _by_reading(
+    entry: SpreadEntry,
+    reading: Repeats,
+    plan: Plan,
+    expected: Expectations,
+    repetitions: Repetitions,
+) -> Scorecard:
+    """The scorecard of those numbers and statements for which another reading has all runs."""
+    metrics, judged = repetitions.reading(reading)
+
+    def lacks(name: str, asked: Sequence[Asked]) -> bool:
+        return not (entry.is_of(name) and repetitions.are_among(asked, judged))
+
+    left_out = {each.whole for each in expected.numbers if lacks(each.id, [each])}
+    numbers = [each for each in expected.numbers if each.whole not in left_out]
+    asked = {each.text.id: [own for _, own in each.questions] for each in expected.claims}
+    claims = [each for each in expected.claims if not lacks(each.text.id, asked[each.text.id])]
+    return score(plan, metrics, Expectations(numbers, claims))
 
 
 def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
@@ -134,7 +141,6 @@ def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
         in_percent = 100 * deviation / abs(number.value)
     row = {
         **{name: getattr(number, name) for name in _OF_NUMBER},
-        "select": dict(number.select),
         "published": number.value,
         "definition": found.definition if found else "",
         "measured": measured,
@@ -145,9 +151,9 @@ def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
         "verdict": verdict,
         "reason": reason,
         "run_ids": [found.run_id] if found else [],
-        "found": number.origin.found,
-        "chosen_on": list(number.origin.chosen_on),
-        "kind": number.origin.kind(number.id, number.part_of),
+        "found": number.found,
+        "chosen_on": number.chosen_on,
+        "kind": number.kind(number.id, number.part_of),
     }
     return cast("ScoredNumber", row)
 
@@ -193,11 +199,11 @@ def _printed_numbers(rows: Iterable[tuple[str, ScoredNumber]]) -> list[ScoredNum
     """Scored rows combined into printed numbers, in the order of their first rows.
 
     A printed number that several runs have to show counts once, with the runs as its parts. Each
-    row comes with the id of its printed number, "" for a row that stands alone.
+    row comes with the id of its printed number.
     """
     groups: dict[str, list[ScoredNumber]] = {}
-    for part_of, row in rows:
-        groups.setdefault(part_of or row["id"], []).append(row)
+    for whole, row in rows:
+        groups.setdefault(whole, []).append(row)
     return [
         parts[0] if parts[0]["id"] == key else _printed_number(key, parts)
         for key, parts in groups.items()
@@ -211,10 +217,9 @@ def _printed_number(key: str, rows: Sequence[ScoredNumber]) -> ScoredNumber:
         for name, value in rows[0]["select"].items()
         if all(row["select"].get(name) == value for row in rows)
     }
-    worst = min(rows, key=_badness)
     margins = [each for row in rows if (each := row["margin"]) is not None]
     return {
-        **worst,
+        **min(rows, key=_badness),
         "id": key,
         "select": common,
         "reason": _reason(rows),
@@ -223,23 +228,8 @@ def _printed_number(key: str, rows: Sequence[ScoredNumber]) -> ScoredNumber:
         "run_ids": list(dict.fromkeys(each for row in rows for each in row["run_ids"])),
         "kind": kind,
         "margin": min(margins) if margins else None,
-        **_printed_readings(rows),
-        "parts": [_part(row) for row in rows],
+        "parts": [{**row, "kind": kind} for row in rows],
     }
-
-
-def _printed_readings(rows: Sequence[ScoredNumber]) -> ScoredNumber:
-    """Of each reading, that of the row which decides by it; empty without readings."""
-    by_name: dict[str, list[ReadNumber]] = {}
-    for each in (each for row in rows for each in row.get("readings", [])):
-        by_name.setdefault(each["varied"], []).append(each)
-    worst = [min(own, key=_worst_read) for own in by_name.values()]
-    return cast("ScoredNumber", {"readings": worst} if worst else {})
-
-
-def _worst_read(read: ReadNumber) -> tuple[int, float]:
-    margin = read["margin"]
-    return _WORST_FIRST.index(read["verdict"]), math.inf if margin is None else margin
 
 
 def _badness(row: ScoredNumber) -> tuple[int, float]:
@@ -259,12 +249,6 @@ def _reason(rows: Sequence[ScoredNumber]) -> str:
 def _joined(texts: Iterable[str]) -> str:
     """Texts joined in order, each once."""
     return " ".join(dict.fromkeys(texts))
-
-
-def _part(row: ScoredNumber) -> ScoredPart:
-    fields = cast("dict[str, object]", row)
-    own = {key: fields[key] for key in ScoredPart.__annotations__ if key in fields}
-    return cast("ScoredPart", own)
 
 
 def _skills(numbers: Iterable[ScoredNumber]) -> list[Skill]:
@@ -425,9 +409,9 @@ def _score_claim(
             {"label": label, "value": each.value, "unit": each.unit, "run_id": each.run_id}
             for label, each in finding.evidence
         ],
-        "found": claim.origin.found,
-        "chosen_on": list(claim.origin.chosen_on),
-        "kind": claim.origin.kind(claim.text.id),
+        "found": claim.text.found,
+        "chosen_on": claim.text.chosen_on,
+        "kind": claim.text.kind(claim.text.id),
         "margin": _finite(finding.margin),
     }
     if is_other:
@@ -472,53 +456,6 @@ def _verdicts(varied: str, source: str, judged: Sequence[Finding]) -> RepeatedVe
         "least": _finite(min(margins)),
         "most": _finite(max(margins)),
     }
-
-
-class _OtherReading:
-    """Another reading of the study, whose runs take the places of judged ones."""
-
-    def __init__(self, name: str, placed: Repeats, repetitions: Repetitions) -> None:
-        self._name, self._repetitions = name, repetitions
-        self._lookup, self._judged = repetitions.reading(placed)
-        read = {scenario for scenario, _ in self._judged}
-        self._scenarios = [by for judged, by in placed.runs.items() if judged in read]
-
-    def number(self, number: PublishedNumber) -> ReadNumber:
-        lookup = self._lookup_of([number])
-        row = None if lookup is None else _score_number(number, lookup)
-        return {
-            "varied": self._name,
-            "verdict": row["verdict"] if row else "not_run",
-            "measured": row["measured"] if row else None,
-            "margin": row["margin"] if row else None,
-        }
-
-    def claim(self, claim: Claim) -> ReadClaim:
-        lookup = self._lookup_of([each for _, each in claim.questions])
-        finding = None if lookup is None else claim.condition.finding(lookup)
-        return {
-            "varied": self._name,
-            "verdict": _CLAIM_VERDICTS[finding.holds] if finding else "not_run",
-            "explanation": finding.explanation if finding else "",
-            "margin": _finite(finding.margin) if finding else None,
-        }
-
-    def _lookup_of(self, asked: Sequence[Asked]) -> Lookup | None:
-        """The reading's values if it has all runs that are asked for."""
-        return self._lookup if self._repetitions.are_among(asked, self._judged) else None
-
-    def totals(self, numbers: Sequence[ScoredNumber], claims: Sequence[ScoredClaim]) -> Reading:
-        read = [each for number in numbers for each in number.get("readings", [])]
-        said = [each for claim in claims for each in claim.get("readings", [])]
-        of = Counter(each["verdict"] for each in read if each["varied"] == self._name)
-        of_claims = Counter(each["verdict"] for each in said if each["varied"] == self._name)
-        return {
-            "varied": self._name,
-            "runs": len({run_id for _, run_id in self._judged}),
-            "scenarios": self._scenarios,
-            "totals": {verdict: of[verdict] for verdict in NUMBER_VERDICTS},
-            "claim_totals": {verdict: of_claims[verdict] for verdict in CLAIM_VERDICTS},
-        }
 
 
 def _finite(margin: float | None) -> float | None:

@@ -9,7 +9,7 @@ judged once more.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
@@ -17,10 +17,17 @@ import polars as pl
 from pydantic import Field, RootModel, model_validator
 
 from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
-from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest, suggest
+from bdpbench.contracts.yaml_files import (
+    Location,
+    Strict,
+    Text,
+    YamlFile,
+    known_or_suggest,
+    suggest,
+)
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.lookup import Asked, Lookup, RunIndex, comparable
-from bdpbench.score.published import PublishedNumber, Text, matches, unknown_pattern
+from bdpbench.score.published import PublishedNumber, matches, unknown_pattern
 
 SPREAD_NAME = "spread.yaml"
 
@@ -120,7 +127,7 @@ class SpreadEntry(Strict):
         Raises:
             BdpbenchError: for a number of a scenario that the entry does not repeat.
         """
-        asked = replace(number, metric=self.metric or number.metric)
+        asked = number.model_copy(update={"metric": self.metric or number.metric})
         if self.repeats is not None:
             if number.scenario not in self.repeats.runs:
                 message = f"{number.id} is not of a repeated scenario, but of {number.scenario}"
@@ -132,7 +139,7 @@ class SpreadEntry(Strict):
         else:
             return asked
         chosen = own | {name: str(value) for name, value in select.items()}
-        return replace(asked, scenario=scenario, select=chosen)
+        return asked.model_copy(update={"scenario": scenario, "select": chosen})
 
 
 class _File(RootModel[list[SpreadEntry]]):
@@ -195,16 +202,6 @@ Run = tuple[str, str]
 """Scenario and id of a run."""
 
 
-@dataclass(frozen=True)
-class _Runs:
-    """Runs of a scenario, as a selector."""
-
-    scenario: str
-    select: Mapping[str, Scalar] = field(default_factory=dict)
-    metric: str = ""
-    subject: str | None = None
-
-
 def repetitions_of(
     repeats: Repeats, index: RunIndex, swept: Mapping[str, Sequence[str]]
 ) -> dict[Place, dict[Run, Run]]:
@@ -221,8 +218,9 @@ def repetitions_of(
     """
     found: dict[Place, dict[Run, Run]] = {}
     for judged, repetition in repeats.runs.items():
-        runs = index.find(_Runs(repetition, repeats.select))
-        for at, pairs in _pairs(repeats.over, index.find(_Runs(judged)), runs, swept).items():
+        runs = index.find(Asked(scenario=repetition, select=repeats.select))
+        places = index.find(Asked(scenario=judged))
+        for at, pairs in _pairs(repeats.over, places, runs, swept).items():
             found.setdefault(at, {}).update(pairs)
     return found
 
@@ -301,8 +299,8 @@ class Repetitions:
         runs = list(self._runs(asked))
         return bool(runs) and all(run in judged for run in runs)
 
-    def reading(self, repeats: Repeats) -> tuple[Lookup | None, set[Run]]:
-        """The lookup of another reading, None if it has no run, and the runs that it replaces.
+    def reading(self, repeats: Repeats) -> tuple[pl.DataFrame, set[Run]]:
+        """The metrics by another reading, and the runs that it replaces.
 
         Scenarios of which a run is not finished are left out, so that they are read whole.
         """
@@ -311,8 +309,8 @@ class Repetitions:
         finished = set(self._metrics.select("scenario", "run_id").unique().iter_rows())
         partly = {scenario for (scenario, _), run in pairs.items() if run not in finished}
         whole = {judged: run for judged, run in pairs.items() if judged[0] not in partly}
-        made = self._lookup(repeats, whole, self._of_several(repeats)) if whole else None
-        return made, set(whole)
+        made = self._in_place(repeats, whole, self._of_several(repeats)) if whole else None
+        return self._metrics if made is None else made, set(whole)
 
     @property
     def _swept(self) -> dict[str, list[str]]:
@@ -333,7 +331,11 @@ class Repetitions:
     def _made(self, repeats: Repeats) -> list[tuple[Lookup | None, set[Run]]]:
         found = repetitions_of(repeats, self._index, self._swept).values()
         names = self._of_several(repeats)
-        return [(self._lookup(repeats, pairs, names), set(pairs)) for pairs in found]
+        frames = [(self._in_place(repeats, pairs, names), set(pairs)) for pairs in found]
+        return [
+            (None if frame is None else Lookup(self._plan, frame), judged)
+            for frame, judged in frames
+        ]
 
     def _of_several(self, repeats: Repeats) -> list[str]:
         """Metrics of several runs that the judged scenarios have."""
@@ -342,9 +344,9 @@ class Repetitions:
         judged = self._metrics.filter(pl.col("scenario").is_in(list(repeats.runs)))
         return self._groups(judged)["metric"].unique().to_list()
 
-    def _lookup(
+    def _in_place(
         self, repeats: Repeats, pairs: Mapping[Run, Run], names: Sequence[str]
-    ) -> Lookup | None:
+    ) -> pl.DataFrame | None:
         """The metrics with some runs in place of judged ones; None if one is not finished.
 
         Metrics of several runs are made anew, whether the runs that take their places had them in
@@ -358,7 +360,7 @@ class Repetitions:
         frames = [frame.filter(self._wanted)]
         if self._groups is not None:
             frames.append(self._groups(frame.filter(scenarios)).filter(self._wanted))
-        return Lookup(self._plan, pl.concat(frames))
+        return pl.concat(frames)
 
 
 def _in_place(metrics: pl.DataFrame, pairs: Mapping[Run, Run]) -> pl.DataFrame | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.pipeline.score.conftest import make_run
-from tests.pipeline.score.test_check import Known
+from tests.pipeline.score.test_refusals import Known
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PlannedRun

@@ -191,7 +191,7 @@ class ScoredClaim(TypedDict):
 class Change(TypedDict):
     """A definition, bound or statement that was changed after it was first listed.
 
-    ``date`` and ``commit`` are "" if unknown; ``published`` says whether results had been published
+    ``commit`` is "" if unknown; ``published`` says whether results had been published
     before, and ``of`` has the ids of the numbers and statements concerned.
     """
 

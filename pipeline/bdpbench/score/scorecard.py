@@ -33,6 +33,7 @@ from bdpbench.score.expectations import CLAIMS_NAME, Expectations, require_unit
 from bdpbench.score.lookup import Asked, Lookup, Measured, located
 from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber
 from bdpbench.score.spreads import SPREAD_NAME, Groups, Repeats, Repetitions, SpreadEntry
+from bdpbench.units import several
 
 _CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
 
@@ -295,34 +296,52 @@ def _spreads_of(
     found: list[ScoredSpread] = []
     own = row["measured"]
     for entry in entries:
-        if not entry.is_of(number.id) or (own is None and entry.repeats is None):
+        repeats = entry.repeats
+        if entry.reading or not entry.is_of(number.id) or (own is None and not repeats):
             continue
         with located(f"{SPREAD_NAME}, {number.id}"):
-            if entry.repeats is not None:
-                rows = _repeated_rows(entry, entry.repeats, number, lookup, repetitions)
-                others, source = _known_of(rows, entry.repeats.source([number]), "repetition")
-            else:
-                rows, (others, source) = [], _varied_values(entry, number, lookup)
-        values = others if own is None or entry.least is not None else [own, *others]
-        if len(values) > 1 or (values and rows):
-            found.append(_spread(row, entry, values, source, len(rows)))
-            if rows and len(others) < len(rows):
-                found[-1]["without_value"] = len(rows) - len(others)
+            rows = _varied_rows(entry, number, lookup, repetitions)
+        known = [each.value for each in rows if each.value is not None]
+        values, source = known if own is None else [own, *known], entry.source
+        if entry.least is not None and entry.most is not None:
+            values = [entry.least, entry.most]
+        elif repeats:
+            source = _counted(rows, "repetition", repeats.source([number]))
+        elif entry.runs:
+            source = _counted(rows, "run", entry.runs.scenario)
+        if len(values) < (1 if repeats and rows else 2):
+            continue
+        least, most = min(values), max(values)
+        found.append(
+            {
+                "varied": entry.varied,
+                "least": least,
+                "most": most,
+                "source": source,
+                "holds_print": row["lower"] <= most and least <= row["upper"],
+                "repetitions": len(rows) if repeats else 0,
+            }
+        )
+        if repeats and len(known) < len(rows):
+            found[-1]["without_value"] = len(rows) - len(known)
     return found
 
 
-def _repeated_rows(
-    entry: SpreadEntry,
-    repeats: Repeats,
-    number: PublishedNumber,
-    lookup: Lookup,
-    repetitions: Repetitions,
+def _varied_rows(
+    entry: SpreadEntry, number: PublishedNumber, lookup: Lookup, repetitions: Repetitions
 ) -> list[Measured]:
-    """What repetitions have in place of a number, or by themselves if the entry names a metric."""
-    if entry.metric:
+    """What an entry has in place of a number: of repetitions, or what it asks for itself."""
+    if entry.repeats is None or entry.metric:
         return lookup.all(entry.asked_of(number))
-    lookups = repetitions.of(repeats, [number])
+    lookups = repetitions.of(entry.repeats, [number])
     return [each for each in (known.one(number) for known in lookups) if each]
+
+
+def _counted(rows: Sequence[Measured], noun: str, scenario: str) -> str:
+    """How many runs there are of a scenario, in words."""
+    without = sum(each.value is None for each in rows)
+    said = f"{several(len(rows), noun)} of {scenario}"
+    return said + (f", {without} of them without a value" if without else "")
 
 
 def _decide_by_chance(row: ScoredNumber) -> None:
@@ -338,45 +357,6 @@ def _decide_by_chance(row: ScoredNumber) -> None:
     if inside and outside:
         row["alone"], row["verdict"] = row["verdict"], "undecided"
         row["reason"] = "equally good runs are within its bounds and outside of them"
-
-
-def _varied_values(
-    entry: SpreadEntry, number: PublishedNumber, lookup: Lookup
-) -> tuple[list[float], str]:
-    """The values that an entry is about beside the number's own, and where they come from."""
-    if entry.least is not None and entry.most is not None:
-        return [entry.least, entry.most], entry.source
-    asked = entry.asked_of(number)
-    if entry.runs is None:
-        found = lookup.one(asked)
-        return ([] if found is None or found.value is None else [found.value]), ""
-    return _known_of(lookup.all(asked), entry.runs.scenario, "run")
-
-
-def _known_of(rows: Sequence[Measured], scenario: str, noun: str) -> tuple[list[float], str]:
-    """The values of some runs of a scenario, and how many of them there are, in words."""
-    known = [each.value for each in rows if each.value is not None]
-    runs = f"{len(rows)} {noun}{'' if len(rows) == 1 else 's'} of {scenario}"
-    without = len(rows) - len(known)
-    return known, runs + (f", {without} of them without a value" if without else "")
-
-
-def _spread(
-    row: ScoredNumber,
-    entry: SpreadEntry,
-    values: Sequence[float],
-    source: str,
-    repetitions: int,
-) -> ScoredSpread:
-    least, most = min(values), max(values)
-    return {
-        "varied": entry.varied,
-        "least": least,
-        "most": most,
-        "source": source,
-        "holds_print": row["lower"] <= most and least <= row["upper"],
-        "repetitions": repetitions,
-    }
 
 
 def _score_claim(
@@ -447,10 +427,9 @@ def _repeated(
 def _verdicts(varied: str, source: str, judged: Sequence[Finding]) -> RepeatedVerdicts:
     margins = [each.margin for each in judged if each.margin is not None]
     holds = sum(each.holds is True for each in judged)
-    plural = "" if len(judged) == 1 else "s"
     return {
         "varied": varied,
-        "source": f"{len(judged)} repetition{plural} of {source}",
+        "source": f"{several(len(judged), 'repetition')} of {source}",
         "holds": holds,
         "fails": len(judged) - holds,
         "least": _finite(min(margins)),

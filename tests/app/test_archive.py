@@ -180,29 +180,6 @@ def test_figures_and_tables_are_exported(
     assert "<!doctype html>" in (tmp_path / "report.html").read_text()
 
 
-def test_of_a_study_outside_the_checkout_only_what_was_read_is_archived(
-    finished: Path, bdpbench: Run, tmp_path: Path
-) -> None:
-    folder = tmp_path / "my" / "dumbbell"
-    folder.parent.mkdir()
-    shutil.move(finished / "config" / "studies" / "dumbbell", folder)
-    (folder / "tcl").mkdir()
-    (folder / "tcl" / "own.tcl").write_text("# Tcl that no scenario names\n")
-    (folder / "earlier.zip").write_bytes(b"an archive that somebody made there")
-    (finished / "results" / "dumbbell" / "quick" / "plan.json").unlink()  # of another place
-    archive = tmp_path / "a.zip"
-    done = bdpbench("archive", str(folder), "-o", str(archive))
-    said_by(done)
-    said = "not in the archive, because nothing has read it: earlier.zip, tcl"
-    assert f"{folder}: {said}" in done.stderr
-    with zipfile.ZipFile(archive) as found:
-        place = "source/config/studies/dumbbell"
-        assert found.read(f"{place}/study.yaml") == (folder / "study.yaml").read_bytes()
-        assert not {f"{place}/earlier.zip", f"{place}/tcl/own.tcl"} & {*found.namelist()}
-        _tells_of_no_machine(found, tmp_path)
-    said_by(bdpbench("verify", str(archive)))
-
-
 def test_all_files_that_results_depend_on_are_sources() -> None:
     kept = {name.removeprefix("source/") for name in common_sources()}
     results = (":!reports/published", ":!reports/evaluations", ":!reports/*.png")

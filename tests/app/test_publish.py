@@ -104,18 +104,6 @@ def test_missing_runs_are_told_published_only_when_asked_for_and_completed_later
     assert {run["run_id"] for run in kept} == set(planned)
 
 
-def test_results_of_another_study_are_not_published(
-    finished: Path, bdpbench: Run, study: Path
-) -> None:
-    study.write_text(study.read_text().replace("buffer_pkts: 50", "buffer_pkts: 51"))
-    check_refused(
-        bdpbench("publish", "-o", str(finished / "published")),
-        "1 of 3 runs have no results",
-        "or the study, a script or ns-2 has changed since",
-    )
-    assert not (finished / "published").exists()
-
-
 def test_two_tiers_are_published_beside_each_other(
     finished: Path, bdpbench: Run, published: Path
 ) -> None:
@@ -258,4 +246,5 @@ def test_runs_that_came_later_are_published_with_those_that_were(
     check_refused(
         bdpbench(*publish),
         "1 of 5 runs have no results",
+        "or the study, a script or ns-2 has changed since",
     )

@@ -29,6 +29,8 @@ cd "$work/empty"
 "$pip" check
 files >"$work/of-wheel"
 "$bdpbench" list sharma2006 >/dev/null
+! "$bdpbench" report "$work/ecn" 2>"$work/said"
+grep -q 'hint: `bdpbench run ecn --tier quick` simulates them' "$work/said"
 "$bdpbench" run "$work/ecn" --backend native
 "$bdpbench" report "$work/ecn" --export figures --format svg
 "$work/venv/bin/python" - "$work/ecn" <<'EOF'
@@ -43,6 +45,7 @@ assert "/site-packages/" in bdpbench.__file__
 EOF
 ! "$bdpbench" test 2>"$work/said"
 grep -q 'was installed with pip' "$work/said"
+files | diff "$work/of-wheel" -
 
 "$pip" uninstall --quiet --yes bdpbench
 "$pip" install --quiet --no-deps "$work"/dist/*.tar.gz

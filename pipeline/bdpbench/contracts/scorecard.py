@@ -6,7 +6,7 @@ atlas what all studies print and state, beside our measurements.
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, cast
+from typing import Literal, NotRequired, cast, get_args
 
 from typing_extensions import TypedDict
 
@@ -15,14 +15,8 @@ SCORECARD_VERSION = 2
 
 NumberVerdict = Literal["reproduced", "close", "not_reproduced", "undecided", "not_run"]
 ClaimVerdict = Literal["holds", "fails", "undecided", "not_run"]
-NUMBER_VERDICTS: tuple[NumberVerdict, ...] = (
-    "reproduced",
-    "close",
-    "not_reproduced",
-    "undecided",
-    "not_run",
-)
-CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = ("holds", "fails", "undecided", "not_run")
+NUMBER_VERDICTS: tuple[NumberVerdict, ...] = get_args(NumberVerdict)
+CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 
 Found = Literal["stated", "chosen before", "chosen on"]
 """How a definition was found.
@@ -37,8 +31,7 @@ Kind = Literal["blind", "fitted"]
 A number is fitted as soon as it is among those that its definition was chosen on.
 """
 
-FOUND: tuple[Found, ...] = ("stated", "chosen before", "chosen on")
-KINDS: tuple[Kind, ...] = ("blind", "fitted")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 CLOSE_HALF_WIDTHS = 1.0
 """A number is close if it misses its bounds by at most so many of their half widths."""

@@ -83,9 +83,8 @@ class RunIndex:
         self._runs: dict[str, list[PlannedRun]] = {}
         for run in runs:
             self._runs.setdefault(run["scenario"], []).append(run)
-        # Parameters of a scenario, and scenario and parameter → value → indices of its runs; made
-        # when asked for, since few of the parameters of thousands of runs are.
-        self._names: dict[str, dict[str, Scalar]] = {}
+        # Scenario and parameter → value → indices of its runs; made when asked for, since few of
+        # the parameters of thousands of runs are.
         self._places: dict[tuple[str, str], dict[float | str, set[int]]] = {}
 
     def _places_of(self, scenario: str, name: str) -> dict[float | str, set[int]]:
@@ -97,14 +96,6 @@ class RunIndex:
                     by_value.setdefault(comparable(value), set()).add(place)
         return self._places[scenario, name]
 
-    def _names_of(self, scenario: str) -> dict[str, Scalar]:
-        """Parameters that some run of a scenario has."""
-        if scenario not in self._names:
-            names = self._names[scenario] = {}
-            for run in self._runs[scenario]:
-                names |= run["parameters"]
-        return self._names[scenario]
-
     def find(self, asked: Asked) -> list[PlannedRun]:
         """Runs of a scenario with the selected parameters; may be empty.
 
@@ -115,13 +106,16 @@ class RunIndex:
         runs = self._runs.get(asked.scenario, [])
         selected: list[set[int]] = []
         for name, value in asked.select.items() if runs else ():
-            _require_known(name, self._names_of(asked.scenario), "parameter")
-            selected.append(self._places_of(asked.scenario, name).get(comparable(value), set()))
+            places = self._places_of(asked.scenario, name)
+            if not places:
+                _require_known(
+                    name, {key for run in runs for key in run["parameters"]}, "parameter"
+                )
+            selected.append(places.get(comparable(value), set()))
         if not selected:
             return list(runs)
         # Starting with the smallest set, which excludes most of thousands of runs at once.
-        places = set.intersection(*sorted(selected, key=len))
-        return [runs[place] for place in sorted(places)]
+        return [runs[place] for place in sorted(set.intersection(*sorted(selected, key=len)))]
 
     def none_found(self, asked: Asked) -> BdpbenchError:
         """The error about a selector for which ``find`` finds no run."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 import polars as pl
 
@@ -80,25 +80,16 @@ def score(
         rows.append((number.whole, row))
     numbers = _printed_numbers(rows)
     statements = [_score_claim(each, lookup, entries, repetitions) for each in expected.claims]
-    totals = Counter(each["verdict"] for each in numbers)
-    claim_totals = Counter(each["verdict"] for each in statements)
-    kinds = Counter((each["kind"], each["verdict"]) for each in numbers)
-    claim_kinds = Counter((each["kind"], each["verdict"]) for each in statements)
     card: Scorecard = {
         "schema_version": SCORECARD_VERSION,
         "study": plan["study"],
         "tier": plan["tier"],
-        "totals": {verdict: totals[verdict] for verdict in NUMBER_VERDICTS},
-        "claim_totals": {verdict: claim_totals[verdict] for verdict in CLAIM_VERDICTS},
+        "totals": _totals(numbers, NUMBER_VERDICTS),
+        "claim_totals": _totals(statements, CLAIM_VERDICTS),
         "numbers": numbers,
         "claims": statements,
-        "kind_totals": {
-            kind: {verdict: kinds[kind, verdict] for verdict in NUMBER_VERDICTS} for kind in KINDS
-        },
-        "claim_kind_totals": {
-            kind: {verdict: claim_kinds[kind, verdict] for verdict in CLAIM_VERDICTS}
-            for kind in KINDS
-        },
+        "kind_totals": {kind: _totals(numbers, NUMBER_VERDICTS, kind) for kind in KINDS},
+        "claim_kind_totals": {kind: _totals(statements, CLAIM_VERDICTS, kind) for kind in KINDS},
         "history": [each.document(expected.ids) for each in expected.history],
         "skill": _skills(numbers),
     }
@@ -107,6 +98,19 @@ def score(
             by_it = _by_reading(entry, entry.reading, plan, expected, repetitions)
             card.setdefault("readings", {})[entry.varied] = by_it
     return card
+
+
+Verdict = TypeVar("Verdict", NumberVerdict, ClaimVerdict)
+
+
+def _totals(
+    entries: Iterable[ScoredNumber | ScoredClaim],
+    verdicts: Sequence[Verdict],
+    kind: Kind | None = None,
+) -> dict[Verdict, int]:
+    """How many entries, of one kind or of all, have each verdict."""
+    found = Counter(each["verdict"] for each in entries if kind in (None, each["kind"]))
+    return {verdict: found[verdict] for verdict in verdicts}
 
 
 def _by_reading(

@@ -143,13 +143,10 @@ def test_numbers_are_those_of_the_study_with_verdicts(tier: Tier) -> None:
         else:
             inside = row["lower"] <= row["measured"] <= row["upper"]
             assert (row["verdict"] == "reproduced") == inside
-    assert tier.statements().is_empty()
-    assert tier.statements().columns == list(STATEMENTS_SCHEMA)
-
-
-def test_metrics_are_those_of_the_report(tier: Tier) -> None:
     reported = pl.read_parquet(tier.report.with_name("metrics.parquet"))
     assert tier.metrics().equals(reported)
+    assert tier.statements().is_empty()
+    assert tier.statements().columns == list(STATEMENTS_SCHEMA)
 
 
 def test_published_results_are_read_without_runs(

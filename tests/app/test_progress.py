@@ -10,13 +10,7 @@ import pytest
 from rich.console import Console
 from tests.app.planned import planned_run
 
-from bdpbench.app.progress import (
-    RunProgress,
-    Snapshot,
-    View,
-    Watch,
-    make_view,
-)
+from bdpbench.app.progress import RunProgress, Snapshot, View, Watch, make_view
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, tell
 from bdpbench.simulation.ns2_process import simulated_time
@@ -51,22 +45,13 @@ def watched(
     return Watch(folder, runs, jobs, lambda run: factor * run["estimated_cpu_s"], clock)
 
 
-@pytest.mark.parametrize(
-    ("told", "time"),
-    [
-        ("simtime 5 of 60\nsimtime 15 of 60\nan answer\n", (15.0, 60.0)),
-        ("", None),
-        ("simtime 15", None),
-        ("simtime a of b\n", None),
-        ("simtime 0 of 0\n", None),
-    ],
-)
-def test_the_simulated_time_is_what_ns2_last_told(
-    tmp_path: Path, told: str, time: tuple[float, float] | None
-) -> None:
-    (tmp_path / "ns.log").write_text(told)
-    assert simulated_time(tmp_path) == time
-    assert simulated_time(tmp_path / "none") is None
+def test_the_simulated_time_is_what_ns2_last_told(tmp_path: Path) -> None:
+    assert simulated_time(tmp_path) is None
+    for told in ("", "simtime 15", "simtime a of b\n", "simtime 0 of 0\n"):
+        (tmp_path / "ns.log").write_text(told)
+        assert simulated_time(tmp_path) is None
+    (tmp_path / "ns.log").write_text("simtime 5 of 60\nsimtime 15 of 60\nan answer\n")
+    assert simulated_time(tmp_path) == (15.0, 60.0)
 
 
 def test_a_run_waits_runs_and_finishes(tmp_path: Path) -> None:
@@ -111,6 +96,8 @@ def test_the_time_left_is_the_estimate_until_something_was_seen(tmp_path: Path) 
     # machine may have taken 0.8 times what was estimated.
     for cores, factor, eta_s in ((2, 1.0, 50), (100, 1.0, 40), (2, 0.8, 40)):
         assert watched(tmp_path, runs, cores, Clock(), factor).look(tmp_path).eta_s == eta_s
+    nothing = watched(tmp_path, [], 2, Clock()).look(tmp_path)
+    assert (nothing.share, nothing.eta_s, nothing.total) == (1.0, 0.0, 0)
 
 
 def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
@@ -127,11 +114,6 @@ def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
     clock.now_s += 200
     tell(tmp_path / "0000.told", "finished", "a")  # also where a run is too short to be seen
     assert watch.look(tmp_path).eta_s == pytest.approx((400 + 10) / (100 + 10) * 100)
-
-
-def test_no_runs_are_all_done(tmp_path: Path) -> None:
-    snapshot = watched(tmp_path, [], 2, Clock()).look(tmp_path)
-    assert (snapshot.share, snapshot.eta_s, snapshot.total) == (1.0, 0.0, 0)
 
 
 # ---------------------------------------------------------------- what a view shows

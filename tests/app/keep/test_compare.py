@@ -13,9 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.app.keep.conftest import CONTENTS, described
 
-from bdpbench.app.keep.archive import verify_archive, write_archive
 from bdpbench.app.keep.compare import KEY, Side, compare, read_sides
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.contracts.paths import repository_root
@@ -169,17 +167,6 @@ def test_what_is_published_is_compared() -> None:
     card = json.loads((folder / "scorecard.json").read_text())
     assert found["compared"] > len(card["numbers"])
     assert (found["moved"], found["facts"]) == ([], [])
-
-
-def test_an_archive_verifies_and_is_compared_with_a_folder(tmp_path: Path) -> None:
-    files = {path.name: path.read_bytes() for path in KEPT.iterdir()}
-    archive = tmp_path / "kept.zip"
-    write_archive(archive, described({**CONTENTS, **files}))
-    assert verify_archive(archive) == []
-    found = _compare_files(archive, KEPT)
-    assert found["compared"] == VALUES
-    assert (found["moved"], found["facts"]) == ([], [])
-    assert KeptResults(archive).metrics.equals(KeptResults(KEPT).metrics)
 
 
 def _changed(content: bytes, **change: Any) -> bytes:

@@ -103,6 +103,7 @@ def test_a_statement_has_the_conditions_of_the_only_tier_that_shows_it(part: Par
     entry = _entry(part(), "even")
     assert (entry["topic"], entry["says"]) == ("sharing", "It is even.")
     assert (entry["place"], entry["kind"]) == ("Section 2", "blind")
+    assert entry["known_miss"] == "odd text"
     assert (entry["published"], entry["lower"], entry["upper"], entry["unit"]) == (None,) * 3 + (
         "",
     )

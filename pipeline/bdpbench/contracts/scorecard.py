@@ -253,16 +253,6 @@ they looked under different conditions; or they say the same."""
 Standing = Literal["shown", "in part", "not shown", "not run"]
 """What our runs show of some entries: all that were run, some, or none of them; or none was run."""
 
-OurRelation = Literal["agree", "conditions", "one side", "contradict", "none", "in part", "open"]
-"""How our own measurements of a relation's entries relate to one another.
-
-``agree``: they show what all of the studies say; ``conditions``: each position is reproduced under
-the conditions of its own study; ``one side``: one position is reproduced and no other;
-``contradict``: what one study says is reproduced and what another says about the same is not;
-``none``: nothing is reproduced; ``in part``: some entries of a position are reproduced; ``open``:
-too few of the entries were run.
-"""
-
 
 class AtlasEntry(TypedDict):
     """A printed number or a statement of a study.

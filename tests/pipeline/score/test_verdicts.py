@@ -106,11 +106,11 @@ def _parts(lower: float, upper: float) -> list[PublishedNumber]:
 
 
 @pytest.mark.parametrize(
-    ("lower", "upper", "verdict", "measured", "shown"),
+    ("lower", "upper", "verdict", "margin", "shown"),
     [
-        (88.0, 95.0, "reproduced", 88.0, 2),  # both on a bound, and equally far from 91.5
-        (89.0, 95.0, "close", 88.0, 1),  # 88 misses them by 1, 95 lies within
-        (90.0, 94.0, "close", 88.0, 0),
+        (88.0, 95.0, "reproduced", 0, 2),  # both on a bound, and equally far from 91.5
+        (89.0, 95.0, "close", -1 / 3, 1),  # 88 misses them by 1, 95 lies within
+        (90.0, 94.0, "close", -1, 0),
     ],
 )
 def test_a_number_of_several_runs_counts_once_and_is_what_the_worst_of_them_is(
@@ -119,12 +119,13 @@ def test_a_number_of_several_runs_counts_once_and_is_what_the_worst_of_them_is(
     lower: float,
     upper: float,
     verdict: str,
-    measured: float,
+    margin: float,
     shown: int,
 ) -> None:
     card = score(plan, metrics, Expectations(_parts(lower, upper)))
     (number,) = card["numbers"]
-    assert (number["id"], number["verdict"], number["measured"]) == ("both", verdict, measured)
+    assert (number["id"], number["verdict"], number["measured"]) == ("both", verdict, 88.0)
+    assert number["margin"] == pytest.approx(margin)
     assert number["select"] == {"protocol": "HS"}  # common to all runs
     assert sum(card["totals"].values()) == card["totals"][number["verdict"]] == 1
     assert [each["id"] for each in number["parts"]] == ["first", "second"]

@@ -93,4 +93,4 @@ def test_the_columns_and_the_claim_of_the_guide_are_those_of_the_contract(tmp_pa
     (tmp_path / "spread.yaml").write_text(spread)
     ids, metrics = ["t2-hs", "time-after-drop"], {"asymmetry_from_flow2_start": None}
     found = load_spreads(tmp_path / "spread.yaml", ids, metrics, ["hs-is-the-fairest"])
-    assert [entry.most for entry in found.entries] == [None, None, None, 19.6]
+    assert [entry.most for entry in found] == [None, None, None, 19.6]

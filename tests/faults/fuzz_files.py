@@ -307,7 +307,7 @@ Read = Callable[[Subject, Path], object]
 READ: dict[str, Read] = {
     "claims.yaml": _claims,
     "published.csv": lambda subject, path: subject.check(path).numbers,
-    "spread.yaml": lambda subject, path: subject.check(path).spreads.entries,
+    "spread.yaml": lambda subject, path: subject.check(path).spreads,
     "history.yaml": lambda subject, path: load_history(path, subject.expected.ids),
     "matrices.yaml": lambda subject, path: load_matrices(path, subject.study, subject.definitions),
     "page.yaml": lambda subject, path: load_page(path, subject.study),

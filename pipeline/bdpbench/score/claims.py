@@ -22,8 +22,7 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BaseModel, Field, RootModel, model_validator
 
 from bdpbench.contracts.plan import Scalar
-from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
-from bdpbench.errors import BdpbenchError
+from bdpbench.contracts.yaml_files import Location, Strict, YamlFile
 from bdpbench.score.lookup import Asked, Lookup, Measured, point_of
 from bdpbench.score.published import Origin
 
@@ -224,7 +223,7 @@ class Within(_Condition):
         lower, upper = self.lower, self.upper
         if self.absolute:  # a magnitude is never below 0, and that of a share never above 1
             lower = -math.inf if lower <= 0 else lower
-            upper = math.inf if upper >= _ENDS.get(unit, (0.0, math.inf))[1] else upper
+            upper = math.inf if upper >= max(_ENDS.get(unit, (math.inf,))) else upper
         margin = min(_margin_of(lower, value, unit), _margin_of(value, upper, unit))
         return Finding(holds, explanation, evidence, margin)
 
@@ -482,19 +481,11 @@ class Claim:
             was found.
         condition: the condition.
         questions: the parts of the condition that ask for a metric, each with its place in it.
-        source, index: the file, and the place of the claim in it.
     """
 
     text: ClaimText
     condition: Condition
     questions: tuple[tuple[Location, Selector], ...]
-    source: YamlFile
-    index: int
-
-    def error(self, location: Location, message: str, hint: str) -> BdpbenchError:
-        """The error to raise about a part of the claim."""
-        at = (self.index, *location)
-        return self.source.error(at, f"{self.text.id}: {message}", hint=hint)
 
 
 class _File(RootModel[list[dict[str, Any]]]):
@@ -522,8 +513,7 @@ def load_claims(path: Path, metrics: Collection[str]) -> list[Claim]:
     for index, entry in enumerate(source.validate(_File).root):
         claim = _claim(source, index, entry)
         for location, asked in claim.questions:
-            if unknown := known_or_suggest(asked.metric, metrics, "metric"):
-                raise claim.error((*location, "metric"), *unknown)
+            source.require((index, *location, "metric"), asked.metric, metrics, "metric")
         if claim.text.id in claims:
             raise source.error((index, "id"), f"{claim.text.id!r} appears twice")
         claims[claim.text.id] = claim
@@ -535,4 +525,4 @@ def _claim(source: YamlFile, index: int, entry: dict[str, Any]) -> Claim:
     rest = {key: entry[key] for key in entry if key not in words}
     text = source.validate_part(ClaimText, words, (index,))
     condition = source.validate_part(_OneCondition, rest, (index,)).root
-    return Claim(text, condition, tuple(asked_of(condition)), source, index)
+    return Claim(text, condition, tuple(asked_of(condition)))

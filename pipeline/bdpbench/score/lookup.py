@@ -10,12 +10,13 @@ import statistics
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 import polars as pl
 from pydantic import Field
 
 from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, values_of
-from bdpbench.contracts.yaml_files import Strict, known_or_suggest, suggest
+from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
 
 
@@ -26,6 +27,15 @@ def located(where: str) -> Iterator[None]:
         yield
     except BdpbenchError as error:
         raise BdpbenchError(error.message, where=where, hint=error.hint) from None
+
+
+@contextmanager
+def located_in(path: Path, location: Location) -> Iterator[None]:
+    """Give errors inside the block their place in a YAML file: the line of a key."""
+    try:
+        yield
+    except BdpbenchError as error:
+        raise YamlFile(path).error(location, error.message, error.hint) from None
 
 
 class Asked(Strict):

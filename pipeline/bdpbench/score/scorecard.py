@@ -69,7 +69,7 @@ def score(
     """
     wanted = expected.metrics
     lookup = Lookup(plan, metrics.filter(pl.col("metric").is_in(list(wanted))))
-    entries = expected.spreads.entries
+    entries = expected.spreads
     repetitions = Repetitions(plan, metrics, wanted, groups)
     rows = []
     for number in expected.numbers:

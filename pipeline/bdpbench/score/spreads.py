@@ -9,7 +9,6 @@ judged once more.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Self
@@ -19,11 +18,9 @@ from pydantic import Field, RootModel, model_validator
 
 from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
 from bdpbench.contracts.yaml_files import (
-    Location,
     Strict,
     Text,
     YamlFile,
-    known_or_suggest,
     suggest,
 )
 from bdpbench.errors import BdpbenchError
@@ -147,23 +144,9 @@ class _File(RootModel[list[SpreadEntry]]):
     pass
 
 
-@dataclass(frozen=True)
-class Spreads:
-    """The entries of a study and the file that they come from; empty if it has no file."""
-
-    entries: Sequence[SpreadEntry] = ()
-    source: YamlFile | None = None
-
-    def error(self, location: Location, message: str, hint: str) -> BdpbenchError:
-        """The error to raise about a part of an entry."""
-        if self.source is None:
-            return BdpbenchError(message, hint=hint)
-        return self.source.error(location, message, hint=hint)
-
-
 def load_spreads(
     path: Path, rows: Collection[str], metrics: Collection[str], claims: Collection[str] = ()
-) -> Spreads:
+) -> list[SpreadEntry]:
     """Read and check ``spread.yaml``; a study without the file has none.
 
     Args:
@@ -176,22 +159,21 @@ def load_spreads(
         BdpbenchError: naming file, line and key of what is wrong.
     """
     if not path.is_file():
-        return Spreads()
+        return []
     source = YamlFile(path)
-    spreads = Spreads(source.validate(_File).root, source)
+    entries = source.validate(_File).root
     readings: set[str] = set()
-    for index, entry in enumerate(spreads.entries):
+    for index, entry in enumerate(entries):
         if wrong := unknown_pattern(entry.of, [*rows, *(claims if entry.placed else ())]):
             only = "statements have repeats without metric and readings alone"
-            raise spreads.error((index, "of"), wrong[0], only if entry.is_of(*claims) else wrong[1])
+            raise source.error((index, "of"), wrong[0], only if entry.is_of(*claims) else wrong[1])
         if entry.reading and entry.varied in readings:
             said = "two readings have the same name"
-            raise spreads.error((index, "varied"), said, "name each by what it changes")
+            raise source.error((index, "varied"), said, "name each by what it changes")
         readings |= {entry.varied} if entry.reading else set()
-        unknown = entry.metric and known_or_suggest(entry.metric, metrics, "metric")
-        if unknown:
-            raise spreads.error((index, "metric"), *unknown)
-    return spreads
+        if entry.metric:
+            source.require((index, "metric"), entry.metric, metrics, "metric")
+    return entries
 
 
 # ------------------------------------------------------------------------------ repetitions

@@ -134,7 +134,7 @@ def _write(folder: Path, name: str, change: Any) -> None:
 
 
 def test_a_study_without_expectations_has_none(tmp_path: Path, study: Study) -> None:
-    assert check_expectations(tmp_path, study, RUNS, METRICS) == Expectations([], [], [])
+    assert check_expectations(tmp_path, study, RUNS, METRICS) == Expectations([], [], [], [])
 
 
 @pytest.mark.parametrize(("name", "change", "line", "said"), CASES)

@@ -85,16 +85,12 @@ def test_what_is_undecided_by_chance_may_cross_its_bounds() -> None:
     assert moved["why"] == "within to above its bounds, which is undecided by chance"
 
 
-def test_a_tolerance_may_be_chosen() -> None:
-    sides = _side(_value(10.0)), _side(_value(10.4))
-    found = [compare(*sides, share)["beyond"] for share in (0.03, 0.05)]
-    assert found == [1, 0]
-
-
-def test_asymmetries_are_held_to_a_distance() -> None:
-    for b, beyond in ((0.04, False), (0.06, True)):
+def test_a_tolerance_may_be_chosen_and_asymmetries_are_held_to_a_distance() -> None:
+    for share, beyond in ((0.03, 1), (0.05, 0)):
+        assert compare(_side(_value(10.0)), _side(_value(10.4)), share)["beyond"] == beyond
+    for b, beyond in ((0.04, 0), (0.06, 1)):
         sides = [_side(_value(value, metric="asymmetry", subject="run")) for value in (0.0, b)]
-        assert [each["beyond"] for each in compare(*sides)["moved"]] == [beyond]
+        assert compare(*sides)["beyond"] == beyond
 
 
 @given(
@@ -116,29 +112,18 @@ def test_what_is_transferred_and_how_it_is_shared_comes_first_then_the_largest_c
     assert found == ["jain_index", "goodput", "utilization", *others, "throughput"]
 
 
-def test_units_and_definitions_that_differ_are_told_and_not_compared() -> None:
+def test_what_cannot_be_compared_is_told() -> None:
+    """A metric in another unit, a value that one side has alone, and another build."""
     other = _value(9000.0, unit="ms", definition=f"{METRIC}/2")
-    found = compare(_side(_value(9.0)), _side(other))
-    assert found["compared"] == 0
-    assert found["redefined"] == [
-        {
-            "metric": "time_to_90pct_cwnd",
-            "first": "time_to_90pct_cwnd/1 in s",
-            "second": "time_to_90pct_cwnd/2 in ms",
-        }
-    ]
-
-
-def test_what_one_side_has_alone_is_counted() -> None:
-    more = _side(_value(1.0), _value(1.0, run="H-TCP"))
-    found = compare(_side(_value(1.0)), more)
-    alone = {"scenario": "single_flow", "metric": METRIC, "values": 1}
-    assert (found["only_first"], found["only_second"]) == ([], [alone])
-
-
-def test_builds_that_differ_are_told() -> None:
-    a, b = (_side(_value(1.0), facts={"ns-2 build": each}) for each in "12")
-    assert compare(a, b)["facts"] == [{"name": "ns-2 build", "first": "1", "second": "2"}]
+    alone = _value(1.0, metric="goodput")
+    first = _side(_value(9.0), facts={"ns-2 build": "1"})
+    found = compare(first, _side(other, alone, facts={"ns-2 build": "2"}))
+    told = {"first": f"{METRIC}/1 in s", "second": f"{METRIC}/2 in ms"}
+    assert (found["compared"], found["moved"]) == (0, [])
+    assert found["redefined"] == [{"metric": METRIC, **told}]
+    only = {"scenario": "single_flow", "metric": "goodput", "values": 1}
+    assert (found["only_first"], found["only_second"]) == ([], [only])
+    assert found["facts"] == [{"name": "ns-2 build", "first": "1", "second": "2"}]
 
 
 # ---------------------------------------------------------------- results as files

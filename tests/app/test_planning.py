@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 import yaml  # type: ignore[import-untyped]
 
+from bdpbench.app import planning
 from bdpbench.app.planning import Wanted, prepare
 from bdpbench.contracts.paths import relative
 from bdpbench.errors import BdpbenchError
@@ -85,6 +86,8 @@ def plan(tmp_path: Path) -> Callable[..., None]:
         prepared = prepare(wanted)
         assert len(prepared.missing) == 2
         assert prepared.plan["folder"] == relative(folder)
+        made_by = planning.evaluation_checksum(folder)
+        assert prepared.plan["evaluation_sha256"] == made_by
 
     return call
 
@@ -126,3 +129,34 @@ def test_what_no_run_can_show_is_told_with_its_line(
     assert f"{tmp_path / 'mine' / name}:{line}: " in str(caught.value)
     assert said in str(caught.value)
     assert not (tmp_path / "results").exists()
+
+
+def test_a_plan_changes_with_what_the_report_is_made_by_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stages after the simulation then run again."""
+    for name in ("repository_root", "package_dir", "config_dir"):
+        monkeypatch.setattr(planning, name, lambda folder=tmp_path / name: folder)
+    reports, study = tmp_path / "repository_root" / "reports", tmp_path / "mine"
+    telling = (
+        tmp_path / "package_dir" / "metrics" / "flows.py",
+        tmp_path / "config_dir" / "atlas.yaml",
+        *(reports / name for name in ("captions.yaml", "templates/report.html", "static/a.js")),
+        *(study / name for name in ("NOTES.md", "published.csv", "claims.yaml", "metrics.py")),
+    )
+    others = (
+        tmp_path / "config_dir" / "studies" / "other" / "NOTES.md",
+        tmp_path / "repository_root" / "tcl" / "network.tcl",
+        reports / "published" / "mine" / "README.md",
+    )
+    for path in (*telling, *others):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1\n")
+    found = {planning.evaluation_checksum(study)}
+    for count, path in enumerate(telling, start=2):
+        path.write_text("1\n# A remark.\n")
+        found.add(planning.evaluation_checksum(study))
+        assert len(found) == count, path
+    for path in others:
+        path.write_text("1\n# A remark.\n")
+        assert planning.evaluation_checksum(study) in found

@@ -152,14 +152,6 @@ _SHARED = [
 ]
 
 
-def _number(cell: object) -> object:
-    """The number of a cell; anything else is left for the model to refuse."""
-    try:
-        return float(cell) if isinstance(cell, str) else cell
-    except ValueError:
-        return cell
-
-
 def _selection(cell: object) -> object:
     """The parameters and values of a cell such as ``protocol=HS; buffer_pkts=40``."""
     if not isinstance(cell, str):
@@ -178,7 +170,7 @@ def _words(cell: object) -> object:
 
 
 Filled = Annotated[str, Field(pattern=r"\S")]
-Number = Annotated[float, Field(allow_inf_nan=False), BeforeValidator(_number)]
+Number = Annotated[float, Field(allow_inf_nan=False, strict=False)]
 
 
 class PublishedNumber(Asked, Origin):

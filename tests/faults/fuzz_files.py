@@ -300,7 +300,7 @@ class Atlas:
 
 
 def _claims(subject: Subject, path: Path) -> object:
-    return [(each.text, each.origin, each.condition) for each in subject.check(path).claims]
+    return [(each.text, each.condition) for each in subject.check(path).claims]
 
 
 Read = Callable[[Subject, Path], object]

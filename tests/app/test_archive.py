@@ -95,11 +95,9 @@ def _holds_what_it_should(archive: zipfile.ZipFile) -> None:
 
 
 def test_an_archive_verifies_and_compares_as_equal_with_its_results(
-    finished: Path, bdpbench: Run, published_once: Path, tmp_path: Path
+    archived_once: Path, bdpbench: Run, published_once: Path, tmp_path: Path
 ) -> None:
-    # The checkout itself makes the archive, as it makes what is published: both name its commit.
-    archive = tmp_path / "a.zip"
-    said_by(bdpbench("archive", "-o", str(archive)))
+    archive = Path(shutil.copy(archived_once, tmp_path))
     said = said_by(bdpbench("verify", str(archive)))
     assert "whole: every file is there and has its checksum" in said
 
@@ -178,29 +176,6 @@ def test_figures_and_tables_are_exported(
     check_refused(bdpbench("report", str(published_once)), "is published and has its report")
     said_by(bdpbench("report", "-o", str(tmp_path / "report.html")))
     assert "<!doctype html>" in (tmp_path / "report.html").read_text()
-
-
-def test_of_a_study_outside_the_checkout_only_what_was_read_is_archived(
-    finished: Path, bdpbench: Run, tmp_path: Path
-) -> None:
-    folder = tmp_path / "my" / "dumbbell"
-    folder.parent.mkdir()
-    shutil.move(finished / "config" / "studies" / "dumbbell", folder)
-    (folder / "tcl").mkdir()
-    (folder / "tcl" / "own.tcl").write_text("# Tcl that no scenario names\n")
-    (folder / "earlier.zip").write_bytes(b"an archive that somebody made there")
-    (finished / "results" / "dumbbell" / "quick" / "plan.json").unlink()  # of another place
-    archive = tmp_path / "a.zip"
-    done = bdpbench("archive", str(folder), "-o", str(archive))
-    said_by(done)
-    said = "not in the archive, because nothing has read it: earlier.zip, tcl"
-    assert f"{folder}: {said}" in done.stderr
-    with zipfile.ZipFile(archive) as found:
-        place = "source/config/studies/dumbbell"
-        assert found.read(f"{place}/study.yaml") == (folder / "study.yaml").read_bytes()
-        assert not {f"{place}/earlier.zip", f"{place}/tcl/own.tcl"} & {*found.namelist()}
-        _tells_of_no_machine(found, tmp_path)
-    said_by(bdpbench("verify", str(archive)))
 
 
 def test_all_files_that_results_depend_on_are_sources() -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
-from typing import Any
 
 import pytest
 from tests.data_of import yaml_of
@@ -13,7 +12,7 @@ from tests.pipeline.pages.conftest import Page
 from bdpbench.app.atlas import make_atlas, write_atlas
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.atlas import Atlas, atlas_page
+from bdpbench.pages.atlas import atlas_page
 from bdpbench.studies.atlas import load_declared
 
 DATA = repository_root() / "tests" / "data"
@@ -45,12 +44,8 @@ def _edit(path: Path, right: str, wrong: str) -> None:
     path.write_text(text.replace(right, wrong))
 
 
-def _entry(atlas: Atlas, key: str) -> Any:
-    return atlas.entries[key]
-
-
 def test_an_entry_has_its_study_s_conditions_and_the_verdict_of_a_scorecard(config: Path) -> None:
-    entry = _entry(make_atlas(), "dumbbell/reno-rate")
+    entry = make_atlas().entries["dumbbell/reno-rate"]
     assert entry["verdict"] == "reproduced"
     assert entry["source"] == "quick tier, run on this machine"
     # From the kept scorecard, which an older bdpbench simulated: 5.08 Mbit/s for a printed 5.
@@ -58,17 +53,6 @@ def test_an_entry_has_its_study_s_conditions_and_the_verdict_of_a_scorecard(conf
     assert entry["observed"] == [("", "Mbit/s", 5.08, 5.08)]
     # By hand from study.yaml: 5 Mbit/s, 2 · (38 + 1 + 1) ms, and 50 packets for a BDP of 50.
     assert {"5 Mbit/s", "RTT 80 ms", "buffer 50 packets"} <= {*entry["conditions"]}
-
-
-def test_what_no_scorecard_has_was_not_run(config: Path) -> None:
-    entry = _entry(make_atlas(), "transfer/more-takes-longer")
-    assert (entry["verdict"], entry["observed"], entry["source"]) == ("not_run", [], "")
-    assert "450 to 2000 packets" in entry["conditions"]
-
-
-def test_a_scorecard_of_another_print_is_no_verdict(config: Path) -> None:
-    _edit(config / "studies" / "dumbbell" / "published.csv", ",5,4.9,5.2,", ",4.95,4.9,5.2,")
-    assert _entry(make_atlas(), "dumbbell/reno-rate")["verdict"] == "not_run"
 
 
 @pytest.mark.parametrize("word", ["standard", "Standard TCP", "reno"])
@@ -84,7 +68,7 @@ def test_a_study_outside_the_configuration_joins(config: Path, tmp_path: Path) -
     _edit(config / "atlas.yaml", "transfer: ", "transfer2: ")
     with pytest.raises(BdpbenchError, match="unknown study 'transfer2'"):
         make_atlas()
-    assert _entry(make_atlas(studies=[outside]), "transfer2/time-1000")["published"] == 1.2
+    assert make_atlas(studies=[outside]).entries["transfer2/time-1000"]["published"] == 1.2
 
 
 def test_a_study_may_bring_topics_and_relations_of_its_own(config: Path) -> None:
@@ -152,7 +136,7 @@ def test_a_page_of_two_protocols_tells_what_is_about_both(config: Path) -> None:
 """
     (config / "studies" / "dumbbell" / "claims.yaml").write_text(claim)
     atlas = make_atlas(["Vegas", "Reno"])
-    assert _entry(atlas, "dumbbell/both-alike")["protocols"] == ["standard", "vegas"]
+    assert atlas.entries["dumbbell/both-alike"]["protocols"] == ["standard", "vegas"]
     page = Page(atlas_page(atlas))
     assert page.open == []
     ids = [each["id"] for each in page.all("tr") if each.get("id", "").startswith("entry-dumb")]

@@ -26,16 +26,12 @@ def published(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def publish(folder: Path, costs_s: dict[str, float | None], tier: str = "paper") -> None:
-    """Publish runs that took so long."""
+def publish(folder: Path, costs_s: dict[str, float | None]) -> None:
+    """Publish runs of the paper tier that took so long."""
     folder.mkdir()
-    (folder / "provenance.json").write_text(json.dumps({"tier": tier}))
-    frame = pl.DataFrame(
-        {
-            "run_id": list(costs_s),
-            "cpu_s": [json.dumps(each) for each in costs_s.values()],
-        }
-    )
+    (folder / "provenance.json").write_text('{"tier": "paper"}')
+    cpu_s = [json.dumps(each) for each in costs_s.values()]
+    frame = pl.DataFrame({"run_id": list(costs_s), "cpu_s": cpu_s})
     frame.write_parquet(folder / "runs.parquet")
 
 
@@ -75,13 +71,10 @@ def test_a_large_tier_is_sampled_unless_it_is_published(published: Path) -> None
     assert tier_costs(study)["full"].is_most
 
 
-def test_what_was_published_of_another_study_tells_nothing_of_its_tier(published: Path) -> None:
+@pytest.mark.parametrize("provenance", ['{"tier": "paper"}', "", "[]", "{}"])
+def test_other_runs_and_a_damaged_provenance_tell_nothing_of_a_tier(
+    published: Path, provenance: str
+) -> None:
     publish(published / STUDY, {"a" * 16: 2.0})
-    assert tier_costs(loaded_study(STUDY))["paper"].is_most
-
-
-@pytest.mark.parametrize("text", ["", "[]", "{}"])
-def test_a_damaged_provenance_tells_nothing(published: Path, text: str) -> None:
-    publish(published / STUDY, {"a" * 16: 2.0})
-    (published / STUDY / "provenance.json").write_text(text)
+    (published / STUDY / "provenance.json").write_text(provenance)
     assert tier_costs(loaded_study(STUDY))["paper"].is_most

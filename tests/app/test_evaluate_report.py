@@ -73,9 +73,7 @@ def test_a_damaged_document_names_its_place(folder: Path) -> None:
     (folder / EVALUATION_NAME).write_text(json.dumps(document))
     with pytest.raises(BdpbenchError, match=r"studies\.0\.parts\.table\.kind is 'heap'"):
         read_evaluation(folder)
-
-
-def test_cells_that_cannot_be_read_are_named(folder: Path) -> None:
+    write_evaluation(folder, made.evaluation([FIGURE]), made.cells())
     (folder / CELLS_NAME).write_bytes(b"PAR1")
     with pytest.raises(BdpbenchError, match=r"cells\.parquet: is not the table that"):
         read_evaluation(folder)
@@ -93,25 +91,19 @@ def test_files_are_written_beside_the_evaluation(folder: Path, tmp_path: Path) -
         assert (tmp_path / "paper" / "figures" / name).is_file()
 
 
-def test_an_unknown_format_is_refused_first() -> None:
+def test_what_cannot_be_written_is_told_before_anything_is_simulated(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     with pytest.raises(BdpbenchError, match="'jpg' is not a format"):
         WantedFiles(formats="svg,jpg").check()
-
-
-def test_without_a_browser_nothing_is_simulated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PATH", "")
-    monkeypatch.delenv(programs.BROWSER_VARIABLE, raising=False)
-    with pytest.raises(BdpbenchError, match="install chromium"):
-        WantedFiles(pdf=True).check()
-
-
-def test_a_browser_that_fails_is_named(
-    folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv(programs.BROWSER_VARIABLE, shutil.which("false") or "/bin/false")
     with pytest.raises(BdpbenchError, match="printed nothing: exit code 1"):
         list(make_files(folder, WantedFiles(pdf=True), _inputs()))
     assert not (folder / "evaluation.pdf").exists()
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv(programs.BROWSER_VARIABLE)
+    with pytest.raises(BdpbenchError, match="install chromium"):
+        WantedFiles(pdf=True).check()
 
 
 def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:

@@ -8,15 +8,10 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 import altair as alt
-import nbformat
 import polars as pl
 import pytest
-from nbclient import NotebookClient
-from tests.waiting import HANGS_S
-from traitlets.config import Config
 
 import bdpbench
 from bdpbench import BdpbenchError, Study, Tier
@@ -68,39 +63,14 @@ def test_the_notebook_of_the_documentation(
     assert chart.to_dict()["width"] == 500
 
 
-def test_a_kernel_shows_frames_and_charts_without_a_network(
-    finished_once: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BDPBENCH_CONFIG", str(finished_once / "config"))
-    monkeypatch.setenv("PYTHONPATH", str(repository_root() / "pipeline"))
-    cells = (
-        f"import bdpbench\n"
-        f"study = bdpbench.study('dumbbell', results={str(finished_once / 'results')!r})\n"
-        "tier = study.tier('quick')\n"
-        "tier.chart(tier.charts()['name'][0]).properties(width=300)",
-        "tier.metrics()",
-    )
-    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(each) for each in cells])
-    with TemporaryDirectory() as sockets:  # in a short path, instead of ports that others may take
-        kernels = {"AsyncKernelManager": {"transport": "ipc", "ip": f"{sockets}/kernel"}}
-        NotebookClient(
-            notebook,
-            timeout=HANGS_S,
-            startup_timeout=HANGS_S,
-            config=Config(kernels),
-            resources={"metadata": {"path": "/"}},
-        ).execute()
-    shown = [cell.outputs[0].data for cell in notebook.cells]
-    chart, metrics = shown
-    # altair's own way would be HTML that loads Vega from a server.
-    assert "text/html" not in chart
-    assert re.search(r'<svg [^>]*width="(?:3\d\d|[4-9]\d\d)', chart["image/svg+xml"])
-    assert "</table>" in metrics["text/html"]
-
-
-def test_another_renderer_of_altair_is_left_as_it_is(tier: Tier) -> None:
+def test_a_notebook_shows_frames_and_charts_without_a_network(tier: Tier) -> None:
+    """altair's own way would be HTML that loads Vega from a server."""
     chart = tier.chart(tier.charts()["name"][0])
-    with alt.renderers.enable("json"):
+    shown = chart.properties(width=300)._repr_mimebundle_()
+    assert "text/html" not in shown
+    assert re.search(r'<svg [^>]*width="(?:3\d\d|[4-9]\d\d)', shown["image/svg+xml"])
+    assert "</table>" in tier.metrics()._repr_html_()
+    with alt.renderers.enable("json"):  # another renderer is left as it is
         assert "image/svg+xml" not in chart._repr_mimebundle_()
 
 
@@ -193,13 +163,10 @@ def test_numbers_are_those_of_the_study_with_verdicts(tier: Tier) -> None:
         else:
             inside = row["lower"] <= row["measured"] <= row["upper"]
             assert (row["verdict"] == "reproduced") == inside
-    assert tier.statements().is_empty()
-    assert tier.statements().columns == list(STATEMENTS_SCHEMA)
-
-
-def test_metrics_are_those_of_the_report(tier: Tier) -> None:
     reported = pl.read_parquet(tier.report.with_name("metrics.parquet"))
     assert tier.metrics().equals(reported)
+    assert tier.statements().is_empty()
+    assert tier.statements().columns == list(STATEMENTS_SCHEMA)
 
 
 def test_published_results_are_read_without_runs(

@@ -1,4 +1,7 @@
-"""Planning refuses, with file and line, whatever would be refused after the simulation."""
+"""Planning refuses, with file and line, whatever would be refused after the simulation.
+
+What it refuses in each file of expectations is a table beside the tests of ``score``.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml  # type: ignore[import-untyped]
 
+from bdpbench.app import planning
 from bdpbench.app.planning import Wanted, prepare
 from bdpbench.contracts.paths import relative
 from bdpbench.errors import BdpbenchError
 
-BUILD = "0123456789abcdef"
 STUDY = """\
 schema_version: 1
 key: mine
@@ -20,13 +24,8 @@ protocols:
   Reno: {label: Reno, colour: "#336699", agent: TCP/Reno, sink: TCPSink}
 topologies:
   path:
-    parameters:
-      bottleneck_mbps: 10
-      bottleneck_delay_ms: 18
-      access_mbps: 100
-      access_delay_ms: 1
-      receiver_delay_ms: 1
-      packet_bytes: 1000
+    parameters: {bottleneck_mbps: 10, bottleneck_delay_ms: 18, access_mbps: 100,
+                 access_delay_ms: 1, receiver_delay_ms: 1, packet_bytes: 1000}
 scenarios:
   buffers:
     title: Two buffers
@@ -41,10 +40,7 @@ HEADER = (
     "id,part_of,where,page,scenario,select,metric,subject,value,lower,upper,unit,how,found,chosen_on,"
     "why,known_miss,note\n"
 )
-ROW = (
-    "a,,Table 1,1,buffers,{select},{metric},link:bottleneck,90,89,91,%,stated,chosen on,full,"
-    "a digit,,\n"
-)
+ROW = "a,,T,1,buffers,{},utilization,link:bottleneck,90,89,91,%,stated,chosen on,full,a digit,,\n"
 CLAIM = """\
 - id: full
   where: Section 1
@@ -56,16 +52,8 @@ CLAIM = """\
   op: ">"
   right: 90
 """
-HISTORY = """\
-- date: 2026-11-21
-  commit: 0123abc
-  what: bounds
-  published: true
-  of: [fall]
-  before: 90 % or more
-  after: more than 90 %
-  why: so that it can fail
-"""
+CHANGE = {"date": "2026-11-21", "what": "bounds", "published": True}
+CHANGE |= {"before": "more", "after": "less", "why": "it can fail"}
 MATRIX = """\
 matrices:
   - scenario: bufers
@@ -77,108 +65,98 @@ matrices:
 """
 
 
-@pytest.fixture
-def plan(tmp_path: Path) -> Callable[[], None]:
-    """Plan the study in ``tmp_path/mine``, which lies outside any checkout."""
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine" / "study.yaml").write_text(STUDY)
+def _history(*of: str) -> str:
+    return str(yaml.safe_dump([{"of": list(of), **CHANGE}], sort_keys=False))
 
-    def call() -> None:
-        folder = str(tmp_path / "mine")
-        prepared = prepare(Wanted(folder, "quick", results=tmp_path / "results", build_id=BUILD))
+
+def _study(summary: str) -> str:
+    return STUDY.replace("[utilization]", summary)
+
+
+@pytest.fixture
+def plan(tmp_path: Path) -> Callable[..., None]:
+    """Plan the study in ``tmp_path/mine``, which lies outside any checkout, with more files."""
+    folder = tmp_path / "mine"
+    folder.mkdir()
+
+    def call(**files: str) -> None:
+        for name, text in {"study_yaml": STUDY, "claims_yaml": CLAIM, **files}.items():
+            (folder / name.replace("_", ".")).write_text(text)
+        wanted = Wanted(str(folder), "quick", results=tmp_path / "results", build_id="0" * 16)
+        prepared = prepare(wanted)
         assert len(prepared.missing) == 2
-        assert prepared.plan["folder"] == relative(Path(folder))
+        assert prepared.plan["folder"] == relative(folder)
+        made_by = planning.evaluation_checksum(folder)
+        assert prepared.plan["evaluation_sha256"] == made_by
 
     return call
 
 
-def _write(folder: Path, name: str, text: str) -> None:
-    (folder / "mine" / name).write_text(text)
-
-
-def test_a_study_that_expects_what_it_runs_is_planned(
-    plan: Callable[[], None], tmp_path: Path
-) -> None:
-    row = ROW.format(select="buffer_pkts=25", metric="utilization")
-    _write(tmp_path, "published.csv", HEADER + row)
-    _write(tmp_path, "claims.yaml", CLAIM)
-    _write(tmp_path, "history.yaml", HISTORY.replace("fall", "f*"))
-    plan()
+def test_a_study_that_expects_what_it_runs_is_planned(plan: Callable[..., None]) -> None:
+    plan(published_csv=HEADER + ROW.format("buffer_pkts=25"), history_yaml=_history("f*"))
 
 
 @pytest.mark.parametrize(
     ("name", "text", "line", "said"),
     [
+        ("study.yaml", _study("[utilisation]"), 14, "did you mean 'utilization'"),
+        ("study.yaml", _study("[]\n    tradeoffs: [[utilization, goodputt]]"), 15, "'goodput'"),
+        ("study.yaml", _study("[]\n    tradeoffs: [[utilization]]"), 15, "at least 2 items"),
+        ("study.yaml", _study("[]\n    tradeoffs: [[goodput, goodput]]"), 15, "against itself"),
         (
             "study.yaml",
-            STUDY.replace("[utilization]", "[utilisation]"),
-            19,
-            "did you mean 'utilization'",
-        ),
-        (
-            "study.yaml",
-            STUDY.replace("[utilization]", "[]\n    tradeoffs: [[utilization, goodputt]]"),
-            20,
-            "did you mean 'goodput'",
-        ),
-        (
-            "study.yaml",
-            STUDY.replace("[utilization]", "[]\n    tradeoffs: [[utilization]]"),
-            20,
-            "at least 2 items",
-        ),
-        (
-            "study.yaml",
-            STUDY.replace("[utilization]", "[]\n    tradeoffs: [[goodput, goodput]]"),
-            20,
-            "goodput cannot be drawn against itself",
-        ),
-        (
-            "study.yaml",
-            STUDY.replace(
-                "[utilization]",
-                "[]\n    tradeoffs: [[goodput, utilization], [goodput, utilization]]",
-            ),
-            20,
+            _study("[]\n    tradeoffs: [[goodput, utilization], [goodput, utilization]]"),
+            15,
             "utilization against goodput is given twice",
         ),
         (
             "study.yaml",
-            STUDY.replace(
-                "[utilization]", "[]\n    tradeoffs: [[p95_flow_completion_time, utilization]]"
-            ),
-            20,
+            _study("[]\n    tradeoffs: [[p95_flow_completion_time, utilization]]"),
+            15,
             "no run of buffers has p95_flow_completion_time",
         ),
-        (
-            "published.csv",
-            HEADER + ROW.format(select="buffer_pkts=26", metric="utilization"),
-            2,
-            "26",
-        ),
+        ("published.csv", HEADER + ROW.format("buffer_pkts=26"), 2, "26"),
         ("claims.yaml", CLAIM.replace("buffer_pkts", "buffer_pkt"), 7, "'buffer_pkts'"),
-        (
-            "claims.yaml",
-            CLAIM.replace("[full]", "[fall]"),
-            4,
-            "no number or statement is called 'fall'\n  hint: did you mean 'full'?",
-        ),
-        ("history.yaml", HISTORY, 5, "no number or statement is called 'fall'"),
-        (
-            "matrices.yaml",
-            MATRIX,
-            2,
-            "'buffers'",
-        ),
+        ("history.yaml", _history("fall"), 1, "did you mean 'full'?"),
+        ("matrices.yaml", MATRIX, 2, "'buffers'"),
     ],
 )
 def test_what_no_run_can_show_is_told_with_its_line(
-    plan: Callable[[], None], tmp_path: Path, name: str, text: str, line: int, said: str
+    plan: Callable[..., None], tmp_path: Path, name: str, text: str, line: int, said: str
 ) -> None:
-    _write(tmp_path, "claims.yaml", CLAIM)
-    _write(tmp_path, name, text)
     with pytest.raises(BdpbenchError) as caught:
-        plan()
+        plan(**{name.replace(".", "_"): text})
     assert f"{tmp_path / 'mine' / name}:{line}: " in str(caught.value)
     assert said in str(caught.value)
     assert not (tmp_path / "results").exists()
+
+
+def test_a_plan_changes_with_what_the_report_is_made_by_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stages after the simulation then run again."""
+    for name in ("repository_root", "package_dir", "config_dir"):
+        monkeypatch.setattr(planning, name, lambda folder=tmp_path / name: folder)
+    reports, study = tmp_path / "repository_root" / "reports", tmp_path / "mine"
+    telling = (
+        tmp_path / "package_dir" / "metrics" / "flows.py",
+        tmp_path / "config_dir" / "atlas.yaml",
+        *(reports / name for name in ("captions.yaml", "templates/report.html", "static/a.js")),
+        *(study / name for name in ("NOTES.md", "published.csv", "claims.yaml", "metrics.py")),
+    )
+    others = (
+        tmp_path / "config_dir" / "studies" / "other" / "NOTES.md",
+        tmp_path / "repository_root" / "tcl" / "network.tcl",
+        reports / "published" / "mine" / "README.md",
+    )
+    for path in (*telling, *others):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text("1\n")
+    found = {planning.evaluation_checksum(study)}
+    for count, path in enumerate(telling, start=2):
+        path.write_text("1\n# A remark.\n")
+        found.add(planning.evaluation_checksum(study))
+        assert len(found) == count, path
+    for path in others:
+        path.write_text("1\n# A remark.\n")
+        assert planning.evaluation_checksum(study) in found

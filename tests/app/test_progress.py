@@ -10,13 +10,7 @@ import pytest
 from rich.console import Console
 from tests.app.planned import planned_run
 
-from bdpbench.app.progress import (
-    RunProgress,
-    Snapshot,
-    View,
-    Watch,
-    make_view,
-)
+from bdpbench.app.progress import RunProgress, Snapshot, View, Watch, make_view
 from bdpbench.contracts.paths import run_folder
 from bdpbench.contracts.plan import PlannedRun, tell
 from bdpbench.simulation.ns2_process import simulated_time
@@ -51,22 +45,13 @@ def watched(
     return Watch(folder, runs, jobs, lambda run: factor * run["estimated_cpu_s"], clock)
 
 
-@pytest.mark.parametrize(
-    ("told", "time"),
-    [
-        ("simtime 5 of 60\nsimtime 15 of 60\nan answer\n", (15.0, 60.0)),
-        ("", None),
-        ("simtime 15", None),
-        ("simtime a of b\n", None),
-        ("simtime 0 of 0\n", None),
-    ],
-)
-def test_the_simulated_time_is_what_ns2_last_told(
-    tmp_path: Path, told: str, time: tuple[float, float] | None
-) -> None:
-    (tmp_path / "ns.log").write_text(told)
-    assert simulated_time(tmp_path) == time
-    assert simulated_time(tmp_path / "none") is None
+def test_the_simulated_time_is_what_ns2_last_told(tmp_path: Path) -> None:
+    assert simulated_time(tmp_path) is None
+    for told in ("", "simtime 15", "simtime a of b\n", "simtime 0 of 0\n"):
+        (tmp_path / "ns.log").write_text(told)
+        assert simulated_time(tmp_path) is None
+    (tmp_path / "ns.log").write_text("simtime 5 of 60\nsimtime 15 of 60\nan answer\n")
+    assert simulated_time(tmp_path) == (15.0, 60.0)
 
 
 def test_a_run_waits_runs_and_finishes(tmp_path: Path) -> None:
@@ -107,11 +92,12 @@ def test_a_line_counts_when_it_is_whole_and_of_a_run_that_is_waited_for(tmp_path
 
 def test_the_time_left_is_the_estimate_until_something_was_seen(tmp_path: Path) -> None:
     runs = [make_run("a", 30), make_run("b", 30), make_run("c", 40)]
-    # 100 s of CPU time on two cores, or a single run of 40 s, which cannot be split.
-    assert watched(tmp_path, runs, 2, Clock()).look(tmp_path).eta_s == 50
-    assert watched(tmp_path, runs, 100, Clock()).look(tmp_path).eta_s == 40
-    # Runs of this machine took 0.8 times what was estimated.
-    assert watched(tmp_path, runs, 2, Clock(), factor=0.8).look(tmp_path).eta_s == 40
+    # 100 s of CPU time on two cores, or a single run of 40 s, which cannot be split; runs of this
+    # machine may have taken 0.8 times what was estimated.
+    for cores, factor, eta_s in ((2, 1.0, 50), (100, 1.0, 40), (2, 0.8, 40)):
+        assert watched(tmp_path, runs, cores, Clock(), factor).look(tmp_path).eta_s == eta_s
+    nothing = watched(tmp_path, [], 2, Clock()).look(tmp_path)
+    assert (nothing.share, nothing.eta_s, nothing.total) == (1.0, 0.0, 0)
 
 
 def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
@@ -125,25 +111,9 @@ def test_the_time_left_learns_from_a_slow_machine(tmp_path: Path) -> None:
     # 50 s of the estimate took 200 s, and the estimate itself counts like 10 s of measurement:
     # (200 + 10) / (50 + 10) = 3.5 times the remaining 150 s.
     assert watch.look(tmp_path).eta_s == pytest.approx(3.5 * 150)
-
-
-def test_the_time_left_learns_from_runs_too_short_to_be_seen_under_way(tmp_path: Path) -> None:
-    clock = Clock()
-    runs = [make_run(str(number), 1) for number in range(100)]
-    watch = watched(tmp_path, runs, 1, clock)
-    tell(tmp_path / "0000.told", "begun", "0")
-    watch.look(tmp_path)
-    clock.now_s += 40
-    for number in range(20):
-        tell(tmp_path / "0000.told", "finished", str(number))
-        tell(tmp_path / "0000.told", "begun", str(number + 1))
-    # 20 s of the estimate took 40 s: (40 + 10) / (20 + 10) times the remaining 80 s.
-    assert watch.look(tmp_path).eta_s == pytest.approx(50 / 30 * 80)
-
-
-def test_no_runs_are_all_done(tmp_path: Path) -> None:
-    snapshot = watched(tmp_path, [], 2, Clock()).look(tmp_path)
-    assert (snapshot.share, snapshot.eta_s, snapshot.total) == (1.0, 0.0, 0)
+    clock.now_s += 200
+    tell(tmp_path / "0000.told", "finished", "a")  # also where a run is too short to be seen
+    assert watch.look(tmp_path).eta_s == pytest.approx((400 + 10) / (100 + 10) * 100)
 
 
 # ---------------------------------------------------------------- what a view shows
@@ -172,7 +142,9 @@ def test_lines_tell_the_end_of_each_run_and_the_progress_every_ten_seconds(
     ]
 
 
-def test_every_event_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_event_is_one_json_object_and_a_quiet_view_says_nothing(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     view = View("events", Clock())
     view.tell("plan", "two runs", runs=2)
     view.ended(FINISHED)
@@ -183,6 +155,13 @@ def test_every_event_is_one_json_object(capsys: pytest.CaptureFixture[str]) -> N
     assert ended["status"] == "finished"
     assert progress["share"] == 0.625
     assert progress["running"] == [{"run_id": "b" * 16, "simulated_s": 125, "end_s": 500}]
+    with make_view(quiet=True) as quiet:
+        quiet.tell("plan", "two runs")
+        quiet.ended(FINISHED)
+        quiet.show(SNAPSHOT)
+    assert capsys.readouterr() == ("", "")
+    assert make_view(as_json=True)._mode == "events"
+    assert make_view()._mode == "lines"  # pytest's streams are not terminals
 
 
 @pytest.mark.parametrize("width", [60, 120])
@@ -229,16 +208,3 @@ def test_parts_have_one_progress_that_names_the_part(
     assert shown("two").startswith("[ 50%] 2 of 3 runs · two · about 40 s left · single_flow run c")
     tell(tmp_path / "two" / "0000.told", "finished", "c")
     assert shown("two") == "[100%] 3 of 3 runs · two"
-
-
-def test_a_quiet_view_says_nothing(capsys: pytest.CaptureFixture[str]) -> None:
-    with make_view(quiet=True) as view:
-        view.tell("plan", "two runs")
-        view.ended(FINISHED)
-        view.show(SNAPSHOT)
-    assert capsys.readouterr() == ("", "")
-
-
-def test_the_view_follows_the_options_and_the_terminal() -> None:
-    assert make_view(as_json=True)._mode == "events"
-    assert make_view()._mode == "lines"  # pytest's streams are not terminals

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import signal
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,25 +15,22 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.studies.config import load_config
 
 
-def test_profiles_are_found_by_name_and_by_path(tmp_path: Path) -> None:
+def test_a_profile_is_found_by_name_and_by_path_and_may_say_how_many_jobs_there_are(
+    tmp_path: Path,
+) -> None:
     assert find_profile(Path("slurm")).is_elsewhere
     assert not find_profile(Path("default")).is_elsewhere
-    (tmp_path / "config.yaml").write_text("executor: slurm\njobs: 7\nslurm-qos: long\n")
-    found = find_profile(tmp_path)
-    assert found.is_elsewhere
-    assert found.folder == tmp_path
     with pytest.raises(BdpbenchError, match="no such Snakemake profile: slrum"):
         find_profile(Path("slrum"))
-
-
-def test_jobs_at_once_are_those_of_the_call_or_of_the_profile(tmp_path: Path) -> None:
-    profile = tmp_path / "config.yaml"
-    profile.write_text("executor: slurm\njobs: 7\n")
-    assert execution_of(Call(profile=tmp_path), load_config()).cores == 7
-    assert execution_of(Call(profile=tmp_path, jobs=3), load_config()).cores == 3
-    profile.write_text("executor: slurm\njobs: unlimited\n")
-    here = execution_of(Call(), load_config()).cores
-    assert execution_of(Call(profile=tmp_path), load_config()).cores == here
+    own, config = tmp_path / "config.yaml", load_config()
+    own.write_text("executor: slurm\njobs: 7\nslurm-qos: long\n")
+    found = find_profile(tmp_path)
+    assert (found.is_elsewhere, found.folder) == (True, tmp_path)
+    assert execution_of(Call(profile=tmp_path), config).cores == 7
+    assert execution_of(Call(profile=tmp_path, jobs=3), config).cores == 3
+    own.write_text("executor: slurm\njobs: unlimited\n")
+    here = execution_of(Call(), config).cores
+    assert execution_of(Call(profile=tmp_path), config).cores == here
 
 
 def test_a_plugin_that_is_missing_is_named_before_anything_is_started(
@@ -118,12 +113,3 @@ def test_snakemake_cancels_its_jobs_elsewhere_before_it_is_ended(
     with pytest.raises(KeyboardInterrupt):
         run_batches(prepared, Execution("native", 1, profile=Profile(executor="slurm")), look)
     assert log.read_text().splitlines() == ["submitted", "cancelled"]
-
-
-def test_a_batch_outside_a_results_folder_is_refused(
-    finished: Path, bdpbench: Callable[..., subprocess.CompletedProcess[str]]
-) -> None:
-    (finished / "0000.json").write_text("{}")
-    elsewhere = bdpbench("simulate", "--batch", str(finished / "0000.json"))
-    assert elsewhere.returncode == 1
-    assert "is not among the batches of a results folder" in elsewhere.stderr

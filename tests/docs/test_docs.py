@@ -89,8 +89,8 @@ def test_the_columns_and_the_claim_of_the_guide_are_those_of_the_contract(tmp_pa
     claim, _, spread = _blocks("publications.md", "yml")
     (tmp_path / "claims.yaml").write_text(claim)
     (read,) = load_claims(tmp_path / "claims.yaml", {"mean_queue"})
-    assert read.origin.found == "chosen before"
+    assert read.text.found == "chosen before"
     (tmp_path / "spread.yaml").write_text(spread)
     ids, metrics = ["t2-hs", "time-after-drop"], {"asymmetry_from_flow2_start": None}
     found = load_spreads(tmp_path / "spread.yaml", ids, metrics, ["hs-is-the-fairest"])
-    assert [entry.most for entry in found.entries] == [None, None, None, 19.6]
+    assert [entry.most for entry in found] == [None, None, None, 19.6]

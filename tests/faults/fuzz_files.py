@@ -45,8 +45,7 @@ from bdpbench.metrics import definitions_for
 from bdpbench.pages.matrices import load_matrices
 from bdpbench.pages.texts import load_page
 from bdpbench.score import Expectations, check_expectations, load_expectations
-from bdpbench.score.atlas import ours_of
-from bdpbench.score.atlas_entries import Material, StudyRuns, entries_of
+from bdpbench.score.atlas_entries import Material, StudyRuns, check_relation, entries_of
 from bdpbench.score.published import load_history, resolved
 from bdpbench.studies import atlas
 from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_comparisons, load_declared
@@ -297,18 +296,18 @@ class Atlas:
     def _relate(declared: Declared, parts: Mapping[str, Mapping[str, AtlasEntry]]) -> None:
         entries = {key: each for part in parts.values() for key, each in part.items()}
         for relation, source, index in declared.relations:
-            ours_of(relation, source, index, entries)
+            check_relation(relation, source, index, entries)
 
 
 def _claims(subject: Subject, path: Path) -> object:
-    return [(each.text, each.origin, each.condition) for each in subject.check(path).claims]
+    return [(each.text, each.condition) for each in subject.check(path).claims]
 
 
 Read = Callable[[Subject, Path], object]
 READ: dict[str, Read] = {
     "claims.yaml": _claims,
     "published.csv": lambda subject, path: subject.check(path).numbers,
-    "spread.yaml": lambda subject, path: subject.check(path).spreads.entries,
+    "spread.yaml": lambda subject, path: subject.check(path).spreads,
     "history.yaml": lambda subject, path: load_history(path, subject.expected.ids),
     "matrices.yaml": lambda subject, path: load_matrices(path, subject.study, subject.definitions),
     "page.yaml": lambda subject, path: load_page(path, subject.study),

@@ -30,6 +30,8 @@ wheel=$(echo "$work"/dist/*.whl)
 "$pip" check
 files >"$work/of-wheel"
 "$bdpbench" list sharma2006 >/dev/null
+! "$bdpbench" report "$work/ecn" 2>"$work/said"
+grep -q 'hint: `bdpbench run ecn --tier quick` simulates them' "$work/said"
 "$bdpbench" run "$work/ecn" --backend native
 "$bdpbench" report "$work/ecn" --export figures --format svg
 "$work/venv/bin/python" - "$work/ecn" <<'EOF'
@@ -44,6 +46,7 @@ assert "/site-packages/" in bdpbench.__file__
 EOF
 ! "$bdpbench" test 2>"$work/said"
 grep -q 'was installed with pip' "$work/said"
+files | diff "$work/of-wheel" -
 
 "$pip" uninstall --quiet --yes bdpbench
 "$pip" install --quiet --no-deps "$work"/dist/*.tar.gz

@@ -14,8 +14,14 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
 from bdpbench.pages.atlas import Atlas, atlas_page
 from bdpbench.score import load_expectations
-from bdpbench.score.atlas import ours_of, standing_of
-from bdpbench.score.atlas_entries import Material, Source, StudyRuns, entries_of
+from bdpbench.score.atlas_entries import (
+    Material,
+    Source,
+    StudyRuns,
+    check_relation,
+    entries_of,
+    standing_of,
+)
 from bdpbench.studies.atlas import load_declared
 from bdpbench.studies.config import load_config
 
@@ -67,11 +73,11 @@ def make_atlas(protocols: Sequence[str] = (), studies: Sequence[Path] = ()) -> A
         told[key] = [each.told for each in sources]
     relations = []
     for relation, source, index in declared.relations:
-        ours = ours_of(relation, source, index, entries)
+        check_relation(relation, source, index, entries)
         standings = [
             standing_of(entries[key] for key in each.rests_on) for each in relation.positions
         ]
-        relations.append((relation, ours, standings))
+        relations.append((relation, standings))
     return Atlas(declared, entries, relations, told, asked)
 
 

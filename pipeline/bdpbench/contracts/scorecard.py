@@ -6,23 +6,17 @@ atlas what all studies print and state, beside our measurements.
 
 from __future__ import annotations
 
-from typing import Literal, NotRequired, cast
+from typing import Literal, NotRequired, cast, get_args
 
 from typing_extensions import TypedDict
 
 SCORECARD_NAME = "scorecard.json"
-SCORECARD_VERSION = 1
+SCORECARD_VERSION = 2
 
 NumberVerdict = Literal["reproduced", "close", "not_reproduced", "undecided", "not_run"]
 ClaimVerdict = Literal["holds", "fails", "undecided", "not_run"]
-NUMBER_VERDICTS: tuple[NumberVerdict, ...] = (
-    "reproduced",
-    "close",
-    "not_reproduced",
-    "undecided",
-    "not_run",
-)
-CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = ("holds", "fails", "undecided", "not_run")
+NUMBER_VERDICTS: tuple[NumberVerdict, ...] = get_args(NumberVerdict)
+CLAIM_VERDICTS: tuple[ClaimVerdict, ...] = get_args(ClaimVerdict)
 
 Found = Literal["stated", "chosen before", "chosen on"]
 """How a definition was found.
@@ -37,8 +31,7 @@ Kind = Literal["blind", "fitted"]
 A number is fitted as soon as it is among those that its definition was chosen on.
 """
 
-FOUND: tuple[Found, ...] = ("stated", "chosen before", "chosen on")
-KINDS: tuple[Kind, ...] = ("blind", "fitted")
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 CLOSE_HALF_WIDTHS = 1.0
 """A number is close if it misses its bounds by at most so many of their half widths."""
@@ -71,61 +64,7 @@ class ScoredSpread(TypedDict):
     without_value: NotRequired[int]
 
 
-class ReadNumber(TypedDict):
-    """A number by another reading of the study, which is called ``varied`` and decides nothing."""
-
-    varied: str
-    verdict: NumberVerdict
-    measured: float | None
-    margin: float | None
-
-
-class ReadClaim(TypedDict):
-    """A statement by another reading of the study."""
-
-    varied: str
-    verdict: ClaimVerdict
-    explanation: str
-    margin: float | None
-
-
-class Reading(TypedDict):
-    """Another reading of a study: ``runs`` of ``scenarios`` in place of the judged ones.
-
-    The totals are those of all numbers and statements that it is about.
-    """
-
-    varied: str
-    runs: int
-    scenarios: list[str]
-    totals: dict[NumberVerdict, int]
-    claim_totals: dict[ClaimVerdict, int]
-
-
-class ScoredPart(TypedDict):
-    """One of the runs that have to show the same printed number: a row of ``published.csv``."""
-
-    id: str
-    scenario: str
-    select: dict[str, str]
-    subject: str
-    definition: str
-    measured: float | None
-    deviation: float | None
-    deviation_pct: float | None
-    distance: float | None
-    verdict: NumberVerdict
-    reason: str
-    known_miss: str
-    note: str
-    run_ids: list[str]
-    margin: float | None
-    alone: NotRequired[NumberVerdict]
-    spread: NotRequired[list[ScoredSpread]]
-    readings: NotRequired[list[ReadNumber]]
-
-
-class ScoredNumber(ScoredPart):
+class ScoredNumber(TypedDict):
     """A number that a study prints, and the measured one; null where nothing was measured.
 
     ``distance`` is the deviation as a multiple of the distance from the published number to its
@@ -139,23 +78,40 @@ class ScoredNumber(ScoredPart):
     ``found`` says how the definition was found, ``chosen_on`` on which ids it was chosen, as the
     study's files say it: ``*`` stands for any characters.
 
-    If several runs have to show a number, they are its ``parts``. It is reproduced if all parts
-    are, and its measured value is that of the part with the largest deviation.
+    If several runs have to show a number, the rows of ``published.csv`` are its ``parts``. It is
+    reproduced if all parts are, and its measured value is that of the part which decides.
     """
 
+    id: str
     where: str
     page: str
+    scenario: str
+    select: dict[str, str]
     metric: str
+    subject: str
     lower: float
     upper: float
     unit: str
     how: str
     why: str
+    known_miss: str
+    note: str
     published: float
+    definition: str
+    measured: float | None
+    deviation: float | None
+    deviation_pct: float | None
+    distance: float | None
+    margin: float | None
+    verdict: NumberVerdict
+    reason: str
+    run_ids: list[str]
     found: Found
     chosen_on: list[str]
     kind: Kind
-    parts: NotRequired[list[ScoredPart]]
+    alone: NotRequired[NumberVerdict]
+    spread: NotRequired[list[ScoredSpread]]
+    parts: NotRequired[list[ScoredNumber]]
 
 
 class Skill(TypedDict):
@@ -220,7 +176,6 @@ class ScoredClaim(TypedDict):
     margin: float | None
     alone: NotRequired[ClaimVerdict]
     repeated: NotRequired[list[RepeatedVerdicts]]
-    readings: NotRequired[list[ReadClaim]]
     found: Found
     chosen_on: list[str]
     kind: Kind
@@ -229,7 +184,7 @@ class ScoredClaim(TypedDict):
 class Change(TypedDict):
     """A definition, bound or statement that was changed after it was first listed.
 
-    ``date`` and ``commit`` are "" if unknown; ``published`` says whether results had been published
+    ``commit`` is "" if unknown; ``published`` says whether results had been published
     before, and ``of`` has the ids of the numbers and statements concerned.
     """
 
@@ -247,6 +202,8 @@ class Scorecard(TypedDict):
     """Content of ``scorecard.json``; the totals are numbers of verdicts.
 
     ``kind_totals`` and ``claim_kind_totals`` count blind and fitted definitions separately.
+    ``readings`` has, by the name of another reading of the study, what its runs decide if they
+    take the places of the judged ones.
     """
 
     schema_version: int
@@ -260,15 +217,12 @@ class Scorecard(TypedDict):
     claim_kind_totals: dict[Kind, dict[ClaimVerdict, int]]
     history: list[Change]
     skill: list[Skill]
-    readings: NotRequired[list[Reading]]
+    readings: NotRequired[dict[str, Scorecard]]
 
 
 def rows_of(number: ScoredNumber) -> list[ScoredNumber]:
     """One row for each run that has to show a number; the number itself if only one has to."""
-    parts = number.get("parts", [])
-    left_out = ("parts", "margin", "alone", "spread", "readings") if parts else ()
-    whole = cast("ScoredNumber", {key: each for key, each in number.items() if key not in left_out})
-    return [{**whole, **part} for part in parts] or [whole]
+    return number.get("parts") or [number]
 
 
 def is_narrow(entry: ScoredNumber | ScoredClaim) -> bool:
@@ -284,14 +238,10 @@ def is_narrow(entry: ScoredNumber | ScoredClaim) -> bool:
 
 def is_repeated(entry: ScoredNumber | ScoredClaim) -> bool:
     """Whether the spread of the values that decide an entry is measured by repetitions."""
-    return bool(entry.get("repeated")) or any(
-        each.get("repetitions") for row in _rows(entry) for each in row
-    )
-
-
-def _rows(entry: ScoredNumber | ScoredClaim) -> list[list[ScoredSpread]]:
-    number = cast("ScoredNumber", entry)
-    return [each.get("spread", []) for each in (number, *number.get("parts", []))]
+    if "published" not in entry:
+        return bool(entry.get("repeated"))
+    rows = rows_of(cast("ScoredNumber", entry))
+    return any(each.get("repetitions") for row in rows for each in row.get("spread", []))
 
 
 # ---------------------------------------------------------------- the atlas
@@ -302,16 +252,6 @@ they looked under different conditions; or they say the same."""
 
 Standing = Literal["shown", "in part", "not shown", "not run"]
 """What our runs show of some entries: all that were run, some, or none of them; or none was run."""
-
-OurRelation = Literal["agree", "conditions", "one side", "contradict", "none", "in part", "open"]
-"""How our own measurements of a relation's entries relate to one another.
-
-``agree``: they show what all of the studies say; ``conditions``: each position is reproduced under
-the conditions of its own study; ``one side``: one position is reproduced and no other;
-``contradict``: what one study says is reproduced and what another says about the same is not;
-``none``: nothing is reproduced; ``in part``: some entries of a position are reproduced; ``open``:
-too few of the entries were run.
-"""
 
 
 class AtlasEntry(TypedDict):

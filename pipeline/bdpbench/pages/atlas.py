@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from bdpbench import __version__
-from bdpbench.contracts.scorecard import AtlasEntry, OurRelation, RelationKind, Standing
+from bdpbench.contracts.scorecard import AtlasEntry, RelationKind, Standing
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.text import ORIGINS, VERDICTS, Total, Verdict, format_number, totals
 from bdpbench.studies.atlas import Declared, Relation
@@ -19,16 +19,6 @@ RELATIONS: Mapping[RelationKind, Verdict] = {
     "contradict": Verdict("not_reproduced", "studies contradict", "≠"),
     "conditions": Verdict("close", "conditions differ", "△"),
     "agree": Verdict("reproduced", "studies agree", "="),
-}
-
-OURS: Mapping[OurRelation, Verdict] = {
-    "agree": Verdict("reproduced", "our runs agree", "="),
-    "conditions": Verdict("close", "our runs show each", "△"),
-    "one side": Verdict("reproduced", "our runs show one side", "✓"),
-    "contradict": Verdict("not_reproduced", "our runs contradict", "≠"),
-    "none": Verdict("not_reproduced", "our runs show none", "✗"),
-    "in part": Verdict("close", "our runs show it in part", "≈"),
-    "open": Verdict("not_run", "not run enough", "○"),
 }
 
 STANDINGS: Mapping[Standing, Verdict] = {
@@ -46,14 +36,14 @@ class Atlas:
     Attributes:
         declared: declarations about the studies.
         entries: key → number or statement, of all studies.
-        relations: each with what our runs show of it, and of each of its positions.
+        relations: each with what our runs show of each of its positions.
         sources: study → the scorecards that were found, in the order in which they are consulted.
         asked: keys of the protocols that it is about; empty for all.
     """
 
     declared: Declared
     entries: Mapping[str, AtlasEntry]
-    relations: Sequence[tuple[Relation, OurRelation, Sequence[Standing]]]
+    relations: Sequence[tuple[Relation, Sequence[Standing]]]
     sources: Mapping[str, Sequence[str]]
     asked: Sequence[str] = ()
 
@@ -65,7 +55,7 @@ class Atlas:
             return self
         relations = [each for each in self.relations if asked & {*each[0].protocols}]
         relations.sort(key=lambda each: not asked <= {*each[0].protocols})
-        rests_on = {k for each, _, _ in relations for one in each.positions for k in one.rests_on}
+        rests_on = {k for each, _ in relations for one in each.positions for k in one.rests_on}
         found = {
             key: each
             for key, each in self.entries.items()
@@ -114,7 +104,6 @@ def atlas_page(atlas: Atlas) -> str:
             for key, each in declared.protocols.items()
             if not atlas.asked or key in atlas.asked
         ],
-        "ours": OURS,
         "standings": STANDINGS,
         "verdicts": VERDICTS,
         "printed": printed,

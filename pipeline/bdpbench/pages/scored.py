@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from bdpbench.contracts.scorecard import (
     NARROW_HALF_WIDTHS,
@@ -45,7 +46,7 @@ class Scored:
     belongs to; ``margin`` says how far an entry is from another verdict, ``narrow`` whether that is
     little, and ``hair`` whether no repetition shows its spread then; ``picture`` shows its values;
     ``protocols`` are the labels of those that it concerns, ``search`` is the text that a filter
-    searches.
+    searches; ``readings`` are the names of other readings of the study, each with the entry by it.
     """
 
     verdict: Verdict
@@ -58,6 +59,7 @@ class Scored:
     picture: Picture | None
     protocols: tuple[str, ...]
     search: str
+    readings: tuple[tuple[str, ScoredNumber | ScoredClaim], ...]
 
 
 @dataclass(frozen=True)
@@ -118,12 +120,29 @@ class ClaimRow(Scored):
 
 def number_rows(scorecard: Scorecard, names: Names) -> list[NumberRow]:
     """Rows of the table of published numbers, in the order of the scorecard."""
-    return [_number_row(number, names) for number in scorecard["numbers"]]
+    return [
+        replace(_number_row(each, names), readings=_readings(each["id"], "numbers", scorecard))
+        for each in scorecard["numbers"]
+    ]
 
 
 def claim_rows(scorecard: Scorecard, names: Names) -> list[ClaimRow]:
     """Rows of the list of statements, in the order of the scorecard."""
-    return [_claim_row(claim, names) for claim in scorecard["claims"]]
+    return [
+        replace(_claim_row(each, names), readings=_readings(each["id"], "claims", scorecard))
+        for each in scorecard["claims"]
+    ]
+
+
+def _readings(
+    name: str, kind: Literal["numbers", "claims"], scorecard: Scorecard
+) -> tuple[tuple[str, ScoredNumber | ScoredClaim], ...]:
+    return tuple(
+        (varied, each)
+        for varied, read in scorecard.get("readings", {}).items()
+        for each in read[kind]
+        if each["id"] == name and each["verdict"] != "not_run"
+    )
 
 
 def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
@@ -142,6 +161,7 @@ def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
         picture=picture_of_claim(claim),
         protocols=protocols,
         search=_search(told),
+        readings=(),
         claim=claim,
         repeated=tuple(map(_repeated, claim.get("repeated", []))),
     )
@@ -246,6 +266,7 @@ def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> Numb
         picture=picture_of_number(number, shown, axis_title(metric, unit)),
         protocols=protocols,
         search=_search(told),
+        readings=(),
         number=number,
         metric=metric,
         condition=condition,

@@ -288,30 +288,28 @@ class ReadingRow:
 
 def reading_rows(scorecard: Scorecard) -> list[ReadingRow]:
     """The other readings, in the order of the scorecard."""
-    return [_reading(each["varied"], scorecard) for each in scorecard.get("readings", [])]
+    readings = scorecard.get("readings", {})
+    return [_reading(name, read, scorecard) for name, read in readings.items()]
 
 
-def _reading(name: str, scorecard: Scorecard) -> ReadingRow:
+def _reading(name: str, read: Scorecard, scorecard: Scorecard) -> ReadingRow:
     counts: list[Counts] = []
     changed: list[tuple[str, str]] = []
     kinds = (
-        ("number", "numbers", scorecard["numbers"], NUMBER_VERDICTS),
-        ("claim", "statements", scorecard["claims"], CLAIM_VERDICTS),
+        ("number", "numbers", read["numbers"], scorecard["numbers"], NUMBER_VERDICTS),
+        ("claim", "statements", read["claims"], scorecard["claims"], CLAIM_VERDICTS),
     )
-    for kind, noun, entries, verdicts in kinds:
-        found = [
-            (entry, read["verdict"])
-            for entry in entries
-            for read in entry.get("readings", [])
-            if read["varied"] == name and read["verdict"] != "not_run"
-        ]
-        if found:
-            by_it = totals(Counter(verdict for _, verdict in found), verdicts)
-            judged = totals(Counter(entry["verdict"] for entry, _ in found), verdicts)
-            counts.append(Counts(noun, len(found), tuple(by_it), tuple(judged)))
+    for kind, noun, by_reading, judged, verdicts in kinds:
+        known = {each["id"]: each["verdict"] for each in by_reading}
+        both = [(each, known[each["id"]]) for each in judged if each["id"] in known]
+        both = [(each, verdict) for each, verdict in both if verdict != "not_run"]
+        if both:
+            by_it = totals(Counter(verdict for _, verdict in both), verdicts)
+            own = totals(Counter(each["verdict"] for each, _ in both), verdicts)
+            counts.append(Counts(noun, len(both), tuple(by_it), tuple(own)))
         changed += [
-            (f"{kind}-{entry['id']}", entry["id"])
-            for entry, verdict in found
-            if verdict != entry.get("alone", entry["verdict"])
+            (f"{kind}-{each['id']}", each["id"])
+            for each, verdict in both
+            if verdict != each.get("alone", each["verdict"])
         ]
     return ReadingRow(name, tuple(counts), tuple(changed))

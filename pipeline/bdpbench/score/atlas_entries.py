@@ -1,7 +1,8 @@
-"""What a study contributes to the atlas: its numbers and statements.
+"""What a study contributes to the atlas: its numbers and statements; and what relations rest on.
 
 Each entry has the conditions of the runs that have to show it, and the verdict of the first
-scorecard that has one.
+scorecard that has one. That studies agree or contradict each other is declared; what our runs show
+of each position follows from the verdicts of the entries that it rests on.
 """
 
 from __future__ import annotations
@@ -18,13 +19,15 @@ from bdpbench.contracts.scorecard import (
     Scorecard,
     ScoredClaim,
     ScoredNumber,
+    Standing,
     rows_of,
 )
-from bdpbench.score.claims import Claim
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.score.claims import Claim, ClaimText
 from bdpbench.score.expectations import CLAIMS_NAME, Definition, Expectations
 from bdpbench.score.lookup import Asked, RunIndex, located
 from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber, matches
-from bdpbench.studies.atlas import Member
+from bdpbench.studies.atlas import Member, Relation
 from bdpbench.studies.identity import Identities
 from bdpbench.studies.plan import tiers_of
 from bdpbench.studies.runs import expand_tier
@@ -112,7 +115,7 @@ class Material:
         """Id of a printed number → the rows of the runs that have to show it."""
         found: dict[str, list[PublishedNumber]] = {}
         for each in self.expected.numbers:
-            found.setdefault(each.part_of or each.id, []).append(each)
+            found.setdefault(each.whole, []).append(each)
         return found
 
     def title(self, metric: str) -> str:
@@ -182,22 +185,20 @@ def _entry(
 ) -> AtlasEntry:
     """A printed number, given its rows, or a statement; with the conditions of its runs."""
     study, known_as = material.member.study, material.member.said.known_as
+    told: ClaimText | PublishedNumber
+    rows: Sequence[PublishedNumber]
     if isinstance(asked, Claim):
-        text, origin, ids, number = asked.text, asked.origin, [key], None
-        where, page, known_miss = text.where, str(text.page), text.known_miss
-        says = " ".join(text.statement.split())
+        told, rows, says = asked.text, [], " ".join(asked.text.statement.split())
     else:
-        number = asked[0]
-        origin, ids = number.origin, [key, *(row.id for row in asked)]
-        where, page = number.where, number.page
-        known_miss = " ".join(dict.fromkeys(row.known_miss for row in asked if row.known_miss))
-        says = material.title(number.metric)
+        told, rows, says = asked[0], asked, material.title(asked[0].metric)
+    number = rows[0] if rows else None
+    misses = [row.known_miss for row in rows if row.known_miss] or [told.known_miss]
     names = _once(name for run in runs for name in run["protocols"])
     return {
         "key": f"{study.key}/{key}",
         "study": study.key,
         "topic": topic,
-        "place": f"{where}, p. {page}" if page else where,
+        "place": f"{told.where}, p. {told.page}" if told.page else told.where,
         "protocols": _once(known_as[name] for name in names),
         "senders": [study.protocols[name].label for name in names],
         "conditions": list(_conditions(study, runs)),
@@ -206,9 +207,9 @@ def _entry(
         "lower": number.lower if number else None,
         "upper": number.upper if number else None,
         "unit": number.unit if number else "",
-        "found": origin.found,
-        "kind": origin.kind(*ids),
-        "known_miss": known_miss,
+        "found": told.found,
+        "kind": told.kind(key, *(row.id for row in rows)),
+        "known_miss": " ".join(_once(misses)),
         "verdict": "not_run",
         "observed": [],
         "source": "",
@@ -269,3 +270,46 @@ def _print(printed: ScoredNumber | AtlasEntry) -> tuple[float | None, str]:
 def _range(values: Sequence[float | None]) -> tuple[float | None, float | None]:
     known = [each for each in values if each is not None]
     return min(known, default=None), max(known, default=None)
+
+
+def check_relation(
+    relation: Relation, source: YamlFile, index: int, entries: Mapping[str, AtlasEntry]
+) -> None:
+    """Refuse a relation that rests on what is not there.
+
+    Args:
+        relation: the relation as declared.
+        source: the file that declares it.
+        index: its place there.
+        entries: key → entry.
+
+    Raises:
+        BdpbenchError: naming file and line of an entry that no study has, or that concerns none of
+            the protocols of the relation.
+    """
+    for place, position in enumerate(relation.positions):
+        for number, key in enumerate(position.rests_on):
+            at = ("relations", index, "positions", place, "rests_on", number)
+            study = key.split("/")[0]
+            source.require(at, study, {each["study"] for each in entries.values()}, "study")
+            own = [each for each in entries if each.startswith(f"{study}/")]
+            source.require(at, key, own, "number or statement")
+            about = entries[key]["protocols"]
+            if not set(about) & set(relation.protocols):
+                message = f"{key} is about none of its protocols, but about {', '.join(about)}"
+                raise source.error(at, message)
+
+
+def standing_of(entries: Iterable[AtlasEntry]) -> Standing:
+    """The standing of some entries in our runs; a close number counts as not reproduced.
+
+    What is undecided by chance is shown in part, by some repetitions. Entries that were not run
+    count only if none was run.
+    """
+    verdicts = [each["verdict"] for each in entries if each["verdict"] != "not_run"]
+    shown = [each in ("reproduced", "holds") for each in verdicts]
+    if not shown:
+        return "not run"
+    if all(shown):
+        return "shown"
+    return "in part" if any(shown) or "undecided" in verdicts else "not shown"

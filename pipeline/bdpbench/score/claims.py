@@ -22,10 +22,9 @@ from typing import Annotated, Any, Literal, Self, TypeVar
 from pydantic import BaseModel, Field, RootModel, model_validator
 
 from bdpbench.contracts.plan import Scalar
-from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
-from bdpbench.errors import BdpbenchError
-from bdpbench.score.lookup import Lookup, Measured, point_of
-from bdpbench.score.published import HINT, Origin, OriginFault, origin_of
+from bdpbench.contracts.yaml_files import Location, Strict, YamlFile
+from bdpbench.score.lookup import Asked, Lookup, Measured, point_of
+from bdpbench.score.published import Origin
 
 FEWEST_POINTS = 3
 """Runs without which a sweep shows no trend."""
@@ -62,16 +61,13 @@ class _NotRunError(Exception):
     """A run that a condition needs is not in the tier."""
 
 
-class Selector(Strict):
+class Selector(Asked):
     """One metric of one run, or its mean over runs that differ only in ``mean_over``.
 
     A sweep (``Monotone``) is one that asks for a value at each point.
     """
 
-    scenario: str = ""  # if absent, that of the enclosing for_each
-    select: dict[str, Scalar] = Field(default_factory=dict)
     metric: str
-    subject: str | None = None
     mean_over: list[str] = Field(default_factory=list)
 
 
@@ -227,7 +223,7 @@ class Within(_Condition):
         lower, upper = self.lower, self.upper
         if self.absolute:  # a magnitude is never below 0, and that of a share never above 1
             lower = -math.inf if lower <= 0 else lower
-            upper = math.inf if upper >= _ENDS.get(unit, (0.0, math.inf))[1] else upper
+            upper = math.inf if upper >= max(_ENDS.get(unit, (math.inf,))) else upper
         margin = min(_margin_of(lower, value, unit), _margin_of(value, upper, unit))
         return Finding(holds, explanation, evidence, margin)
 
@@ -466,15 +462,13 @@ def asked_of(node: object, at: Location = ()) -> Iterator[tuple[Location, Select
             yield from asked_of(each, (*at, place))
 
 
-class ClaimText(Strict):
+class ClaimText(Origin):
     """A claim's place, its statement in our words, and how its condition was found."""
 
     id: str
     where: str
     page: int | str = ""
     statement: str
-    found: str
-    chosen_on: list[str] = Field(default_factory=list)
     known_miss: str = ""
 
 
@@ -483,24 +477,15 @@ class Claim:
     """A statement of the study, and the condition that decides whether it holds.
 
     Attributes:
-        text: what the file says about it.
-        origin: how the condition, with its thresholds and metrics, was found.
+        text: what the file says about it, and how the condition, with its thresholds and metrics,
+            was found.
         condition: the condition.
         questions: the parts of the condition that ask for a metric, each with its place in it.
-        source, index: the file, and the place of the claim in it.
     """
 
     text: ClaimText
-    origin: Origin
     condition: Condition
     questions: tuple[tuple[Location, Selector], ...]
-    source: YamlFile
-    index: int
-
-    def error(self, location: Location, message: str, hint: str) -> BdpbenchError:
-        """The error to raise about a part of the claim."""
-        at = (self.index, *location)
-        return self.source.error(at, f"{self.text.id}: {message}", hint=hint)
 
 
 class _File(RootModel[list[dict[str, Any]]]):
@@ -528,8 +513,7 @@ def load_claims(path: Path, metrics: Collection[str]) -> list[Claim]:
     for index, entry in enumerate(source.validate(_File).root):
         claim = _claim(source, index, entry)
         for location, asked in claim.questions:
-            if unknown := known_or_suggest(asked.metric, metrics, "metric"):
-                raise claim.error((*location, "metric"), *unknown)
+            source.require((index, *location, "metric"), asked.metric, metrics, "metric")
         if claim.text.id in claims:
             raise source.error((index, "id"), f"{claim.text.id!r} appears twice")
         claims[claim.text.id] = claim
@@ -537,15 +521,8 @@ def load_claims(path: Path, metrics: Collection[str]) -> list[Claim]:
 
 
 def _claim(source: YamlFile, index: int, entry: dict[str, Any]) -> Claim:
-    if "found" not in entry:
-        message = "the key found is missing; how was the condition found?"
-        raise source.error((index,), message, hint=HINT)
     words = {key: entry[key] for key in entry if key in ClaimText.model_fields}
     rest = {key: entry[key] for key in entry if key not in words}
     text = source.validate_part(ClaimText, words, (index,))
     condition = source.validate_part(_OneCondition, rest, (index,)).root
-    origin = origin_of(text.found, text.chosen_on)
-    if isinstance(origin, OriginFault):
-        fault = f"{text.id}: {origin.message}"
-        raise source.error((index, origin.column), fault, hint=origin.hint)
-    return Claim(text, origin, condition, tuple(asked_of(condition)), source, index)
+    return Claim(text, condition, tuple(asked_of(condition)))

@@ -7,16 +7,16 @@ A number or statement whose metric, scenario, parameters or subject no run can h
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.contracts.yaml_files import suggest
+from bdpbench.contracts.yaml_files import YamlFile, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.claims import FEWEST_POINTS, Claim, Monotone, Selector, load_claims
-from bdpbench.score.lookup import Asked, RunIndex, check_means, located, point_of
+from bdpbench.score.lookup import Asked, RunIndex, check_means, located, located_in, point_of
 from bdpbench.score.published import (
     HISTORY_NAME,
     PUBLISHED_NAME,
@@ -31,7 +31,7 @@ from bdpbench.score.spreads import (
     SPREAD_NAME,
     Repeats,
     Run,
-    Spreads,
+    SpreadEntry,
     load_spreads,
     repetitions_of,
 )
@@ -80,7 +80,7 @@ class Expectations:
     numbers: Sequence[PublishedNumber]
     claims: Sequence[Claim] = ()
     history: Sequence[ChangeEntry] = ()
-    spreads: Spreads = field(default_factory=Spreads)
+    spreads: Sequence[SpreadEntry] = ()
 
     @property
     def ids(self) -> list[str]:
@@ -93,7 +93,7 @@ class Expectations:
         """The metrics that all of them ask for."""
         asked = {number.metric for number in self.numbers}
         asked |= {each.metric for claim in self.claims for _, each in claim.questions}
-        return asked | {each.metric for each in self.spreads.entries if each.metric}
+        return asked | {each.metric for each in self.spreads if each.metric}
 
 
 def load_expectations(folder: Path, definitions: Collection[str]) -> Expectations:
@@ -107,12 +107,13 @@ def load_expectations(folder: Path, definitions: Collection[str]) -> Expectation
     found = Expectations(numbers, load_claims(folder / CLAIMS_NAME, definitions))
     ids = set(found.ids)
     for number in numbers:
-        if wrong := unknown_pattern(number.origin.chosen_on, ids):
+        if wrong := unknown_pattern(number.chosen_on, ids):
             where = f"{path}:{number.line}"
             raise BdpbenchError(f"chosen_on: {wrong[0]}", where=where, hint=wrong[1])
-    for claim in found.claims:
-        if wrong := unknown_pattern(claim.origin.chosen_on, ids):
-            raise claim.error(("chosen_on",), *wrong)
+    for index, claim in enumerate(found.claims):
+        if wrong := unknown_pattern(claim.text.chosen_on, ids):
+            at = (index, "chosen_on")
+            raise YamlFile(folder / CLAIMS_NAME).error(at, f"{claim.text.id}: {wrong[0]}", wrong[1])
     history = load_history(folder / HISTORY_NAME, ids)
     rows, claims = [each.id for each in numbers], [each.text.id for each in found.claims]
     spreads = load_spreads(folder / SPREAD_NAME, rows, definitions, claims)
@@ -146,52 +147,40 @@ def check_expectations(
         with located(f"{folder / PUBLISHED_NAME}:{number.line}"):
             check.unit(number)
             check.one(number)
-        _check_spreads(check, expected.spreads, number)
-    _check_repeats(check, expected)
-    for claim in expected.claims:
+    for index, entry in enumerate(expected.spreads):
+        _check_spread(check, expected, entry, (folder / SPREAD_NAME, index))
+    for index, claim in enumerate(expected.claims):
         for place, asked in claim.questions:
-            try:
+            with located_in(folder / CLAIMS_NAME, (index, *place, "metric")):
                 check.question(asked)
-            except BdpbenchError as error:
-                line = claim.source.line_of((claim.index, *place, "metric"))
-                where = f"{folder / CLAIMS_NAME}:{line}"
-                raise BdpbenchError(error.message, where=where, hint=error.hint) from None
     return expected
 
 
-def _check_spreads(check: _Check, spreads: Spreads, number: PublishedNumber) -> None:
-    """Check what the spreads of a number ask for: of another metric, or of any number of runs."""
-    for index, entry in enumerate(spreads.entries):
-        if (entry.metric or entry.runs) and entry.is_of(number.id):
-            try:
-                asked = entry.asked_of(number)
-                check.unit(asked)
-                check.fitting(asked)
-            except BdpbenchError as error:
-                key = "runs" if entry.runs else "metric"
-                raise spreads.error((index, key), error.message, error.hint) from None
+def _check_spread(
+    check: _Check, expected: Expectations, entry: SpreadEntry, at: tuple[Path, int]
+) -> None:
+    """Check that runs have what an entry asks for, in place of what its numbers and claims ask for.
 
-
-def _check_repeats(check: _Check, expected: Expectations) -> None:
-    """Check that repetitions take places of runs that show the numbers and statements of each id.
-
-    So must the runs of other readings, of which there is one in each place. Ids that are not given
-    by a pattern are checked one by one.
+    Repetitions take places of runs that show the entries of each id, and so do the runs of other
+    readings, of which there is one in each place. Ids that are not given by a pattern are checked
+    one by one.
     """
-    asked_by: dict[str, Sequence[Asked]] = {each.id: [each] for each in expected.numbers}
-    asked_by |= {each.text.id: [q for _, q in each.questions] for each in expected.claims}
-    for index, entry in enumerate(expected.spreads.entries):
-        repeats = entry.repeats or entry.reading
-        if repeats is None:
-            continue
-        try:
+    path, index = at
+    if entry.metric or entry.runs:
+        with located_in(path, (index, "runs" if entry.runs else "metric")):
+            for number in expected.numbers:
+                if entry.is_of(number.id):
+                    asked = entry.asked_of(number)
+                    check.unit(asked)
+                    check.fitting(asked)
+    if repeats := entry.repeats or entry.reading:
+        asked_by: dict[str, Sequence[Asked]] = {each.id: [each] for each in expected.numbers}
+        asked_by |= {each.text.id: [q for _, q in each.questions] for each in expected.claims}
+        with located_in(path, (index, "repeats" if entry.repeats else "reading")):
             judged = check.repeated(repeats, once=entry.reading is not None)
             for pattern in entry.of:
-                asked = [q for each in asked_by if matches(pattern, each) for q in asked_by[each]]
-                check.shown_by(judged, asked, pattern)
-        except BdpbenchError as error:
-            at = (index, "repeats" if entry.repeats else "reading")
-            raise expected.spreads.error(at, error.message, error.hint) from None
+                every = [q for each in asked_by if matches(pattern, each) for q in asked_by[each]]
+                check.shown_by(judged, every, pattern)
 
 
 def what_lacks(metric: object, runs: Sequence[PlannedRun]) -> list[str]:

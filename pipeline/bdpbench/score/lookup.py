@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from typing import Protocol
+from pathlib import Path
 
 import polars as pl
+from pydantic import Field
 
 from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, values_of
-from bdpbench.contracts.yaml_files import known_or_suggest, suggest
+from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
 
 
@@ -28,20 +29,25 @@ def located(where: str) -> Iterator[None]:
         raise BdpbenchError(error.message, where=where, hint=error.hint) from None
 
 
-class Asked(Protocol):
+@contextmanager
+def located_in(path: Path, location: Location) -> Iterator[None]:
+    """Give errors inside the block their place in a YAML file: the line of a key."""
+    try:
+        yield
+    except BdpbenchError as error:
+        raise YamlFile(path).error(location, error.message, error.hint) from None
+
+
+class Asked(Strict):
     """A metric of certain runs, as asked for by a published number or a selector of a claim.
 
     ``select`` names parameters and their values; ``subject`` is None if any will do.
     """
 
-    @property
-    def scenario(self) -> str: ...  # noqa: D102
-    @property
-    def select(self) -> Mapping[str, Scalar]: ...  # noqa: D102
-    @property
-    def metric(self) -> str: ...  # noqa: D102
-    @property
-    def subject(self) -> str | None: ...  # noqa: D102
+    scenario: str = ""  # if absent, that of the enclosing for_each
+    select: dict[str, Scalar] = Field(default_factory=dict)
+    metric: str = ""
+    subject: str | None = None
 
 
 @dataclass(frozen=True)
@@ -87,9 +93,8 @@ class RunIndex:
         self._runs: dict[str, list[PlannedRun]] = {}
         for run in runs:
             self._runs.setdefault(run["scenario"], []).append(run)
-        # Parameters of a scenario, and scenario and parameter → value → indices of its runs; made
-        # when asked for, since few of the parameters of thousands of runs are.
-        self._names: dict[str, dict[str, Scalar]] = {}
+        # Scenario and parameter → value → indices of its runs; made when asked for, since few of
+        # the parameters of thousands of runs are.
         self._places: dict[tuple[str, str], dict[float | str, set[int]]] = {}
 
     def _places_of(self, scenario: str, name: str) -> dict[float | str, set[int]]:
@@ -101,14 +106,6 @@ class RunIndex:
                     by_value.setdefault(comparable(value), set()).add(place)
         return self._places[scenario, name]
 
-    def _names_of(self, scenario: str) -> dict[str, Scalar]:
-        """Parameters that some run of a scenario has."""
-        if scenario not in self._names:
-            names = self._names[scenario] = {}
-            for run in self._runs[scenario]:
-                names |= run["parameters"]
-        return self._names[scenario]
-
     def find(self, asked: Asked) -> list[PlannedRun]:
         """Runs of a scenario with the selected parameters; may be empty.
 
@@ -119,13 +116,16 @@ class RunIndex:
         runs = self._runs.get(asked.scenario, [])
         selected: list[set[int]] = []
         for name, value in asked.select.items() if runs else ():
-            _require_known(name, self._names_of(asked.scenario), "parameter")
-            selected.append(self._places_of(asked.scenario, name).get(comparable(value), set()))
+            places = self._places_of(asked.scenario, name)
+            if not places:
+                _require_known(
+                    name, {key for run in runs for key in run["parameters"]}, "parameter"
+                )
+            selected.append(places.get(comparable(value), set()))
         if not selected:
             return list(runs)
         # Starting with the smallest set, which excludes most of thousands of runs at once.
-        places = set.intersection(*sorted(selected, key=len))
-        return [runs[place] for place in sorted(places)]
+        return [runs[place] for place in sorted(set.intersection(*sorted(selected, key=len)))]
 
     def none_found(self, asked: Asked) -> BdpbenchError:
         """The error about a selector for which ``find`` finds no run."""

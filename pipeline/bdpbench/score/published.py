@@ -10,79 +10,54 @@ from __future__ import annotations
 import csv
 import datetime
 import io
-import math
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from fnmatch import fnmatchcase, translate
 from functools import lru_cache
 from pathlib import Path
-from typing import Annotated, Literal, cast
+from typing import Annotated, Any, Literal, Self, cast
 
-from pydantic import Field, RootModel
+from pydantic import BeforeValidator, Field, RootModel, ValidationError, model_validator
 
 from bdpbench.contracts.files import read_text
-from bdpbench.contracts.scorecard import FOUND, Change, Found, Kind
-from bdpbench.contracts.yaml_files import Strict, YamlFile, known_or_suggest, suggest
+from bdpbench.contracts.scorecard import Change, Found, Kind
+from bdpbench.contracts.yaml_files import Strict, Text, YamlFile, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.score.lookup import located
+from bdpbench.score.lookup import Asked, located
 
 # --------------------------------------------------------------------- where definitions come from
 
 
 HISTORY_NAME = "history.yaml"
-HINT = (
-    f"one of: {', '.join(FOUND)}. `stated` by the study; `chosen before` looking at any run; "
-    "`chosen on` the measured values of what chosen_on names"
-)
-
-Text = Annotated[str, Field(min_length=1)]
 
 
-@dataclass(frozen=True)
-class Origin:
-    """How a definition was found.
+class Origin(Strict):
+    """How a definition was found, and on which numbers and statements it was chosen.
 
-    Attributes:
-        found: how it was found.
-        chosen_on: ids of the numbers and statements on which it was chosen; ``*`` stands for any
-            characters. Empty unless ``found`` is ``chosen on``.
+    ``*`` in ``chosen_on`` stands for any characters.
     """
 
     found: Found
-    chosen_on: tuple[str, ...] = ()
+    chosen_on: list[str] = Field(default_factory=list)
+
+    @model_validator(mode="after")
+    def _names_what_it_was_chosen_on(self) -> Self:
+        if self.found == "chosen on" and not self.chosen_on:
+            raise ValueError("chosen_on is empty; on which numbers or statements was it chosen?")
+        if self.found != "chosen on" and self.chosen_on:
+            raise ValueError(f"chosen_on is given for a definition that is {self.found!r}")
+        return self
 
     def kind(self, *ids: str) -> Kind:
         """Whether a number or statement with these ids is a blind test of the definition.
 
-        >>> Origin("chosen on", ("t1-hs-*",)).kind("t1-hs-time"), Origin("stated").kind("a")
-        ('fitted', 'blind')
+        >>> Origin(found="chosen on", chosen_on=["t1-hs-*"]).kind("t1-hs-time")
+        'fitted'
+        >>> Origin(found="stated").kind("a")
+        'blind'
         """
         return "fitted" if resolved(self.chosen_on, ids) else "blind"
-
-
-@dataclass(frozen=True)
-class OriginFault:
-    """An error in how a row or a claim describes its definition, and its column."""
-
-    column: str
-    message: str
-    hint: str = HINT
-
-
-def origin_of(found: str, chosen_on: Iterable[str]) -> Origin | OriginFault:
-    """The origin that two cells or keys describe, or their error."""
-    named = tuple(chosen_on)
-    word = next((each for each in FOUND if each == found), None)
-    if word is None:
-        problem = f"unknown word {found!r}" if found else "is empty"
-        return OriginFault("found", f"{problem}; how was the definition found?")
-    if word == "chosen on" and not named:
-        return OriginFault("chosen_on", "is empty; on which numbers or statements was it chosen?")
-    if word != "chosen on" and named:
-        return OriginFault("chosen_on", f"is given for a definition that is {word!r}")
-    return Origin(word, named)
 
 
 def matches(pattern: str, name: str) -> bool:
@@ -117,7 +92,7 @@ def unknown_pattern(patterns: Iterable[str], ids: Collection[str]) -> tuple[str,
 class ChangeEntry(Strict):
     """One change; see ``contracts.scorecard.Change``."""
 
-    date: datetime.date | Text
+    date: datetime.date = Field(strict=False)
     commit: str = Field("", pattern="^([0-9a-f]{7,40})?$")
     what: Literal["definition", "bounds", "statement", "counting"]
     published: bool
@@ -151,11 +126,6 @@ def load_history(path: Path, ids: Collection[str]) -> list[ChangeEntry]:
     source = YamlFile(path)
     changes = source.validate(_File).root
     for index, each in enumerate(changes):
-        try:
-            datetime.date.fromisoformat(str(each.date))
-        except ValueError:
-            raise source.error((index, "date"), "expected a date such as 2026-11-21") from None
-    for index, each in enumerate(changes):
         if wrong := unknown_pattern(each.of, ids):
             raise source.error((index, "of"), wrong[0], hint=wrong[1])
     return changes
@@ -166,20 +136,45 @@ def load_history(path: Path, ids: Collection[str]) -> list[ChangeEntry]:
 
 PUBLISHED_NAME = "published.csv"
 
-# Columns of a number's own text, in the order of the file with those that are converted.
-_COLUMNS = "id part_of where page scenario select metric subject value lower upper unit how found"
-COLUMNS = (*_COLUMNS.split(), "chosen_on", "why", "known_miss", "note")
-REQUIRED = ("id", "where", "scenario", "metric", "subject", "unit", "how", "why")
-_CONVERTED = ("select", "value", "lower", "upper", "found", "chosen_on")
-
 # What the parts of one printed number have in common, since it is one sentence with one meaning.
-_SHARED = ("where", "page", "metric", "value", "lower", "upper", "unit", "how", "origin", "why")
-HOW = ("stated", "derived", "digitised")
+_SHARED = [
+    "where",
+    "page",
+    "metric",
+    "value",
+    "lower",
+    "upper",
+    "unit",
+    "how",
+    "found",
+    "chosen_on",
+    "why",
+]
 
 
-@dataclass(frozen=True)
-class PublishedNumber:
-    """One printed number, and how to find the value to compare it with.
+def _selection(cell: object) -> object:
+    """The parameters and values of a cell such as ``protocol=HS; buffer_pkts=40``."""
+    if not isinstance(cell, str):
+        return cell
+    select = {}
+    for part in filter(None, cell.split(";")):
+        name, equals, value = (each.strip() for each in part.partition("="))
+        if not (equals and name and value):
+            raise ValueError(f"expected parameter=value, got {part!r}")
+        select[name] = value
+    return select
+
+
+def _words(cell: object) -> object:
+    return cell.split() if isinstance(cell, str) else cell
+
+
+Filled = Annotated[str, Field(pattern=r"\S")]
+Number = Annotated[float, Field(allow_inf_nan=False, strict=False)]
+
+
+class PublishedNumber(Asked, Origin):
+    """One printed number, and how to find the value to compare it with: a row of published.csv.
 
     Attributes:
         id: unique in the study.
@@ -190,31 +185,47 @@ class PublishedNumber:
             to values, as text.
         value, lower, upper, unit: the number, and the bounds within which it is reproduced.
         how: stated, derived (from printed numbers) or digitised (from a figure).
-        origin: how the definition was found.
+        found, chosen_on: how the definition was found.
         why: reason for the bounds.
         known_miss: reason why it is not expected to be reproduced; "" if it is expected.
         note: anything else that a reader should know.
         line: its last line in the file.
     """
 
-    id: str
+    id: Filled
     part_of: str
-    where: str
+    where: Filled
     page: str
-    scenario: str
-    select: Mapping[str, str]
-    metric: str
-    subject: str
-    value: float
-    lower: float
-    upper: float
-    unit: str
-    how: str
-    origin: Origin
-    why: str
+    scenario: Filled
+    select: Annotated[dict[str, Any], BeforeValidator(_selection)]
+    metric: Filled
+    subject: Filled
+    value: Number
+    lower: Number
+    upper: Number
+    unit: Filled
+    how: Literal["stated", "derived", "digitised"]
+    found: Found
+    chosen_on: Annotated[list[str], BeforeValidator(_words)]
+    why: Filled
     known_miss: str
     note: str
-    line: int = field(default=0, repr=False, compare=False)
+    line: int = Field(0, repr=False)
+
+    @property
+    def whole(self) -> str:
+        """The id of the printed number that the row belongs to."""
+        return self.part_of or self.id
+
+    @model_validator(mode="after")
+    def _is_within_its_bounds(self) -> Self:
+        if not self.lower <= self.value <= self.upper:
+            raise ValueError(f"{self.value:g} is not within [{self.lower:g}, {self.upper:g}]")
+        return self
+
+
+COLUMNS = tuple(name for name in PublishedNumber.__annotations__ if name != "line")
+"""The columns of the file, in the order in which it has them."""
 
 
 def load_published(path: Path, metrics: Collection[str]) -> list[PublishedNumber]:
@@ -232,7 +243,12 @@ def load_published(path: Path, metrics: Collection[str]) -> list[PublishedNumber
     numbers: dict[str, PublishedNumber] = {}
     for line, row in _rows(path, read_text(path).removeprefix("\ufeff")):
         with located(f"{path}:{line}"):
-            number = _number(line, row, metrics)
+            try:
+                number = PublishedNumber.model_validate({**row, "line": line})
+            except ValidationError as failure:
+                raise _wrong(failure) from None
+            if unknown := known_or_suggest(number.metric, metrics, "metric"):
+                raise _slip("metric", *unknown)
             if number.id in numbers:
                 raise _slip("id", f"{number.id!r} appears twice")
             numbers[number.id] = number
@@ -244,30 +260,35 @@ def _check_parts(path: Path, numbers: Mapping[str, PublishedNumber]) -> None:
     """Check that the rows of a printed number agree, and that its id is not that of a row."""
     first: dict[str, PublishedNumber] = {}
     counts = Counter(number.part_of for number in numbers.values())
-    for number in numbers.values():
+    for number in filter(lambda each: each.part_of, numbers.values()):
         with located(f"{path}:{number.line}"):
             if number.part_of in numbers:
                 raise _slip("part_of", f"{number.part_of!r} is the id of a row")
-            if number.part_of and counts[number.part_of] == 1:
+            if counts[number.part_of] == 1:
                 known = {each for each in counts if counts[each] > 1} or numbers
                 hint = suggest(number.part_of, known)
                 raise _slip("part_of", f"no other row belongs to {number.part_of!r}", hint)
-            if number.part_of:
-                _check_alike(number, first.setdefault(number.part_of, number))
-
-
-def _check_alike(number: PublishedNumber, other: PublishedNumber) -> None:
-    for column in _SHARED:
-        if getattr(number, column) != getattr(other, column):
-            raise _slip(
-                "found" if column == "origin" else column,
-                f"differs from that of {other.id}, which belongs to the same printed number",
-                "one sentence has one value and one rule",
-            )
+            other = first.setdefault(number.part_of, number)
+            for column in (*_SHARED, "chosen_on"):
+                if getattr(number, column) != getattr(other, column):
+                    said = f"differs from that of {other.id}, which belongs to the same printed "
+                    hint = "one sentence has one value and one rule"
+                    raise _slip(column, f"{said}number", hint)
 
 
 def _slip(column: str, message: str, hint: str = "") -> BdpbenchError:
     return BdpbenchError(f"{column}: {message}", hint=hint)
+
+
+def _wrong(failure: ValidationError) -> BdpbenchError:
+    """The first finding about a row."""
+    first = failure.errors()[0]
+    column, said = ".".join(map(str, first["loc"])) or "row", first["msg"]
+    if first["input"] == "":
+        return _slip(column, "is empty")
+    said = said.removeprefix("Value error, ")
+    got = f" (got {first['input']!r})" if first["loc"] else ""
+    return _slip(column, f"{said[0].lower()}{said[1:]}{got}")
 
 
 def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
@@ -276,66 +297,15 @@ def _rows(path: Path, text: str) -> Iterator[tuple[int, dict[str, str]]]:
     try:
         header = next(reader, [])
         with located(f"{path}:1"):
-            _check_header(header)
+            for column in header:
+                if unknown := known_or_suggest(column, COLUMNS, "column"):
+                    raise _slip(column, *unknown)
+            if lacking := [each for each in COLUMNS if header.count(each) != 1]:
+                raise _slip(lacking[0], "expected this column once")
         for cells in reader:
             if len(cells) != len(header):
-                message = f"has {len(cells)} cells, not {len(header)}"
-                with located(f"{path}:{reader.line_num}"):
-                    raise _slip("line", message)
+                said = f"has {len(cells)} cells, not {len(header)}"
+                raise BdpbenchError(said, where=f"{path}:{reader.line_num}")
             yield reader.line_num, dict(zip(header, cells, strict=True))
     except csv.Error as error:
         raise BdpbenchError(f"is not CSV: {error}", where=f"{path}:{reader.line_num}") from None
-
-
-def _check_header(header: list[str]) -> None:
-    for column in header:
-        if column not in COLUMNS:
-            raise _slip(column, "unknown column", suggest(column, COLUMNS))
-    for column in COLUMNS:
-        if header.count(column) != 1:
-            raise _slip(column, "expected this column once")
-
-
-def _number(line: int, row: Mapping[str, str], metrics: Collection[str]) -> PublishedNumber:
-    for column in REQUIRED:
-        if not row[column].strip():
-            raise _slip(column, "is empty")
-    if unknown := known_or_suggest(row["metric"], metrics, "metric"):
-        raise _slip("metric", *unknown)
-    if row["how"] not in HOW:
-        raise _slip("how", f"expected one of {', '.join(HOW)}, got {row['how']!r}")
-    value, lower, upper = (_float(row, key) for key in ("value", "lower", "upper"))
-    if not lower <= value <= upper:
-        raise _slip("value", f"{value:g} is not within [{lower:g}, {upper:g}]")
-    origin = origin_of(row["found"].strip(), row["chosen_on"].split())
-    if isinstance(origin, OriginFault):
-        raise _slip(origin.column, origin.message, origin.hint)
-    return PublishedNumber(
-        **{key: row[key] for key in COLUMNS if key not in _CONVERTED},
-        select=_selector(row["select"]),
-        value=value,
-        lower=lower,
-        upper=upper,
-        origin=origin,
-        line=line,
-    )
-
-
-def _float(row: Mapping[str, str], column: str) -> float:
-    try:
-        value = float(row[column])
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise _slip(column, f"expected a number, got {row[column]!r}")
-    return value
-
-
-def _selector(text: str) -> dict[str, str]:
-    select = {}
-    for part in filter(None, text.split(";")):
-        name, equals, value = part.partition("=")
-        if not (equals and name.strip() and value.strip()):
-            raise _slip("select", f"expected parameter=value, got {part!r}")
-        select[name.strip()] = value.strip()
-    return select

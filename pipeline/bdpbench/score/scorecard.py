@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import cast
+from typing import TypeVar, cast
 
 import polars as pl
 
@@ -20,14 +20,10 @@ from bdpbench.contracts.scorecard import (
     ClaimVerdict,
     Kind,
     NumberVerdict,
-    ReadClaim,
-    Reading,
-    ReadNumber,
     RepeatedVerdicts,
     Scorecard,
     ScoredClaim,
     ScoredNumber,
-    ScoredPart,
     ScoredSpread,
     Skill,
     rows_of,
@@ -37,6 +33,7 @@ from bdpbench.score.expectations import CLAIMS_NAME, Expectations, require_unit
 from bdpbench.score.lookup import Asked, Lookup, Measured, located
 from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber
 from bdpbench.score.spreads import SPREAD_NAME, Groups, Repeats, Repetitions, SpreadEntry
+from bdpbench.units import several
 
 _CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
 
@@ -50,7 +47,7 @@ _WORST_FIRST: tuple[NumberVerdict, ...] = (
 )
 
 _OF_NUMBER = (
-    *("id", "where", "page", "scenario", "metric", "subject", "lower", "upper", "unit"),
+    *("id", "where", "page", "scenario", "select", "metric", "subject", "lower", "upper", "unit"),
     *("how", "why", "known_miss", "note"),
 )
 
@@ -72,53 +69,68 @@ def score(
     """
     wanted = expected.metrics
     lookup = Lookup(plan, metrics.filter(pl.col("metric").is_in(list(wanted))))
-    entries = expected.spreads.entries
+    entries = expected.spreads
     repetitions = Repetitions(plan, metrics, wanted, groups)
-    readings = [
-        (each, _OtherReading(each.varied, each.reading, repetitions))
-        for each in entries
-        if each.reading is not None
-    ]
     rows = []
     for number in expected.numbers:
         row = _score_number(number, lookup)
         if spread := _spreads_of(row, number, entries, lookup, repetitions):
             row["spread"] = spread
             _decide_by_chance(row)
-        if read := [by.number(number) for each, by in readings if each.is_of(number.id)]:
-            row["readings"] = read
-        rows.append((number.part_of, row))
+        rows.append((number.whole, row))
     numbers = _printed_numbers(rows)
-    statements = []
-    for claim in expected.claims:
-        statements.append(_score_claim(claim, lookup, entries, repetitions))
-        if said := [by.claim(claim) for each, by in readings if each.is_of(claim.text.id)]:
-            statements[-1]["readings"] = said
-    totals = Counter(each["verdict"] for each in numbers)
-    claim_totals = Counter(each["verdict"] for each in statements)
-    kinds = Counter((each["kind"], each["verdict"]) for each in numbers)
-    claim_kinds = Counter((each["kind"], each["verdict"]) for each in statements)
+    statements = [_score_claim(each, lookup, entries, repetitions) for each in expected.claims]
     card: Scorecard = {
         "schema_version": SCORECARD_VERSION,
         "study": plan["study"],
         "tier": plan["tier"],
-        "totals": {verdict: totals[verdict] for verdict in NUMBER_VERDICTS},
-        "claim_totals": {verdict: claim_totals[verdict] for verdict in CLAIM_VERDICTS},
+        "totals": _totals(numbers, NUMBER_VERDICTS),
+        "claim_totals": _totals(statements, CLAIM_VERDICTS),
         "numbers": numbers,
         "claims": statements,
-        "kind_totals": {
-            kind: {verdict: kinds[kind, verdict] for verdict in NUMBER_VERDICTS} for kind in KINDS
-        },
-        "claim_kind_totals": {
-            kind: {verdict: claim_kinds[kind, verdict] for verdict in CLAIM_VERDICTS}
-            for kind in KINDS
-        },
+        "kind_totals": {kind: _totals(numbers, NUMBER_VERDICTS, kind) for kind in KINDS},
+        "claim_kind_totals": {kind: _totals(statements, CLAIM_VERDICTS, kind) for kind in KINDS},
         "history": [each.document(expected.ids) for each in expected.history],
         "skill": _skills(numbers),
     }
-    if readings:
-        card["readings"] = [by.totals(numbers, statements) for _, by in readings]
+    for entry in entries:
+        if entry.reading is not None:
+            by_it = _by_reading(entry, entry.reading, plan, expected, repetitions)
+            card.setdefault("readings", {})[entry.varied] = by_it
     return card
+
+
+Verdict = TypeVar("Verdict", NumberVerdict, ClaimVerdict)
+
+
+def _totals(
+    entries: Iterable[ScoredNumber | ScoredClaim],
+    verdicts: Sequence[Verdict],
+    kind: Kind | None = None,
+) -> dict[Verdict, int]:
+    """How many entries, of one kind or of all, have each verdict."""
+    found = Counter(each["verdict"] for each in entries if kind in (None, each["kind"]))
+    return {verdict: found[verdict] for verdict in verdicts}
+
+
+def _by_reading(
+    entry: SpreadEntry,
+    reading: Repeats,
+    plan: Plan,
+    expected: Expectations,
+    repetitions: Repetitions,
+) -> Scorecard:
+    """The scorecard of those numbers and statements for which another reading has all runs."""
+    metrics, judged = repetitions.reading(reading)
+
+    def lacks(name: str, asked: Sequence[Asked]) -> bool:
+        return not (entry.is_of(name) and repetitions.are_among(asked, judged))
+
+    left_out = {each.whole for each in expected.numbers if lacks(each.id, [each])}
+    numbers = [each for each in expected.numbers if each.whole not in left_out]
+    asked = {each.text.id: [own for _, own in each.questions] for each in expected.claims}
+    claims = [each for each in expected.claims if not lacks(each.text.id, asked[each.text.id])]
+    return score(plan, metrics, Expectations(numbers, claims))
 
 
 def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
@@ -134,7 +146,6 @@ def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
         in_percent = 100 * deviation / abs(number.value)
     row = {
         **{name: getattr(number, name) for name in _OF_NUMBER},
-        "select": dict(number.select),
         "published": number.value,
         "definition": found.definition if found else "",
         "measured": measured,
@@ -145,9 +156,9 @@ def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
         "verdict": verdict,
         "reason": reason,
         "run_ids": [found.run_id] if found else [],
-        "found": number.origin.found,
-        "chosen_on": list(number.origin.chosen_on),
-        "kind": number.origin.kind(number.id, number.part_of),
+        "found": number.found,
+        "chosen_on": number.chosen_on,
+        "kind": number.kind(number.id, number.part_of),
     }
     return cast("ScoredNumber", row)
 
@@ -193,11 +204,11 @@ def _printed_numbers(rows: Iterable[tuple[str, ScoredNumber]]) -> list[ScoredNum
     """Scored rows combined into printed numbers, in the order of their first rows.
 
     A printed number that several runs have to show counts once, with the runs as its parts. Each
-    row comes with the id of its printed number, "" for a row that stands alone.
+    row comes with the id of its printed number.
     """
     groups: dict[str, list[ScoredNumber]] = {}
-    for part_of, row in rows:
-        groups.setdefault(part_of or row["id"], []).append(row)
+    for whole, row in rows:
+        groups.setdefault(whole, []).append(row)
     return [
         parts[0] if parts[0]["id"] == key else _printed_number(key, parts)
         for key, parts in groups.items()
@@ -211,10 +222,9 @@ def _printed_number(key: str, rows: Sequence[ScoredNumber]) -> ScoredNumber:
         for name, value in rows[0]["select"].items()
         if all(row["select"].get(name) == value for row in rows)
     }
-    worst = min(rows, key=_badness)
     margins = [each for row in rows if (each := row["margin"]) is not None]
     return {
-        **worst,
+        **min(rows, key=_badness),
         "id": key,
         "select": common,
         "reason": _reason(rows),
@@ -223,23 +233,8 @@ def _printed_number(key: str, rows: Sequence[ScoredNumber]) -> ScoredNumber:
         "run_ids": list(dict.fromkeys(each for row in rows for each in row["run_ids"])),
         "kind": kind,
         "margin": min(margins) if margins else None,
-        **_printed_readings(rows),
-        "parts": [_part(row) for row in rows],
+        "parts": [{**row, "kind": kind} for row in rows],
     }
-
-
-def _printed_readings(rows: Sequence[ScoredNumber]) -> ScoredNumber:
-    """Of each reading, that of the row which decides by it; empty without readings."""
-    by_name: dict[str, list[ReadNumber]] = {}
-    for each in (each for row in rows for each in row.get("readings", [])):
-        by_name.setdefault(each["varied"], []).append(each)
-    worst = [min(own, key=_worst_read) for own in by_name.values()]
-    return cast("ScoredNumber", {"readings": worst} if worst else {})
-
-
-def _worst_read(read: ReadNumber) -> tuple[int, float]:
-    margin = read["margin"]
-    return _WORST_FIRST.index(read["verdict"]), math.inf if margin is None else margin
 
 
 def _badness(row: ScoredNumber) -> tuple[int, float]:
@@ -259,12 +254,6 @@ def _reason(rows: Sequence[ScoredNumber]) -> str:
 def _joined(texts: Iterable[str]) -> str:
     """Texts joined in order, each once."""
     return " ".join(dict.fromkeys(texts))
-
-
-def _part(row: ScoredNumber) -> ScoredPart:
-    fields = cast("dict[str, object]", row)
-    own = {key: fields[key] for key in ScoredPart.__annotations__ if key in fields}
-    return cast("ScoredPart", own)
 
 
 def _skills(numbers: Iterable[ScoredNumber]) -> list[Skill]:
@@ -311,34 +300,52 @@ def _spreads_of(
     found: list[ScoredSpread] = []
     own = row["measured"]
     for entry in entries:
-        if not entry.is_of(number.id) or (own is None and entry.repeats is None):
+        repeats = entry.repeats
+        if entry.reading or not entry.is_of(number.id) or (own is None and not repeats):
             continue
         with located(f"{SPREAD_NAME}, {number.id}"):
-            if entry.repeats is not None:
-                rows = _repeated_rows(entry, entry.repeats, number, lookup, repetitions)
-                others, source = _known_of(rows, entry.repeats.source([number]), "repetition")
-            else:
-                rows, (others, source) = [], _varied_values(entry, number, lookup)
-        values = others if own is None or entry.least is not None else [own, *others]
-        if len(values) > 1 or (values and rows):
-            found.append(_spread(row, entry, values, source, len(rows)))
-            if rows and len(others) < len(rows):
-                found[-1]["without_value"] = len(rows) - len(others)
+            rows = _varied_rows(entry, number, lookup, repetitions)
+        known = [each.value for each in rows if each.value is not None]
+        values, source = known if own is None else [own, *known], entry.source
+        if entry.least is not None and entry.most is not None:
+            values = [entry.least, entry.most]
+        elif repeats:
+            source = _counted(rows, "repetition", repeats.source([number]))
+        elif entry.runs:
+            source = _counted(rows, "run", entry.runs.scenario)
+        if len(values) < (1 if repeats and rows else 2):
+            continue
+        least, most = min(values), max(values)
+        found.append(
+            {
+                "varied": entry.varied,
+                "least": least,
+                "most": most,
+                "source": source,
+                "holds_print": row["lower"] <= most and least <= row["upper"],
+                "repetitions": len(rows) if repeats else 0,
+            }
+        )
+        if repeats and len(known) < len(rows):
+            found[-1]["without_value"] = len(rows) - len(known)
     return found
 
 
-def _repeated_rows(
-    entry: SpreadEntry,
-    repeats: Repeats,
-    number: PublishedNumber,
-    lookup: Lookup,
-    repetitions: Repetitions,
+def _varied_rows(
+    entry: SpreadEntry, number: PublishedNumber, lookup: Lookup, repetitions: Repetitions
 ) -> list[Measured]:
-    """What repetitions have in place of a number, or by themselves if the entry names a metric."""
-    if entry.metric:
+    """What an entry has in place of a number: of repetitions, or what it asks for itself."""
+    if entry.repeats is None or entry.metric:
         return lookup.all(entry.asked_of(number))
-    lookups = repetitions.of(repeats, [number])
+    lookups = repetitions.of(entry.repeats, [number])
     return [each for each in (known.one(number) for known in lookups) if each]
+
+
+def _counted(rows: Sequence[Measured], noun: str, scenario: str) -> str:
+    """How many runs there are of a scenario, in words."""
+    without = sum(each.value is None for each in rows)
+    said = f"{several(len(rows), noun)} of {scenario}"
+    return said + (f", {without} of them without a value" if without else "")
 
 
 def _decide_by_chance(row: ScoredNumber) -> None:
@@ -354,45 +361,6 @@ def _decide_by_chance(row: ScoredNumber) -> None:
     if inside and outside:
         row["alone"], row["verdict"] = row["verdict"], "undecided"
         row["reason"] = "equally good runs are within its bounds and outside of them"
-
-
-def _varied_values(
-    entry: SpreadEntry, number: PublishedNumber, lookup: Lookup
-) -> tuple[list[float], str]:
-    """The values that an entry is about beside the number's own, and where they come from."""
-    if entry.least is not None and entry.most is not None:
-        return [entry.least, entry.most], entry.source
-    asked = entry.asked_of(number)
-    if entry.runs is None:
-        found = lookup.one(asked)
-        return ([] if found is None or found.value is None else [found.value]), ""
-    return _known_of(lookup.all(asked), entry.runs.scenario, "run")
-
-
-def _known_of(rows: Sequence[Measured], scenario: str, noun: str) -> tuple[list[float], str]:
-    """The values of some runs of a scenario, and how many of them there are, in words."""
-    known = [each.value for each in rows if each.value is not None]
-    runs = f"{len(rows)} {noun}{'' if len(rows) == 1 else 's'} of {scenario}"
-    without = len(rows) - len(known)
-    return known, runs + (f", {without} of them without a value" if without else "")
-
-
-def _spread(
-    row: ScoredNumber,
-    entry: SpreadEntry,
-    values: Sequence[float],
-    source: str,
-    repetitions: int,
-) -> ScoredSpread:
-    least, most = min(values), max(values)
-    return {
-        "varied": entry.varied,
-        "least": least,
-        "most": most,
-        "source": source,
-        "holds_print": row["lower"] <= most and least <= row["upper"],
-        "repetitions": repetitions,
-    }
 
 
 def _score_claim(
@@ -425,9 +393,9 @@ def _score_claim(
             {"label": label, "value": each.value, "unit": each.unit, "run_id": each.run_id}
             for label, each in finding.evidence
         ],
-        "found": claim.origin.found,
-        "chosen_on": list(claim.origin.chosen_on),
-        "kind": claim.origin.kind(claim.text.id),
+        "found": claim.text.found,
+        "chosen_on": claim.text.chosen_on,
+        "kind": claim.text.kind(claim.text.id),
         "margin": _finite(finding.margin),
     }
     if is_other:
@@ -463,62 +431,14 @@ def _repeated(
 def _verdicts(varied: str, source: str, judged: Sequence[Finding]) -> RepeatedVerdicts:
     margins = [each.margin for each in judged if each.margin is not None]
     holds = sum(each.holds is True for each in judged)
-    plural = "" if len(judged) == 1 else "s"
     return {
         "varied": varied,
-        "source": f"{len(judged)} repetition{plural} of {source}",
+        "source": f"{several(len(judged), 'repetition')} of {source}",
         "holds": holds,
         "fails": len(judged) - holds,
         "least": _finite(min(margins)),
         "most": _finite(max(margins)),
     }
-
-
-class _OtherReading:
-    """Another reading of the study, whose runs take the places of judged ones."""
-
-    def __init__(self, name: str, placed: Repeats, repetitions: Repetitions) -> None:
-        self._name, self._repetitions = name, repetitions
-        self._lookup, self._judged = repetitions.reading(placed)
-        read = {scenario for scenario, _ in self._judged}
-        self._scenarios = [by for judged, by in placed.runs.items() if judged in read]
-
-    def number(self, number: PublishedNumber) -> ReadNumber:
-        lookup = self._lookup_of([number])
-        row = None if lookup is None else _score_number(number, lookup)
-        return {
-            "varied": self._name,
-            "verdict": row["verdict"] if row else "not_run",
-            "measured": row["measured"] if row else None,
-            "margin": row["margin"] if row else None,
-        }
-
-    def claim(self, claim: Claim) -> ReadClaim:
-        lookup = self._lookup_of([each for _, each in claim.questions])
-        finding = None if lookup is None else claim.condition.finding(lookup)
-        return {
-            "varied": self._name,
-            "verdict": _CLAIM_VERDICTS[finding.holds] if finding else "not_run",
-            "explanation": finding.explanation if finding else "",
-            "margin": _finite(finding.margin) if finding else None,
-        }
-
-    def _lookup_of(self, asked: Sequence[Asked]) -> Lookup | None:
-        """The reading's values if it has all runs that are asked for."""
-        return self._lookup if self._repetitions.are_among(asked, self._judged) else None
-
-    def totals(self, numbers: Sequence[ScoredNumber], claims: Sequence[ScoredClaim]) -> Reading:
-        read = [each for number in numbers for each in number.get("readings", [])]
-        said = [each for claim in claims for each in claim.get("readings", [])]
-        of = Counter(each["verdict"] for each in read if each["varied"] == self._name)
-        of_claims = Counter(each["verdict"] for each in said if each["varied"] == self._name)
-        return {
-            "varied": self._name,
-            "runs": len({run_id for _, run_id in self._judged}),
-            "scenarios": self._scenarios,
-            "totals": {verdict: of[verdict] for verdict in NUMBER_VERDICTS},
-            "claim_totals": {verdict: of_claims[verdict] for verdict in CLAIM_VERDICTS},
-        }
 
 
 def _finite(margin: float | None) -> float | None:

@@ -8,8 +8,8 @@ judged once more.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cached_property
 from pathlib import Path
 from typing import Self
 
@@ -17,10 +17,15 @@ import polars as pl
 from pydantic import Field, RootModel, model_validator
 
 from bdpbench.contracts.plan import Plan, PlannedRun, Scalar
-from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest, suggest
+from bdpbench.contracts.yaml_files import (
+    Strict,
+    Text,
+    YamlFile,
+    suggest,
+)
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.lookup import Asked, Lookup, RunIndex, comparable
-from bdpbench.score.published import PublishedNumber, Text, matches, unknown_pattern
+from bdpbench.score.published import PublishedNumber, matches, unknown_pattern
 
 SPREAD_NAME = "spread.yaml"
 
@@ -120,7 +125,7 @@ class SpreadEntry(Strict):
         Raises:
             BdpbenchError: for a number of a scenario that the entry does not repeat.
         """
-        asked = replace(number, metric=self.metric or number.metric)
+        asked = number.model_copy(update={"metric": self.metric or number.metric})
         if self.repeats is not None:
             if number.scenario not in self.repeats.runs:
                 message = f"{number.id} is not of a repeated scenario, but of {number.scenario}"
@@ -132,30 +137,16 @@ class SpreadEntry(Strict):
         else:
             return asked
         chosen = own | {name: str(value) for name, value in select.items()}
-        return replace(asked, scenario=scenario, select=chosen)
+        return asked.model_copy(update={"scenario": scenario, "select": chosen})
 
 
 class _File(RootModel[list[SpreadEntry]]):
     pass
 
 
-@dataclass(frozen=True)
-class Spreads:
-    """The entries of a study and the file that they come from; empty if it has no file."""
-
-    entries: Sequence[SpreadEntry] = ()
-    source: YamlFile | None = None
-
-    def error(self, location: Location, message: str, hint: str) -> BdpbenchError:
-        """The error to raise about a part of an entry."""
-        if self.source is None:
-            return BdpbenchError(message, hint=hint)
-        return self.source.error(location, message, hint=hint)
-
-
 def load_spreads(
     path: Path, rows: Collection[str], metrics: Collection[str], claims: Collection[str] = ()
-) -> Spreads:
+) -> list[SpreadEntry]:
     """Read and check ``spread.yaml``; a study without the file has none.
 
     Args:
@@ -168,22 +159,21 @@ def load_spreads(
         BdpbenchError: naming file, line and key of what is wrong.
     """
     if not path.is_file():
-        return Spreads()
+        return []
     source = YamlFile(path)
-    spreads = Spreads(source.validate(_File).root, source)
+    entries = source.validate(_File).root
     readings: set[str] = set()
-    for index, entry in enumerate(spreads.entries):
+    for index, entry in enumerate(entries):
         if wrong := unknown_pattern(entry.of, [*rows, *(claims if entry.placed else ())]):
             only = "statements have repeats without metric and readings alone"
-            raise spreads.error((index, "of"), wrong[0], only if entry.is_of(*claims) else wrong[1])
+            raise source.error((index, "of"), wrong[0], only if entry.is_of(*claims) else wrong[1])
         if entry.reading and entry.varied in readings:
             said = "two readings have the same name"
-            raise spreads.error((index, "varied"), said, "name each by what it changes")
+            raise source.error((index, "varied"), said, "name each by what it changes")
         readings |= {entry.varied} if entry.reading else set()
-        unknown = entry.metric and known_or_suggest(entry.metric, metrics, "metric")
-        if unknown:
-            raise spreads.error((index, "metric"), *unknown)
-    return spreads
+        if entry.metric:
+            source.require((index, "metric"), entry.metric, metrics, "metric")
+    return entries
 
 
 # ------------------------------------------------------------------------------ repetitions
@@ -193,16 +183,6 @@ Place = tuple[float | str, ...]
 
 Run = tuple[str, str]
 """Scenario and id of a run."""
-
-
-@dataclass(frozen=True)
-class _Runs:
-    """Runs of a scenario, as a selector."""
-
-    scenario: str
-    select: Mapping[str, Scalar] = field(default_factory=dict)
-    metric: str = ""
-    subject: str | None = None
 
 
 def repetitions_of(
@@ -220,40 +200,29 @@ def repetitions_of(
             that would take the same place.
     """
     found: dict[Place, dict[Run, Run]] = {}
-    for judged, repetition in repeats.runs.items():
-        runs = index.find(_Runs(repetition, repeats.select))
-        for at, pairs in _pairs(repeats.over, index.find(_Runs(judged)), runs, swept).items():
-            found.setdefault(at, {}).update(pairs)
-    return found
-
-
-def _pairs(
-    over: Sequence[str],
-    judged: Sequence[PlannedRun],
-    runs: Sequence[PlannedRun],
-    swept: Mapping[str, Sequence[str]],
-) -> dict[Place, dict[Run, Run]]:
-    """The same for one scenario of judged runs."""
-    places: dict[Place, list[Run]] = {}
-    names = [*(swept[judged[0]["scenario"]] if judged else ()), _DURATION]
-    names = [name for name in names if name not in over]
-    for run in judged:
-        places.setdefault(_place(run, names), []).append((run["scenario"], run["run_id"]))
-    found: dict[Place, dict[Run, Run]] = {}
-    labels: dict[tuple[Place, Place], str] = {}
-    for run in runs:
-        if missing := [name for name in over if name not in run["parameters"]]:
-            hint = suggest(missing[0], run["parameters"])
-            raise BdpbenchError(f"over: {run['label']} has no {missing[0]}", hint=hint)
-        at, place = _place(run, over), _place(run, names)
-        if place not in places:
-            continue
-        if labels.setdefault((at, place), run["label"]) != run["label"]:
-            both = f"{labels[at, place]} and {run['label']}"
-            hint = "name what they differ in under over, or select one of them"
-            raise BdpbenchError(f"two runs take the same place: {both}", hint=hint)
-        taken = dict.fromkeys(places[place], (run["scenario"], run["run_id"]))
-        found.setdefault(at, {}).update(taken)
+    for scenario, repetition in repeats.runs.items():
+        runs = index.find(Asked(scenario=repetition, select=repeats.select))
+        judged = index.find(Asked(scenario=scenario))
+        # In all of these a repetition is equal to the run whose place it takes.
+        names = [*(swept[scenario] if judged else ()), _DURATION]
+        names = [name for name in names if name not in repeats.over]
+        places: dict[Place, list[Run]] = {}
+        for run in judged:
+            places.setdefault(_place(run, names), []).append((scenario, run["run_id"]))
+        labels: dict[tuple[Place, Place], str] = {}
+        for run in runs:
+            if missing := [name for name in repeats.over if name not in run["parameters"]]:
+                hint = suggest(missing[0], run["parameters"])
+                raise BdpbenchError(f"over: {run['label']} has no {missing[0]}", hint=hint)
+            at, place = _place(run, repeats.over), _place(run, names)
+            if place not in places:
+                continue
+            if labels.setdefault((at, place), run["label"]) != run["label"]:
+                both = f"{labels[at, place]} and {run['label']}"
+                hint = "name what they differ in under over, or select one of them"
+                raise BdpbenchError(f"two runs take the same place: {both}", hint=hint)
+            taken = dict.fromkeys(places[place], (repetition, run["run_id"]))
+            found.setdefault(at, {}).update(taken)
     return found
 
 
@@ -281,13 +250,12 @@ class Repetitions:
         self._plan, self._metrics, self._groups = plan, metrics, groups
         self._wanted = pl.col("metric").is_in(list(wanted))
         self._index = RunIndex(plan["scenarios"], plan["runs"])
+        self._swept = {key: each.get("swept", []) for key, each in plan["scenarios"].items()}
         self._known: dict[str, list[tuple[Lookup | None, set[Run]]]] = {}
 
     def of(self, repeats: Repeats, asked: Sequence[Asked]) -> list[Lookup]:
         """One lookup for each finished repetition that takes the place of an asked run."""
-        runs = {
-            run for each in asked if each.scenario in repeats.runs for run in self._runs([each])
-        }
+        runs = set(self._runs(each for each in asked if each.scenario in repeats.runs))
         found = self._of(repeats)
         return [lookup for lookup, judged in found if lookup is not None and runs & judged]
 
@@ -301,8 +269,8 @@ class Repetitions:
         runs = list(self._runs(asked))
         return bool(runs) and all(run in judged for run in runs)
 
-    def reading(self, repeats: Repeats) -> tuple[Lookup | None, set[Run]]:
-        """The lookup of another reading, None if it has no run, and the runs that it replaces.
+    def reading(self, repeats: Repeats) -> tuple[pl.DataFrame, set[Run]]:
+        """The metrics by another reading, and the runs that it replaces.
 
         Scenarios of which a run is not finished are left out, so that they are read whole.
         """
@@ -311,14 +279,10 @@ class Repetitions:
         finished = set(self._metrics.select("scenario", "run_id").unique().iter_rows())
         partly = {scenario for (scenario, _), run in pairs.items() if run not in finished}
         whole = {judged: run for judged, run in pairs.items() if judged[0] not in partly}
-        made = self._lookup(repeats, whole, self._of_several(repeats)) if whole else None
-        return made, set(whole)
+        made = self._in_place(repeats, whole) if whole else None
+        return self._metrics if made is None else made, set(whole)
 
-    @property
-    def _swept(self) -> dict[str, list[str]]:
-        return {key: each.get("swept", []) for key, each in self._plan["scenarios"].items()}
-
-    def _runs(self, asked: Sequence[Asked]) -> Iterator[Run]:
+    def _runs(self, asked: Iterable[Asked]) -> Iterator[Run]:
         for each in asked:
             for run in self._index.find(each):
                 yield run["scenario"], run["run_id"]
@@ -327,52 +291,38 @@ class Repetitions:
         """The lookup of each repetition, None if it is not finished, and the runs it replaces."""
         key = repeats.model_dump_json()
         if key not in self._known:
-            self._known[key] = self._made(repeats)
+            found = repetitions_of(repeats, self._index, self._swept).values()
+            frames = [(self._in_place(repeats, pairs), set(pairs)) for pairs in found]
+            self._known[key] = [
+                (None if frame is None else Lookup(self._plan, frame), judged)
+                for frame, judged in frames
+            ]
         return self._known[key]
 
-    def _made(self, repeats: Repeats) -> list[tuple[Lookup | None, set[Run]]]:
-        found = repetitions_of(repeats, self._index, self._swept).values()
-        names = self._of_several(repeats)
-        return [(self._lookup(repeats, pairs, names), set(pairs)) for pairs in found]
-
-    def _of_several(self, repeats: Repeats) -> list[str]:
-        """Metrics of several runs that the judged scenarios have."""
-        if self._groups is None:
-            return []
-        judged = self._metrics.filter(pl.col("scenario").is_in(list(repeats.runs)))
-        return self._groups(judged)["metric"].unique().to_list()
-
-    def _lookup(
-        self, repeats: Repeats, pairs: Mapping[Run, Run], names: Sequence[str]
-    ) -> Lookup | None:
+    def _in_place(self, repeats: Repeats, pairs: Mapping[Run, Run]) -> pl.DataFrame | None:
         """The metrics with some runs in place of judged ones; None if one is not finished.
 
         Metrics of several runs are made anew, whether the runs that take their places had them in
         their own scenario or not.
         """
-        frame = _in_place(self._metrics, pairs)
-        if frame is None:
+        columns = ("judged_scenario", "judged_id", "scenario", "run_id")
+        rows = [(*judged, *run) for judged, run in pairs.items()]
+        places = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
+        own, key = ["judged_scenario", "judged_id"], ["scenario", "run_id"]
+        taken = self._metrics.join(places, on=key)
+        if taken.select(key).n_unique() < places.select(key).n_unique():
             return None
+        taken = taken.with_columns(scenario="judged_scenario", run_id="judged_id")
+        left = self._metrics.join(places, left_on=key, right_on=own, how="anti")
+        frame = pl.concat([left, taken.select(self._metrics.columns)])
+        if self._groups is None:
+            return frame.filter(self._wanted)
         scenarios = pl.col("scenario").is_in(list(repeats.runs))
-        frame = frame.filter(~(scenarios & pl.col("metric").is_in(names)))
-        frames = [frame.filter(self._wanted)]
-        if self._groups is not None:
-            frames.append(self._groups(frame.filter(scenarios)).filter(self._wanted))
-        return Lookup(self._plan, pl.concat(frames))
+        made = self._groups(frame.filter(scenarios))
+        frame = frame.filter(~(scenarios & pl.col("metric").is_in(self._of_several)))
+        return pl.concat([frame, made]).filter(self._wanted)
 
-
-def _in_place(metrics: pl.DataFrame, pairs: Mapping[Run, Run]) -> pl.DataFrame | None:
-    """The metrics with the values of repetitions in place of those of judged runs.
-
-    None if one of the repetitions is not finished.
-    """
-    columns = ("judged_scenario", "judged_id", "scenario", "run_id")
-    rows = [(*judged, *run) for judged, run in pairs.items()]
-    places = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
-    key = ["scenario", "run_id"]
-    taken = metrics.join(places, on=key)
-    if taken.select(key).n_unique() < places.select(key).n_unique():
-        return None
-    taken = taken.with_columns(scenario="judged_scenario", run_id="judged_id")
-    left = metrics.join(places, left_on=key, right_on=["judged_scenario", "judged_id"], how="anti")
-    return pl.concat([left, taken.select(metrics.columns)])
+    @cached_property
+    def _of_several(self) -> list[str]:
+        """Metrics of several runs."""
+        return self._groups(self._metrics)["metric"].unique().to_list() if self._groups else []

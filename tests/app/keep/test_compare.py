@@ -13,9 +13,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.app.keep.conftest import CONTENTS, described
 
-from bdpbench.app.keep.archive import verify_archive, write_archive
 from bdpbench.app.keep.compare import KEY, Side, compare, read_sides
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.contracts.paths import repository_root
@@ -87,16 +85,12 @@ def test_what_is_undecided_by_chance_may_cross_its_bounds() -> None:
     assert moved["why"] == "within to above its bounds, which is undecided by chance"
 
 
-def test_a_tolerance_may_be_chosen() -> None:
-    sides = _side(_value(10.0)), _side(_value(10.4))
-    found = [compare(*sides, share)["beyond"] for share in (0.03, 0.05)]
-    assert found == [1, 0]
-
-
-def test_asymmetries_are_held_to_a_distance() -> None:
-    for b, beyond in ((0.04, False), (0.06, True)):
+def test_a_tolerance_may_be_chosen_and_asymmetries_are_held_to_a_distance() -> None:
+    for share, beyond in ((0.03, 1), (0.05, 0)):
+        assert compare(_side(_value(10.0)), _side(_value(10.4)), share)["beyond"] == beyond
+    for b, beyond in ((0.04, 0), (0.06, 1)):
         sides = [_side(_value(value, metric="asymmetry", subject="run")) for value in (0.0, b)]
-        assert [each["beyond"] for each in compare(*sides)["moved"]] == [beyond]
+        assert compare(*sides)["beyond"] == beyond
 
 
 @given(
@@ -118,29 +112,18 @@ def test_what_is_transferred_and_how_it_is_shared_comes_first_then_the_largest_c
     assert found == ["jain_index", "goodput", "utilization", *others, "throughput"]
 
 
-def test_units_and_definitions_that_differ_are_told_and_not_compared() -> None:
+def test_what_cannot_be_compared_is_told() -> None:
+    """A metric in another unit, a value that one side has alone, and another build."""
     other = _value(9000.0, unit="ms", definition=f"{METRIC}/2")
-    found = compare(_side(_value(9.0)), _side(other))
-    assert found["compared"] == 0
-    assert found["redefined"] == [
-        {
-            "metric": "time_to_90pct_cwnd",
-            "first": "time_to_90pct_cwnd/1 in s",
-            "second": "time_to_90pct_cwnd/2 in ms",
-        }
-    ]
-
-
-def test_what_one_side_has_alone_is_counted() -> None:
-    more = _side(_value(1.0), _value(1.0, run="H-TCP"))
-    found = compare(_side(_value(1.0)), more)
-    alone = {"scenario": "single_flow", "metric": METRIC, "values": 1}
-    assert (found["only_first"], found["only_second"]) == ([], [alone])
-
-
-def test_builds_that_differ_are_told() -> None:
-    a, b = (_side(_value(1.0), facts={"ns-2 build": each}) for each in "12")
-    assert compare(a, b)["facts"] == [{"name": "ns-2 build", "first": "1", "second": "2"}]
+    alone = _value(1.0, metric="goodput")
+    first = _side(_value(9.0), facts={"ns-2 build": "1"})
+    found = compare(first, _side(other, alone, facts={"ns-2 build": "2"}))
+    told = {"first": f"{METRIC}/1 in s", "second": f"{METRIC}/2 in ms"}
+    assert (found["compared"], found["moved"]) == (0, [])
+    assert found["redefined"] == [{"metric": METRIC, **told}]
+    only = {"scenario": "single_flow", "metric": "goodput", "values": 1}
+    assert (found["only_first"], found["only_second"]) == ([], [only])
+    assert found["facts"] == [{"name": "ns-2 build", "first": "1", "second": "2"}]
 
 
 # ---------------------------------------------------------------- results as files
@@ -171,68 +154,53 @@ def test_what_is_published_is_compared() -> None:
     assert (found["moved"], found["facts"]) == ([], [])
 
 
-def test_an_archive_verifies_and_is_compared_with_a_folder(tmp_path: Path) -> None:
-    files = {path.name: path.read_bytes() for path in KEPT.iterdir()}
-    archive = tmp_path / "kept.zip"
-    write_archive(archive, described({**CONTENTS, **files}))
-    assert verify_archive(archive) == []
-    found = _compare_files(archive, KEPT)
-    assert found["compared"] == VALUES
-    assert (found["moved"], found["facts"]) == ([], [])
-    assert KeptResults(archive).metrics.equals(KeptResults(KEPT).metrics)
+def _changed(content: bytes, **change: Any) -> bytes:
+    return json.dumps({**json.loads(content), **change}).encode()
 
 
-@pytest.mark.parametrize("name", ["scorecard.json", "runs.parquet", "provenance.json"])
-def test_what_lacks_a_file_is_no_result(kept: Path, name: str) -> None:
-    (kept / name).unlink()
-    with pytest.raises(BdpbenchError, match=f"has no {name}"):
-        read_sides(KEPT, kept)
+def _without(content: bytes, key: str) -> bytes:
+    return json.dumps({k: v for k, v in json.loads(content).items() if k != key}).encode()
 
 
-@pytest.mark.parametrize(
-    ("name", "change", "said"),
-    [
-        ("provenance.json", lambda data: data.update(schema_version=4), "has schema version 4"),
-        ("scorecard.json", lambda data: data.update(schema_version=4), "has schema version 4"),
-        ("provenance.json", lambda data: data.pop("builds"), "is damaged: builds is missing"),
-        ("scorecard.json", lambda data: data.pop("numbers"), "is damaged: numbers is missing"),
-    ],
-)
-def test_a_file_of_another_version_or_without_a_key_of_its_own_is_refused(
-    kept: Path, name: str, change: Callable[[dict[str, Any]], object], said: str
-) -> None:
-    content = json.loads((kept / name).read_text())
-    change(content)
-    (kept / name).write_text(json.dumps(content))
-    with pytest.raises(BdpbenchError, match=f"{name}: {said}"):
-        read_sides(KEPT, kept)
-
-
-def _parquet(frame: pl.DataFrame) -> bytes:
+def _table(content: bytes, change: Callable[[pl.DataFrame], pl.DataFrame]) -> bytes:
     stream = io.BytesIO()
-    frame.write_parquet(stream)
+    change(pl.read_parquet(content)).write_parquet(stream)
     return stream.getvalue()
 
 
+LATER = pl.lit(KEPT_VERSION + 1)
+
+
 @pytest.mark.parametrize(
-    ("damage", "said"),
+    ("name", "damage", "said"),
     [
-        (lambda content: content[:-9], "is not a table of the runs"),
+        ("scorecard.json", None, "has no scorecard.json"),
+        ("runs.parquet", None, "has no runs.parquet"),
+        ("provenance.json", None, "has no provenance.json"),
+        ("provenance.json", lambda old: _changed(old, schema_version=4), "has schema version 4"),
+        ("scorecard.json", lambda old: _changed(old, schema_version=4), "has schema version 4"),
+        ("provenance.json", lambda old: _without(old, "builds"), "is damaged: builds is missing"),
+        ("scorecard.json", lambda old: _without(old, "numbers"), "is damaged: numbers is missing"),
+        ("runs.parquet", lambda old: old[:-9], "is not a table of the runs"),
         (
-            lambda content: _parquet(pl.read_parquet(content).rename({"outputs": "files"})),
+            "runs.parquet",
+            lambda old: _table(old, lambda frame: frame.rename({"outputs": "files"})),
             "run 1: is damaged",
         ),
         (
-            lambda content: _parquet(
-                pl.read_parquet(content).with_columns(schema_version=pl.lit(KEPT_VERSION + 1))
-            ),
+            "runs.parquet",
+            lambda old: _table(old, lambda frame: frame.with_columns(schema_version=LATER)),
             "is of a version that this bdpbench does not read",
         ),
     ],
 )
-def test_damaged_runs_are_refused(kept: Path, damage: Callable[[bytes], bytes], said: str) -> None:
-    path = kept / "runs.parquet"
-    path.write_bytes(damage(path.read_bytes()))
+def test_what_is_missing_damaged_or_of_another_version_is_no_result(
+    kept: Path, name: str, damage: Callable[[bytes], bytes] | None, said: str
+) -> None:
+    content = (kept / name).read_bytes()
+    (kept / name).unlink()
+    if damage:
+        (kept / name).write_bytes(damage(content))
     with pytest.raises(BdpbenchError, match=said):
         read_sides(KEPT, kept)
 

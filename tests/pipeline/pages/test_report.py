@@ -247,10 +247,9 @@ def test_another_reading_stands_beside_the_judged_one(
 ) -> None:
     (claim, *_) = inputs.scorecard["claims"]
     (number, *_) = inputs.scorecard["numbers"]
-    name = {"varied": "longer <runs>", "margin": None}
-    claim["readings"] = [{**name, "verdict": "fails", "explanation": "7 < 5"}]
-    number["readings"] = [{**name, "verdict": "close", "measured": 3.5}]
-    inputs.scorecard["readings"] = [{"varied": name["varied"], "runs": 9, "scenarios": ["x"]}]
+    fails = {**claim, "verdict": "fails", "explanation": "7 < 5"}
+    read = {"numbers": [{**number, "verdict": "close", "measured": 3.5}], "claims": [fails]}
+    inputs.scorecard["readings"] = {"longer <runs>": read}
     page = parse_page(inputs.build(tmp_path / "report.html"))
     assert "Another reading, longer <runs> , decides nothing" in page.text
     assert "Of 1 statements it judges: 1 fail ; the judged runs have 1 hold." in page.text

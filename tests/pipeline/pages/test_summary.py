@@ -126,21 +126,12 @@ def test_without_results_there_is_no_picture(row: NumberRow) -> None:
 
 
 def test_readings_are_counted_beside_the_judged_runs() -> None:
-    def claim(name: str, verdict: str, read: str, **more: str) -> dict[str, Any]:
-        reading = {"varied": "longer", "verdict": read, "explanation": "", "margin": None}
-        return {"id": name, "verdict": verdict, "readings": [reading], **more}
-
-    claims = [
-        claim("a", "fails", "holds"),
-        claim("b", "holds", "holds"),
-        claim("c", "undecided", "fails", alone="fails"),
-        claim("d", "holds", "not_run"),
-    ]
-    card: Any = {
-        "numbers": [],
-        "claims": claims,
-        "readings": [{"varied": "longer", "runs": 3, "scenarios": ["x"]}],
-    }
+    judged = [("a", "fails"), ("b", "holds"), ("c", "undecided"), ("d", "holds"), ("e", "holds")]
+    read = [("a", "holds"), ("b", "holds"), ("c", "fails"), ("d", "not_run")]
+    claims: Any = [{"id": name, "verdict": verdict} for name, verdict in judged]
+    claims[2]["alone"] = "fails"
+    by_it = {"numbers": [], "claims": [{"id": name, "verdict": each} for name, each in read]}
+    card: Any = {"numbers": [], "claims": claims, "readings": {"longer": by_it}}
     (row,) = reading_rows(card)
     (counts,) = row.counts
     assert (row.name, counts.noun, counts.of) == ("longer", "statements", 3)

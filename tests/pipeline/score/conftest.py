@@ -1,22 +1,17 @@
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+import yaml  # type: ignore[import-untyped]
 
 from bdpbench.contracts.plan import Output, Plan, PlannedRun, Scalar, ScenarioText
-from bdpbench.score import PublishedNumber
-from bdpbench.score.published import COLUMNS, Origin
-
-
-def write_published(path: Path, *rows: dict[str, str], header: Sequence[str] = COLUMNS) -> Path:
-    """Write rows of published.csv, whose other cells are empty."""
-    lines = [",".join(header), *(",".join(row.get(key, "") for key in header) for row in rows)]
-    path.write_text("\n".join(lines) + "\n")
-    return path
+from bdpbench.contracts.scorecard import Scorecard
+from bdpbench.score import Expectations, PublishedNumber, load_claims, score
+from bdpbench.score.spreads import load_spreads
 
 
 def published_number(**changes: Any) -> PublishedNumber:
@@ -35,14 +30,16 @@ def published_number(**changes: Any) -> PublishedNumber:
         "upper": 89.0,
         "unit": "%",
         "how": "stated",
-        "origin": Origin("stated"),
-        "why": "",
+        "found": "stated",
+        "chosen_on": [],
+        "why": "a reason",
         "known_miss": "",
         "note": "",
     }
     return PublishedNumber(**{**facts, **changes})
 
 
+METRICS = ("utilization", "asymmetry", "time_to_90pct_cwnd", "mean_of_all")
 UNITS = {"time_to_90pct_cwnd": "s", "utilization": "%", "asymmetry": "1"}
 
 
@@ -122,3 +119,24 @@ def metrics() -> pl.DataFrame:
             for run_id, metric, subject, value in rows
         ]
     )
+
+
+def judged(
+    folder: Path,
+    plan: Plan,
+    metrics: pl.DataFrame,
+    *numbers: PublishedNumber,
+    claim: Mapping[str, Any] | None = None,
+    spread: str = "",
+    **options: Any,
+) -> Scorecard:
+    """The scorecard of some numbers and a claim, with a ``spread.yaml`` of this content."""
+    (folder / "spread.yaml").write_text(spread or "[]")
+    text = {"id": "c", "where": "Section 1", "found": "stated", "statement": "It is so."}
+    (folder / "claims.yaml").write_text(
+        yaml.safe_dump([{**text, **claim}] if claim else [], sort_keys=False)
+    )
+    claims = load_claims(folder / "claims.yaml", METRICS)
+    ids = [each.id for each in numbers]
+    spreads = load_spreads(folder / "spread.yaml", ids, METRICS, ["c"] if claim else [])
+    return score(plan, metrics, Expectations(numbers, claims, spreads=spreads), **options)

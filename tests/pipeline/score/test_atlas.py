@@ -1,4 +1,4 @@
-"""What is computed for a relation."""
+"""What is computed for a relation, and what it may not rest on."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
-from bdpbench.score.atlas import ours_of, standing_of
+from bdpbench.score.atlas_entries import check_relation, standing_of
 from bdpbench.studies.atlas import Relation
 
 
@@ -26,63 +26,11 @@ def _entry(key: str, verdict: str) -> Any:
         (["close"], "not shown"),
         (["fails", "not_reproduced", "not_run"], "not shown"),
         (["not_run"], "not run"),
+        (["undecided", "close"], "in part"),
     ],
 )
 def test_what_our_runs_show_of_some_entries(verdicts: list[str], standing: str) -> None:
     assert standing_of(_entry(f"s/{i}", each) for i, each in enumerate(verdicts)) == standing
-
-
-def _ours(tmp_path: Path, kind: str, *positions: dict[str, str]) -> Any:
-    """How our runs bear on a relation; a position maps entries to verdicts."""
-    path = tmp_path / "atlas.yaml"
-    path.write_text("relations:\n  - id: r\n")
-    relation = Relation.model_validate(
-        {
-            "id": "r",
-            "topic": "t",
-            "protocols": ["p"],
-            "question": "?",
-            "relation": kind,
-            "positions": [{"says": "So.", "rests_on": list(each)} for each in positions],
-            "conditions": ["c"],
-            "why": "w",
-        }
-    )
-    entries = {key: _entry(key, verdict) for each in positions for key, verdict in each.items()}
-    return ours_of(relation, YamlFile(path), 0, entries)
-
-
-@pytest.mark.parametrize(
-    ("position", "ours"),
-    [
-        ({"a/1": "holds", "b/1": "reproduced"}, "agree"),
-        ({"a/1": "holds", "b/1": "not_run"}, "open"),
-        ({"a/1": "holds", "b/1": "fails"}, "contradict"),
-        ({"a/1": "fails", "b/1": "fails"}, "none"),
-        ({"a/1": "holds", "a/2": "fails", "b/1": "holds"}, "in part"),
-        ({"a/1": "not_run", "b/1": "not_run"}, "open"),
-    ],
-)
-def test_studies_that_agree(tmp_path: Path, position: dict[str, str], ours: str) -> None:
-    assert _ours(tmp_path, "agree", position) == ours
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "ours"),
-    [
-        ({"a/1": "holds"}, {"b/1": "holds"}, "conditions"),
-        ({"a/1": "holds"}, {"b/1": "fails"}, "one side"),
-        ({"a/1": "fails"}, {"b/1": "fails"}, "none"),
-        ({"a/1": "holds"}, {"b/1": "not_run"}, "open"),
-        ({"a/1": "not_run"}, {"b/1": "not_run"}, "open"),
-        ({"a/1": "holds", "a/2": "fails"}, {"b/1": "fails"}, "in part"),
-        ({"a/1": "holds", "b/1": "not_run"}, {"c/1": "fails"}, "one side"),
-    ],
-)
-def test_studies_that_do_not(
-    tmp_path: Path, first: dict[str, str], second: dict[str, str], ours: str
-) -> None:
-    assert _ours(tmp_path, "contradict", first, second) == ours
 
 
 @pytest.mark.parametrize(
@@ -109,6 +57,6 @@ def test_a_relation_of_what_is_not_there_is_refused(
     )
     known = {key: {**_entry(key, "holds"), "protocols": [each]} for key, each in entries.items()}
     with pytest.raises(BdpbenchError) as caught:
-        ours_of(relation, YamlFile(path), 0, known)
+        check_relation(relation, YamlFile(path), 0, known)
     assert caught.value.message.endswith(message)
     assert caught.value.hint == hint

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 from tests.pipeline.score.conftest import make_run
-from tests.pipeline.score.test_check import Known
+from tests.pipeline.score.test_refusals import Known
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PlannedRun
@@ -103,6 +103,7 @@ def test_a_statement_has_the_conditions_of_the_only_tier_that_shows_it(part: Par
     entry = _entry(part(), "even")
     assert (entry["topic"], entry["says"]) == ("sharing", "It is even.")
     assert (entry["place"], entry["kind"]) == ("Section 2", "blind")
+    assert entry["known_miss"] == "odd text"
     assert (entry["published"], entry["lower"], entry["upper"], entry["unit"]) == (None,) * 3 + (
         "",
     )

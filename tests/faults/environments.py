@@ -19,7 +19,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.calls import STREAMED
+from tests.faults.disturb import STREAMED
 
 from bdpbench.contracts.paths import home_dir, repository_root
 

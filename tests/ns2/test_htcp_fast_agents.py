@@ -21,7 +21,6 @@ __all__ = ["cwnd"]
 # Packets of 1,000 bytes, 1,050 on the wire, that fit into an RTT of 100 ms at 622 Mbit/s.
 BDP = 622e6 / 8 / 1050 * 0.1
 
-HTCP = ("TCP/Sack1", "windowOption_", -10)
 FAST = ("TCP/Fast",)
 
 
@@ -39,41 +38,6 @@ def test_an_agent_made_during_the_run_is_checked_too(tcl: Tcl) -> None:
     done = tcl(script, "TCP/Sack1")
     assert done.returncode == 1
     assert "alpha_ is -1, outside its range" in done.stderr
-
-
-IN_RANGE = [
-    (HTCP, ("htcp_delta_l_", 0)),
-    (HTCP, ("htcp_rtt_scaling_", 0, "htcp_adaptive_backoff_", 0)),
-    (HTCP, ("max_ssthresh_", 100)),
-    (FAST, ("alpha_", 1, "beta_", 1)),
-    (FAST, ("gamma_", 1, "mi_threshold_", 0)),
-    (FAST, ("cwnd_update_period_", 0, "every_other_rtt_", 1)),
-    (FAST, ("overhead_", 0.000008, "timestamps_", 1)),
-    (FAST, ("windowOption_", 9)),
-]
-
-
-@pytest.mark.parametrize(("agent", "settings"), IN_RANGE)
-def test_values_in_range_run(
-    tcl: Tcl, agent: tuple[object, ...], settings: tuple[object, ...]
-) -> None:
-    done = tcl(SHORT_RUN, *agent, *settings)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert float(done.stdout.split()[0]) >= 1
-
-
-def test_a_packet_size_of_zero_is_left_to_the_stock_agents(tcl: Tcl) -> None:
-    assert "packetSize_" not in tcl(SHORT_RUN, "TCP/Sack1", "packetSize_", 0).stderr
-
-
-def test_defaults_are_the_thesis_s(tcl: Tcl) -> None:
-    """Section 4.5.1 for FAST, 4.6.1 and 4.6.2 for H-TCP."""
-    done = tcl(
-        "new Simulator; set tcp [new Agent/TCP/Fast]\n"
-        "foreach v {alpha_ beta_ gamma_ mi_threshold_ htcp_delta_l_ htcp_rtt_scaling_"
-        " htcp_adaptive_backoff_} {puts [$tcp set $v]}"
-    )
-    assert list(map(float, done.stdout.split())) == [312, 312, 0.5, 0.00075, 1, 1, 1]
 
 
 def test_fast_shows_its_round_trip_times(tcl: Tcl) -> None:

@@ -47,11 +47,12 @@ def test_it_is_called_like_its_folder_and_says_how_it_is_read(study: Any) -> Non
 def test_every_tier_expands(study: Any) -> None:
     for tier in study.tiers:
         runs = study.planned(tier)
-        named = {name for name, each in study.study.scenarios.items() if tier in each.tiers}
-        assert {run["scenario"] for run in runs} == named
+        declared = {name for name, each in study.study.scenarios.items() if tier in each.tiers}
+        assert {run["scenario"] for run in runs} == declared
         # Readers distinguish two runs of a scenario by their labels, which also identify results.
-        labels = [(run["scenario"], run["label"]) for run in runs]
-        assert sorted(labels) == sorted(set(labels))
+        for name in ("label", "run_id"):
+            named = [(run["scenario"], run[name]) for run in runs]
+            assert len(named) == len(set(named))
 
 
 def test_every_scenario_has_its_script(study: Any) -> None:

@@ -35,7 +35,10 @@ def test_unknown_window_option_stops_with_a_message(sack: Tcl, tcl: Tcl, option:
     for done in (sack("windowOption_", option), tcl(default)):
         assert (done.returncode, done.stdout) == (1, "")
         assert f"windowOption_ {option} is unknown" in done.stderr
-        assert "12 (BIC TCP), 13 (CUBIC of 2005), -10 (H-TCP), 14 (modified Scalable TCP)" in done.stderr
+        assert (
+            "12 (BIC TCP), 13 (CUBIC of 2005), -10 (H-TCP), 14 (modified Scalable TCP)"
+            in done.stderr
+        )
 
 
 def test_window_option_that_turns_unknown_stops_with_a_message(tcl: Tcl) -> None:

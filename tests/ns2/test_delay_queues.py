@@ -3,67 +3,12 @@
 from __future__ import annotations
 
 import pytest
+from tests.data_of import data_of
 from tests.ns2.conftest import Script
 
 # Flows with RTTs of 42, 52, ... ms over 20 Mbit/s; the last one may be UDP of a constant rate.
-PATH = """
-lassign $argv queue flows duration_s ecn limit_pkts udp_mbps
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-if {$queue ne "DropTail"} {
-    Queue/$queue set setbit_ $ecn
-}
-$ns duplex-link $a $b 20Mb 20ms $queue
-$ns queue-limit $a $b $limit_pkts
-set monitor [$ns monitor-queue $a $b ""]
-for {set i 0} {$i < $flows} {incr i} {
-    set host [$ns node]
-    $ns duplex-link $host $a 1000Mb [expr {1 + 5 * $i}]ms DropTail
-    $ns queue-limit $host $a 100000
-    set tcp($i) [new Agent/TCP/Sack1]
-    $tcp($i) set window_ 100000
-    $tcp($i) set ecn_ $ecn
-    set sink [new Agent/TCPSink/Sack1]
-    $ns attach-agent $host $tcp($i)
-    $ns attach-agent $b $sink
-    $ns connect $tcp($i) $sink
-    set ftp($i) [new Application/FTP]
-    $ftp($i) attach-agent $tcp($i)
-    $ns at [expr {0.1 * $i}] "$ftp($i) start"
-}
-if {$udp_mbps > 0} {
-    set host [$ns node]
-    $ns duplex-link $host $a 1000Mb 1ms DropTail
-    set udp [$ns create-connection UDP $host Null $b 99]
-    set cbr [$udp attach-app Traffic/CBR]
-    $cbr set packetSize_ 1000
-    $cbr set rate_ ${udp_mbps}Mb
-    $ns at 0 "$cbr start"
-}
-set sum 0
-set count 0
-set most 0
-proc sample {} {
-    global ns monitor sum count most
-    set sum [expr {$sum + [$monitor set size_]}]
-    set most [expr {max($most, [$monitor set pkts_])}]
-    incr count
-    $ns at [expr {[$ns now] + 0.002}] sample
-}
-$ns at 5 sample
-$ns at $duration_s {
-    puts "delay_ms [expr {$sum * 8 / 20e6 * 1e3 / $count}]"
-    puts "most_pkts $most"
-    puts "drops [$monitor set pdrops_]"
-    for {set i 0} {$i < $flows} {incr i} {
-        puts "acked.$i [$tcp($i) set ack_]"
-        puts "responses.$i [$tcp($i) set necnresponses_]"
-    }
-    exit 0
-}
-$ns run
-"""
+_DATA = data_of(__file__)
+PATH = _DATA["path"]
 
 
 def found(

@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.ns2.conftest import Script
 
 from bdpbench.app.beginning import begin
@@ -25,115 +26,13 @@ COMPILE = ["g++", "-std=gnu++17", "-O0", "-Wall", "-Wextra", "-Werror", "-fPIC",
 
 
 # Three flows of SACK TCP, with ECN unless the queue is a plain one, through a traced bottleneck.
-PATH = """
-set settings [lassign $argv class limit ecn duration_s trace]
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 10Mb 20ms $class
-set queue [[$ns link $a $b] queue]
-foreach each [list $queue [[$ns link $b $a] queue]] {
-    $each set limit_ $limit
-    foreach {name value} $settings {
-        $each set $name $value
-    }
-}
-set file [open $trace w]
-$ns trace-queue $a $b $file
-set monitor [$ns monitor-queue $a $b ""]
-for {set i 0} {$i < 3} {incr i} {
-    set host [$ns node]
-    $ns duplex-link $host $a 100Mb [expr {1 + 4 * $i}]ms DropTail
-    $ns queue-limit $host $a 100000
-    set tcp [new Agent/TCP/Sack1]
-    $tcp set window_ 10000
-    $tcp set ecn_ $ecn
-    $tcp set fid_ $i
-    set sink [new Agent/TCPSink/Sack1]
-    $ns attach-agent $host $tcp
-    $ns attach-agent $b $sink
-    $ns connect $tcp $sink
-    set ftp($i) [new Application/FTP]
-    $ftp($i) attach-agent $tcp
-    $ns at [expr {0.1 * $i}] "$ftp($i) start"
-}
-$ns at $duration_s {
-    close $file
-    puts "departed [$monitor set pdepartures_]"
-    puts "dropped [$monitor set pdrops_]"
-    puts "bytes [$monitor set bdepartures_]"
-    exit 0
-}
-$ns run
-"""
+_DATA = data_of(__file__)
+PATH = _DATA["path"]
 
-FIFO = """
-#include <cmath>
-#include <cstdlib>
-#include <deque>
-#include "queue_discipline.h"
-BEFORE
-class Fifo : public QueueDiscipline {
-public:
-    explicit Fifo(const QueueParameters& given) { (void)given; CONSTRUCTOR }
-    void enqueue(QueuedPacket* packet, LinkQueue& queue) override
-    {
-        ENQUEUE
-        if (queue.length_pkts() >= queue.limit_pkts()) { queue.drop(packet); return; }
-        packets_.push_back(packet);
-    }
-    QueuedPacket* dequeue(LinkQueue& queue) override
-    {
-        (void)queue;
-        DEQUEUE
-        if (packets_.empty()) return nullptr;
-        QueuedPacket* packet = packets_.front();
-        packets_.pop_front();
-        return packet;
-    }
-    void woken(LinkQueue& queue) override { (void)queue; WOKEN }
-private:
-    std::deque<QueuedPacket*> packets_;
-    [[maybe_unused]] double value_ = 0;
-    [[maybe_unused]] int count_ = 0;
-};
-QUEUE_DISCIPLINE(Fifo)
-"""
+FIFO = _DATA["fifo"]
 
 # The law of Queue/CoDel in the words of a user's discipline.
-CODEL = """
-#include <deque>
-#include "codel.h"
-#include "queue_discipline.h"
-class Other : public QueueDiscipline {
-public:
-    explicit Other(const QueueParameters& given)
-        : law_({given["target_"], given["interval_"], given["packet_bytes_"]}) {}
-    void enqueue(QueuedPacket* packet, LinkQueue& queue) override
-    {
-        if (queue.length_pkts() >= queue.limit_pkts()) queue.drop(packet);
-        else packets_.push_back(packet);
-    }
-    QueuedPacket* dequeue(LinkQueue& queue) override
-    {
-        while (!packets_.empty()) {
-            QueuedPacket* packet = packets_.front();
-            packets_.pop_front();
-            const double waited_s = queue.now_s() - packet->arrived_s;
-            if (!law_.drops(waited_s, queue.now_s(), queue.length_bytes() - packet->bytes))
-                return packet;
-            if (queue.mark(packet)) { law_.marked_instead(); return packet; }
-            queue.drop(packet);
-        }
-        law_.found_empty();
-        return nullptr;
-    }
-private:
-    CoDel law_;
-    std::deque<QueuedPacket*> packets_;
-};
-QUEUE_DISCIPLINE(Other)
-"""
+CODEL = _DATA["codel"]
 
 
 def fifo(**parts: str) -> str:

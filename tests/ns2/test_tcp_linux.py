@@ -34,17 +34,7 @@ def test_defaults_of_the_parameters(tcl: Tcl) -> None:
     assert values(done.stdout) == DEFAULTS
 
 
-GROWS = """
-    set ns [new Simulator]; set a [$ns node]; set b [$ns node]
-    $ns duplex-link $a $b 100Mb 200ms DropTail; $ns queue-limit $a $b 100000
-    set tcp [new Agent/TCP/Linux]; $tcp set window_ 100000
-    set sink [new Agent/TCPSink/Sack1]
-    $ns attach-agent $a $tcp; $ns attach-agent $b $sink; $ns connect $tcp $sink
-    $ns at 0 "$tcp select_ca compound"
-    $ns at 0 "$tcp send 2000000"
-    $ns at 6 {puts "at most [$tcp set maxseq_]"; exit 0}
-    $ns run
-"""
+GROWS = _DATA["grows"]
 
 
 def test_a_table_of_send_times_that_grows_prints_no_address(tcl: Tcl) -> None:

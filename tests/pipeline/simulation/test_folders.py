@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests import make
 from tests.pipeline.studies.network.conftest import write_study
 
 from bdpbench.app.beginning import begin
@@ -98,7 +99,7 @@ def study_of(path: Path, ecn: str = "on", more: Any = None, **given: object) -> 
 
 def arguments(study: Path) -> dict[str, str]:
     (run,) = expand_tier(load_study(study), "quick")
-    return dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+    return make.arguments(run)
 
 
 # ---------------------------------------------------------------- both
@@ -174,14 +175,15 @@ def test_a_folder_may_have_any_name(either: Path, name: str) -> None:
     use(either.rename(either.parent / name))
 
 
-def test_the_environment_adds_no_headers(either: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    (either.parent / "more.h").write_text("")
-    for name in ("CPATH", "CPLUS_INCLUDE_PATH"):
-        monkeypatch.setenv(name, str(either.parent))
-    (code,) = folder_of(either).sources
-    edit(code, "#include", "#include <more.h>\n#include", 1)
+@pytest.mark.parametrize("name", ["CPATH", "CPLUS_INCLUDE_PATH"])
+def test_the_environment_adds_no_headers(
+    aimd: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    (aimd.parent / "more.h").write_text("")
+    monkeypatch.setenv(name, str(aimd.parent))
+    edit(aimd / "law.cc", "#include", "#include <more.h>\n#include", 1)
     with pytest.raises(BdpbenchError, match=r"does not compile:\n.*more.h: No such file"):
-        compile_folder(folder_of(either))
+        compile_folder(folder_of(aimd))
 
 
 def test_a_library_that_is_not_what_was_compiled_is_made_again_and_not_used(
@@ -202,7 +204,7 @@ def test_a_library_that_is_not_what_was_compiled_is_made_again_and_not_used(
     for number, (path, whole) in enumerate(files.items(), start=1):
         middle = len(whole) // 2
         flipped = whole[:middle] + bytes([whole[middle] ^ 1]) + whole[middle + 1 :]
-        for place, damaged in enumerate((flipped, whole[:middle], b"", None)):
+        for place, damaged in enumerate((flipped, None) if number > 1 else (whole[:middle], b"")):
             path.unlink() if damaged is None else path.write_bytes(damaged)
             with pytest.raises(BdpbenchError, match=r"is not what was written|is gone"):
                 use_it(10 * number + place)
@@ -256,14 +258,10 @@ SLOW_START = "slow start adds a packet for each that is acknowledged: law.cwnd_p
         ("aimd", "law.cc", "return;", "retrun;", "does not compile:\n", None),
         ("aimd", "law.cc", "CONGESTION_CONTROL(Aimd)", "", "does not say which class is the", 0),
         ("aimd", "protocol.yaml", "label:", "labell:", "labell: unknown key", None),
-        ("aimd", "protocol.yaml", "default: 0.5", "default: 5", "default 5 lies outside", None),
         ("aimd", "protocol.yaml", "default: 0.5", "default: .inf", "be a finite number", None),
         ("aimd", "test.cc", "_pkts, 12", "_pkts, 13", SLOW_START, None),
-        ("aimd", "test.cc", "timed_out", "timedout", "'timedout' was not declared", None),
         ("aimd", "test.cc", "limited_by", "limitd_by", "has no member named", None),
-        ("aimd", "test.cc", '"cut_", 0.3', '"cut_", 3', "cut_: 3 is outside its range of", None),
         ("aimd", "test.cc", '"cut_"', '"cutt_"', "unknown parameter cutt_", None),
-        ("aimd", "test.cc", "ssthresh_pkts, 70", "ssthresh_pkts, INFINITY", "70, not inf", None),
         ("mine", "test.cc", "departs(0.01,", "departs(-1,", "it is 0 s already, later than", None),
         ("mine", "discipline.cc", "return nullptr;", "retrun 0;", "does not compile:\n", 33),
         ("mine", "discipline.cc", "LinkQueue&) override", "int)", "abstract class", 45),
@@ -280,7 +278,6 @@ SLOW_START = "slow start adds a packet for each that is acknowledged: law.cwnd_p
             *("limit_ is a variable of every queue", 25),
         ),
         ("mine", "queue.yaml", "default: 20", "default: -1", "the default -1 lies outside", 26),
-        ("mine", "test.cc", "{3, 0.5}", "{3, 0.6}", "dropped is {3, 0.5}, not {3, 0.6}", None),
         ("mine", "test.cc", "queue.marked, 3", "queue.marked", "queue.marked is 3, not none", 24),
         ("mine", "test.cc", 'front_", 1', 'front_", 2', "outside its range", None),
         (
@@ -508,10 +505,9 @@ def test_an_archive_keeps_a_queue(mine: Path) -> None:
 
 
 def test_a_queue_has_room_for_at_least_one_packet(mine: Path) -> None:
-    test = 'TEST("one has to go") { TestedQueue queue(%d); queue.arrives(0, 2, 0.1); }'
-    (mine / "test.cc").write_text(test % 1)
-    use(mine)
-    (mine / "test.cc").write_text(test % 0)
+    (mine / "test.cc").write_text(
+        'TEST("one has to go") { TestedQueue queue(0); queue.arrives(0); }'
+    )
     with pytest.raises(BdpbenchError, match="has room for at least one packet"):
         use(mine)
 

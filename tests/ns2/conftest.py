@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -16,6 +17,7 @@ from tests.cli.conftest import bdpbench
 from tests.forks import Forks
 from tests.ns2.stock import BUILD, STORE_IN, Stock
 
+from bdpbench.contracts.paths import home_dir
 from bdpbench.simulation.build import build_prefix, current_build_id
 
 __all__ = ["bdpbench"]
@@ -37,8 +39,22 @@ SCOREBOARDS = (*sack_cost.NAMES, "scoreboard1.cc", "scoreboard1.h")
 
 @pytest.fixture(scope="session")
 def scoreboards(made_once: Callable[..., Path]) -> Path:
-    """A folder with the scoreboards of the pinned archive, which takes seconds to decompress."""
-    return made_once("scoreboards", lambda folder: sack_cost.sources(folder, SCOREBOARDS))
+    """A folder with the scoreboards of the pinned archive.
+
+    It takes seconds to decompress, so they are kept beside the cached archive.
+    """
+    (pinned,) = re.findall(r"(?m)^sha256=(.*)$", (ROOT / "ns2" / "SOURCE.lock").read_text())
+    kept = home_dir() / "cache" / f"scoreboards-{pinned[:16]}"
+
+    def fill(folder: Path) -> None:
+        sack_cost.sources(folder, SCOREBOARDS)
+        made = Path(shutil.copytree(folder, f"{kept}.{os.getpid()}"))
+        try:
+            made.rename(kept)
+        except OSError:  # another call was faster
+            shutil.rmtree(made)
+
+    return made_once("scoreboards", fill) if not kept.is_dir() else kept
 
 
 def lock_archive(ns2: Path, archive: Path) -> None:

@@ -42,6 +42,9 @@ def test_all_studies_of_the_checkout_are_tested() -> None:
 def test_it_is_called_like_its_folder_and_says_how_it_is_read(study: Any) -> None:
     assert study.study.key == study.folder.name
     assert (study.folder / "NOTES.md").read_text(encoding="utf-8").startswith("# ")
+    scripts = {scenario.script for scenario in study.study.scenarios.values()}
+    folders = (study.folder / "tcl", repository_root() / "tcl")
+    assert [each for each in scripts if not any((at / each).is_file() for at in folders)] == []
 
 
 def test_every_tier_expands(study: Any) -> None:
@@ -55,24 +58,14 @@ def test_every_tier_expands(study: Any) -> None:
             assert len(named) == len(set(named))
 
 
-def test_every_scenario_has_its_script(study: Any) -> None:
-    scripts = {scenario.script for scenario in study.study.scenarios.values()}
-    folders = (study.folder / "tcl", repository_root() / "tcl")
-    missing = [each for each in scripts if not any((root / each).is_file() for root in folders)]
-    assert missing == []
-
-
 # published.csv
 
 
-def test_the_loaders_read_every_line(study: Any) -> None:
+def test_the_loaders_read_every_line_and_ids_are_unique(study: Any) -> None:
     assert [each.id for each in study.numbers] == [row["id"] for row in study.rows]
     assert [each.text.id for each in study.claims] == [each["id"] for each in study.statements]
-
-
-def test_ids_are_unique(study: Any) -> None:
     ids = [row["id"] for row in study.rows] + [each["id"] for each in study.statements]
-    assert sorted(ids) == sorted(set(ids))
+    assert len(ids) == len(set(ids))
 
 
 def test_a_number_says_what_it_measures_and_why_so_closely(study: Any) -> None:
@@ -185,6 +178,8 @@ def test_published_files_name_these_runs_alone(study: Any, kept: Any) -> None:
     judged |= {each["run_id"] for claim in card["claims"] for each in claim["evidence"]}
     assert judged - {""} <= ids
     assert set(pl.read_parquet(study.published / "metrics.parquet")["run_id"]) == ids
+    if len(ids) > 1000:
+        return  # its page takes seconds to unpack, and is made as those of other studies
     parts = parts_of_page(study.published / "report.html")
     html = "".join(parts.values())
     shown = re.findall(r'<details class="run" id="run-([0-9a-f]+)">', html)

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.needs import leave_out
 from tests.ns2.conftest import Script
 from tests.pipeline.simulation.test_folders import edit, study_of
@@ -44,40 +45,8 @@ MODULES: dict[str, dict[str, int]] = {
 }
 
 # Two flows and a trace of all packets, with the built-in module or with one from a library.
-RUN = """
-lassign $argv out kind what
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 10Mb 20ms DropTail
-$ns queue-limit $a $b 30
-set trace [open $out w]
-$ns trace-queue $a $b $trace
-for {set i 0} {$i < 2} {incr i} {
-    set tcp($i) [new Agent/TCP/Linux[expr {$kind eq "library" ? "/Module" : ""}]]
-    if {$kind eq "library"} {
-        $tcp($i) set protocol_ $what
-    }
-    $tcp($i) set window_ 1000
-    $tcp($i) set timestamps_ 1
-    set sink [new Agent/TCPSink/Sack1]
-    $ns attach-agent $a $tcp($i)
-    $ns attach-agent $b $sink
-    $ns connect $tcp($i) $sink
-    if {$kind eq "built-in"} {
-        $sink set ts_echo_rfc1323_ true
-        $ns at 0 "$tcp($i) select_ca $what"
-    }
-    foreach {name value} [lrange $argv 3 end] {
-        $tcp($i) set $name $value
-    }
-    set ftp [new Application/FTP]
-    $ftp attach-agent $tcp($i)
-    $ns at [expr {0.5 * $i}] "$ftp start"
-}
-$ns at 4 {close $trace; exit 0}
-$ns run
-"""
+_DATA = data_of(__file__)
+RUN = _DATA["run"]
 
 
 @pytest.fixture(scope="session")

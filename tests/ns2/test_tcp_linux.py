@@ -117,23 +117,7 @@ def test_numbers_of_bytes_turn_without_notice(tcl: Tcl) -> None:
         assert after - before == pytest.approx(before**0.75 / 8, abs=3)
 
 
-REUSED = """
-set ns [new Simulator]
-set a [$ns node]; set b [$ns node]
-$ns duplex-link $a $b 10Mb 60ms DropTail
-$ns queue-limit $a $b 100
-set sender [new Agent/TCP/Linux]; set sink [new Agent/TCPSink/Sack1]
-$sender set windowInit_ 10; $sender set window_ 10000
-$sender set packetSize_ 1460; $sender set timestamps_ 1
-$sink set ts_echo_rfc1323_ true
-$ns attach-agent $a $sender; $ns attach-agent $b $sink; $ns connect $sender $sink
-$ns at 0 "$sender select_ca compound"
-$ns at 0 "$sender advanceby 3000"
-$ns at 0.6 {puts "first = [$sender set cwnd_]"}
-$ns at 20 "$sender reset; $sink reset; $sender advanceby 3000"
-$ns at 20.6 {puts "second = [$sender set cwnd_]"; exit 0}
-$ns run
-"""
+REUSED = _DATA["reused"]
 
 
 def test_a_connection_begins_with_clear_memory(tcl: Tcl) -> None:

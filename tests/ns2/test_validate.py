@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.needs import validation_suite
 from tests.ns2 import validation
 from tests.ns2.validate import main, row_of
@@ -102,26 +103,8 @@ def test_the_program_prints_its_table_and_what_is_as_expected(
 # ---------------------------------------------------------------- what the output says
 
 # As ns-2.35's test-all-template1 prints it; the third test leaves an unfinished line.
-LOG = """\
-Tests: one two three four five
-Running test one:
-../../ns test-suite-x.tcl one QUIET
-Test output agrees with reference output
-Running test two:
-../../ns test-suite-x.tcl two QUIET
-Test output differs from reference output
-Diagnose with: diff test-output-x/two.test test-output-x/two
-Running test three:
-../../ns test-suite-x.tcl three QUIET
-0.5 1.5 Test output agrees with reference output
-Running test four:
-../../ns test-suite-x.tcl four QUIET
-Test not implemented
-Running test five:
-../../ns test-suite-x.tcl five QUIET
-Segmentation fault
-Some test failed.
-"""
+_DATA = data_of(__file__)
+LOG = _DATA["log"]
 
 
 def result(subset: str, *outcomes_of: tuple[str, str], whole: bool = True) -> SubsetResult:

@@ -34,3 +34,19 @@ def test_a_value_out_of_range_stops_with_a_message(
         assert (done.returncode, done.stdout) == (1, "")
         told = "nan" if value == "NaN" else value
         assert f"{name} is {told}, outside its range of {allowed}" in done.stderr
+
+
+def test_an_agent_made_during_the_run_is_checked_too(tcl: Tcl) -> None:
+    script = SHORT_RUN.replace('$ns at 0 "$ftp start"', "$ns at 0.1 late").replace(
+        "set ns [new",
+        """proc late {} {
+            global ns a b
+            set tcp [$ns create-connection TCP/Fast $a TCPSink/Sack1 $b 1]
+            $tcp set alpha_ -1
+            [$tcp attach-app FTP] start
+        }
+        set ns [new""",
+    )
+    done = tcl(script, "TCP/Sack1")
+    assert done.returncode == 1
+    assert "alpha_ is -1, outside its range" in done.stderr

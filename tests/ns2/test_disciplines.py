@@ -33,6 +33,7 @@ FIFO = _DATA["fifo"]
 
 # The law of Queue/CoDel in the words of a user's discipline.
 CODEL = _DATA["codel"]
+WRONG = _DATA["wrong"]
 
 
 def fifo(**parts: str) -> str:
@@ -93,66 +94,7 @@ def test_a_shaper_wakes_up_and_sends_at_its_rate(tcl: Script, tmp_path: Path) ->
     assert departed == pytest.approx(8 / 0.005, rel=0.03)
 
 
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        (
-            {"enqueue": "if (++count_ == 40) return;"},
-            "dequeue() of its discipline returned no packet, set no time by wake_at(), and has 1 "
-            "that it has neither dropped nor let leave, at ",
-        ),
-        (
-            {"enqueue": "if (++count_ == 40) queue.wake_at(1e9);\nif (count_ >= 40) return;"},
-            "enqueue() of its discipline has 31 packets that it has neither dropped nor let leave, "
-            "where there is room for 30, at ",
-        ),
-        (
-            {"enqueue": "if (++count_ == 40) packets_.push_back(packet);"},
-            "dequeue() of its discipline returned a packet that it no longer has",
-        ),
-        (
-            {"dequeue": "if (packets_.size() > 5) queue.drop(packets_.front());"},
-            "dequeue() of its discipline returned a packet that it no longer has",
-        ),
-        (
-            {"enqueue": "queue.drop(nullptr);"},
-            "enqueue() of its discipline dropped a packet that it does not have",
-        ),
-        ({"enqueue": "queue.mark(packet);"}, "queue.yaml does not say `marks: true`"),
-        ({"enqueue": "value_ = queue.random();"}, "queue.yaml does not say `random: true`"),
-        ({"enqueue": 'queue.wake_at(std::nan(""));'}, "wake_at() with a time that is not later"),
-        ({"enqueue": "queue.wake_at(queue.now_s());"}, "wake_at() with a time that is not later"),
-        (
-            {"enqueue": "if (!count_++) queue.wake_at(0.5);", "woken": "value_ = 1 / value_;"},
-            "woken() of its discipline divided by zero",
-        ),
-        ({"dequeue": "std::exit(0);"}, "dequeue() of its discipline ended the program: by exit()"),
-        (
-            {"enqueue": "packet = reinterpret_cast<QueuedPacket*>(8L);"},
-            "of its discipline used memory that it does not have",
-        ),
-        (
-            {"constructor": 'value_ = given["gain_"];'},
-            "its discipline needs the parameter gain_, which is not set",
-        ),
-        (
-            {
-                "before": "#undef QUEUE_DISCIPLINE_INTERFACE\n"
-                "#define QUEUE_DISCIPLINE_INTERFACE 999\n"
-            },
-            "was made for version 999 of queue_discipline.h",
-        ),
-        (
-            {"before": "#undef QUEUE_DISCIPLINE\n#define QUEUE_DISCIPLINE(x)\n"},
-            "does not end with QUEUE_DISCIPLINE(its class)",
-        ),
-    ],
-    ids=[
-        *("forgets one", "forgets all", "sends twice", "sends what it dropped", "drops nothing"),
-        *("marks", "random", "no time", "no later time", "division", "exit", "memory"),
-        *("parameter", "interface", "no class"),
-    ],
-)
+@pytest.mark.parametrize(("parts", "message"), WRONG.values(), ids=WRONG.keys())
 def test_what_a_discipline_does_wrong_ends_with_a_sentence(
     tcl: Script, tmp_path: Path, parts: dict[str, str], message: str
 ) -> None:

@@ -314,47 +314,11 @@ LAW = _DATA["law"]
 
 NOTHING = "limits.cwnd_pkts += 0 * value_;"
 END = "CONGESTION_CONTROL(Bad)"
-MEMORY = "acknowledged() of its protocol used memory that it does not have"
-DEEPER = _DATA["deeper"]
 OTHER_VERSION = f"""\
 #undef CONGESTION_CONTROL_INTERFACE
 #define CONGESTION_CONTROL_INTERFACE 999
 {END}"""
-# What a law does on an acknowledgement, value_ if it is set, what is told, what precedes the class.
-WRONG: dict[str, tuple[str, int | None, str, str]] = {
-    "not a number": (
-        *('limits.cwnd_pkts = value_ * __builtin_nan("");', 1),
-        *("acknowledged() of its protocol left cwnd_pkts negative, or not a number", ""),
-    ),
-    "negative": ("limits.pacing_pps = -value_;", 1, "left pacing_pps negative", ""),
-    "division": (
-        *("limits.cwnd_pkts = value_ / (limits.cwnd_pkts - limits.cwnd_pkts);", 0),
-        *("acknowledged() of its protocol divided by zero, or computed something that is not", ""),
-    ),
-    "exit": (
-        *("limits.cwnd_pkts = value_; std::exit(0);", 1),
-        *("acknowledged() of its protocol ended the program: by exit()", ""),
-    ),
-    "fork": (
-        *("if (fork() < value_) limits.cwnd_pkts++;", 1),
-        "acknowledged() of its protocol starts a process of its own by fork()",
-        "#include <unistd.h>\n",
-    ),
-    "throws": (
-        *("throw limits.cwnd_pkts + value_;", 1),
-        *("acknowledged() of its protocol ended the program", ""),
-    ),
-    "memory": (
-        "*reinterpret_cast<double*>(long(value_) << 40) = limits.cwnd_pkts;",
-        *(1, MEMORY, ""),
-    ),
-    "recursion": ("limits.cwnd_pkts = deeper(value_);", 1, MEMORY, DEEPER),
-    "out of memory": (
-        *("limits.cwnd_pkts = *new double[long(value_) << 56];", 1),
-        *("ended the program", ""),
-    ),
-    "parameter": (NOTHING, None, "its protocol needs the parameter value_, which is not set", ""),
-}
+WRONG: dict[str, tuple[str, int | None, str, str]] = _DATA["wrong"]
 
 
 @pytest.mark.parametrize(("body", "value", "message", "before"), WRONG.values(), ids=WRONG.keys())

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 from tests import make
+from tests.data_of import data_of
 from tests.pipeline.studies.network.conftest import write_study
 
 from bdpbench.app.beginning import begin
@@ -32,6 +33,7 @@ from bdpbench.studies.load import folders_of, load_study
 from bdpbench.studies.plan import make_plan
 from bdpbench.studies.runs import expand_tier
 
+DATA = data_of(__file__)
 KNOWN = sorted(
     path.parent
     for kind in ("protocol", "queue")
@@ -223,21 +225,7 @@ def test_two_folders_of_one_key_and_code_have_the_same_parameters(either: Path) 
         load_study(study)
 
 
-@pytest.mark.parametrize(
-    ("kind", "given", "message"),
-    [
-        ("aimd", {"settings": {"cut_": 3}}, "cut_: 3 is outside its range of 0.01 to 0.99"),
-        ("aimd", {"settings": {"cut": 0.3}}, "settings.cut: unknown variable"),
-        ("aimd", {"settings": {"windowOption_": 8}}, "windowOption_: would have no effect"),
-        ("aimd", {"agent": "TCP/Reno"}, "agent: the protocol's folder decides this"),
-        ("aimd", {"folder": "../nowhere"}, "nowhere has no protocol.yaml and no law.cc"),
-        ("mine", {"settings": {"drop_front_": 3}}, "drop_front_: expected at least 0 and at most"),
-        ("mine", {"settings": {"drop_front": 1}}, "unknown setting of mine 'drop_front'"),
-        ("mine", {"kind": "RED"}, "kind: the queue's folder decides this"),
-        ("mine", {"folder": "../nowhere"}, "nowhere has no queue.yaml and no discipline.cc"),
-        ("mine", {"folder": ""}, "mine has no queue.yaml and no discipline.cc"),
-    ],
-)
+@pytest.mark.parametrize(("kind", "given", "message"), DATA["studies"])
 def test_what_a_study_says_wrong_is_refused_with_its_line(
     request: pytest.FixtureRequest, kind: str, given: dict[str, object], message: str
 ) -> None:
@@ -248,48 +236,7 @@ def test_what_a_study_says_wrong_is_refused_with_its_line(
     assert str(found.value.where).startswith(f"{study / 'study.yaml'}:")
 
 
-PUSH = "packets_.push_back(packet);"
-SLOW_START = "slow start adds a packet for each that is acknowledged: law.cwnd_pkts is 12, not 13"
-
-
-@pytest.mark.parametrize(
-    ("kind", "file", "old", "new", "message", "line"),
-    [
-        ("aimd", "law.cc", "return;", "retrun;", "does not compile:\n", None),
-        ("aimd", "law.cc", "CONGESTION_CONTROL(Aimd)", "", "does not say which class is the", 0),
-        ("aimd", "protocol.yaml", "label:", "labell:", "labell: unknown key", None),
-        ("aimd", "protocol.yaml", "default: 0.5", "default: .inf", "be a finite number", None),
-        ("aimd", "test.cc", "_pkts, 12", "_pkts, 13", SLOW_START, None),
-        ("aimd", "test.cc", "limited_by", "limitd_by", "has no member named", None),
-        ("aimd", "test.cc", '"cut_"', '"cutt_"', "unknown parameter cutt_", None),
-        ("mine", "test.cc", "departs(0.01,", "departs(-1,", "it is 0 s already, later than", None),
-        ("mine", "discipline.cc", "return nullptr;", "retrun 0;", "does not compile:\n", 33),
-        ("mine", "discipline.cc", "LinkQueue&) override", "int)", "abstract class", 45),
-        (
-            *("mine", "discipline.cc", PUSH, f"void other(); other(); {PUSH}"),
-            *("undefined reference to `other()'", 27),
-        ),
-        (
-            *("mine", "discipline.cc", "QUEUE_DISCIPLINE(Mine)", ""),
-            *("does not say which class is the discipline", 0),
-        ),
-        (
-            *("mine", "queue.yaml", "variable: drop_front_", "variable: limit_"),
-            *("limit_ is a variable of every queue", 25),
-        ),
-        ("mine", "queue.yaml", "default: 20", "default: -1", "the default -1 lies outside", 26),
-        ("mine", "test.cc", "queue.marked, 3", "queue.marked", "queue.marked is 3, not none", 24),
-        ("mine", "test.cc", 'front_", 1', 'front_", 2', "outside its range", None),
-        (
-            *("mine", "discipline.cc", "found_pkts >= queue.limit_pkts()", "found_pkts >= 1000"),
-            *("has 3 packets that it has neither dropped nor let leave", ("test.cc", 32)),
-        ),
-        (
-            *("mine", "discipline.cc", PUSH, f"if (found_pkts == 1) __builtin_exit(0); {PUSH}"),
-            *("the queue's tests end with status 0 before the last one", ("test.cc", 0)),
-        ),
-    ],
-)
+@pytest.mark.parametrize(("kind", "file", "old", "new", "message", "line"), DATA["folders"])
 def test_what_is_wrong_in_a_folder_is_refused_with_file_and_line(
     request: pytest.FixtureRequest,
     kind: str,
@@ -297,15 +244,14 @@ def test_what_is_wrong_in_a_folder_is_refused_with_file_and_line(
     old: str,
     new: str,
     message: str,
-    line: int | tuple[str, int] | None,
+    line: int | list[Any] | None,
 ) -> None:
-    """``line``: None is that of the edit, 0 none at all; a pair names another file as well."""
     folder = request.getfixturevalue(kind)
     edit(folder / file, old, new, 1)
     with pytest.raises(BdpbenchError) as found:
         use(folder)
     assert message in str(found.value)
-    told, number = line if isinstance(line, tuple) else (file, line)
+    told, number = line if isinstance(line, list) else (file, line)
     if number is None:
         number = 1 + (folder / file).read_text().split(new)[0].count("\n")
     assert (f"{told}:{number}:" if number else told) in str(found.value)

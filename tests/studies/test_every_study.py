@@ -203,5 +203,11 @@ def test_published_verdicts_follow_from_published_metrics(study: Any, kept: Any)
         assert anew[totals] == card[totals]
 
 
-def verdicts(entries: list[dict[str, Any]]) -> dict[str, tuple[str, Any]]:
-    return {each["id"]: (each["verdict"], each.get("measured")) for each in entries}
+# What a reader sees of a number or a statement beside its verdict: values and bounds that change,
+# or their places, have to be published anew.
+TOLD = ("published", "lower", "upper", "unit", "how", "why", "where", "page", "statement")
+
+
+def verdicts(entries: list[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    names = ("verdict", "measured", *TOLD)
+    return {each["id"]: {name: each.get(name) for name in names} for each in entries}

@@ -6,7 +6,6 @@ import pytest
 from tests.data_of import data_of
 from tests.ns2.conftest import Script
 
-# Flows with RTTs of 42, 52, ... ms over 20 Mbit/s; the last one may be UDP of a constant rate.
 _DATA = data_of(__file__)
 PATH = _DATA["path"]
 

@@ -25,7 +25,6 @@ LAWS = ROOT / "ns2" / "laws"
 COMPILE = ["g++", "-std=gnu++17", "-O0", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
 
 
-# Three flows of SACK TCP, with ECN unless the queue is a plain one, through a traced bottleneck.
 _DATA = data_of(__file__)
 PATH = _DATA["path"]
 

@@ -20,7 +20,6 @@ PROTOCOLS = ROOT / "config" / "protocols"
 COMPILE = ["g++", "-std=gnu++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
 
 
-# A path of one bottleneck, with ``flows`` senders whose class and variables the arguments give.
 _DATA = data_of(__file__)
 PATH = _DATA["path"]
 
@@ -72,18 +71,12 @@ def test_aimd_is_standard_tcp_with_sack(tcl: Script, libraries: Path) -> None:
         assert ours["timeouts", i] == 0
 
 
-BEGINNING = _DATA["beginning"]
-
-
 def test_the_initial_window_leaves_after_the_syn(tcl: Script, libraries: Path) -> None:
     # The SYN is packet 0. Its acknowledgement lets RFC 6928's ten packets leave, and does not raise
     # cwnd (RFC 5681, section 3.1).
     path = (10, 50, 100, 1, 1)
-    found = words(tcl(PATH + BEGINNING, *path, *aimd(libraries), "windowInit_", 10))
+    found = words(tcl(PATH + _DATA["beginning"], *path, *aimd(libraries), "windowInit_", 10))
     assert found["sent", 0] == 10
-
-
-PACED = _DATA["paced"]
 
 
 @pytest.fixture(scope="session")
@@ -92,7 +85,7 @@ def paced(made_once: Callable[..., Path]) -> Path:
 
     def compile_it(folder: Path) -> None:
         (folder / "paced").mkdir()
-        (folder / "paced" / "law.cc").write_text(PACED)
+        (folder / "paced" / "law.cc").write_text(_DATA["paced"])
         compiled(folder / "paced" / "law.cc", folder)
 
     return made_once("paced", compile_it) / "paced.so"
@@ -125,17 +118,13 @@ def test_a_paced_sender_has_its_rate_whatever_delays_single_packets(
     assert found["sent", 0] == pytest.approx(rate_pps * span_s, rel=0.001)
 
 
-# Data for the first half second, a pause, and data again.
-PAUSE = _DATA["pause"]
-
-
 @pytest.mark.parametrize("most_pkts", [40, 1000000])  # of 100 in flight at this rate
 def test_a_pause_of_the_data_or_of_cwnd_is_not_made_up_for(
     tcl: Script, paced: Path, tmp_path: Path, most_pkts: float
 ) -> None:
     overhead_s = 0.0005
     sender = sender_of(paced, 1000, most_pkts, overhead_s)
-    script = PATH.replace('"$ftp($i) start"', "{}") + PAUSE
+    script = PATH.replace('"$ftp($i) start"', "{}") + _DATA["pause"]
     assert tcl(script, 1000, 50, 1000000, 1, 3, *sender).returncode == 0
     lines = (line.split() for line in (tmp_path / "sent.tr").read_text().splitlines())
     left = [float(line[1]) for line in lines if line[0] == "+"]
@@ -190,28 +179,24 @@ def test_cubic_has_the_mean_window_of_its_equation(
     assert found == pytest.approx(expected, rel=tolerance)
 
 
-# DCTCP's queue of RFC 8257, section 3.1: marks from K = 20 packets on.
-STEP = _DATA["step"]
-QUEUE = _DATA["queue"]
-
-
 @pytest.mark.parametrize("flows", [2, 10, 40])
 def test_dctcp_keeps_the_queue_near_the_threshold(tcl: Script, libraries: Path, flows: int) -> None:
-    script = STEP + PATH.replace("DropTail\n$ns queue-limit $a $b", "RED\n$ns queue-limit $a $b", 1)
+    script = _DATA["step"] + PATH.replace(
+        "DropTail\n$ns queue-limit $a $b", "RED\n$ns queue-limit $a $b", 1
+    )
     sender = ["TCP/Protocol", "protocol_", libraries / "dctcp.so", "gain_", 0.0625, "ecn_", 1]
-    found = words(tcl(script + QUEUE + RUN, 1000, 0.05, 1000, flows, 5, *sender))
+    found = words(tcl(script + _DATA["queue"] + RUN, 1000, 0.05, 1000, flows, 5, *sender))
     assert 15 < found["queue", 0] < 20 + flows
     goodput_mbps = sum(found["acked", i] for i in range(flows)) * 960 * 8e-6 / 5
     assert goodput_mbps > 930  # of 1000, of which headers are 4 %
 
 
-SHOWN = _DATA["shown"]
 STATES = {"Startup": 0, "Drain": 1, "Down": 2, "Cruise": 3, "Refill": 4, "Up": 5, "ProbeRTT": 6}
 
 
 def test_bbr_fills_the_path_and_leaves_the_queue_short(tcl: Script, libraries: Path) -> None:
     sender = ["TCP/Protocol", "protocol_", libraries / "bbr.so"]
-    found = words(tcl(PATH + SHOWN + RUN, 20, 25, 500, 1, 43, *sender))
+    found = words(tcl(PATH + _DATA["shown"] + RUN, 20, 25, 500, 1, 43, *sender))
     assert found["acked", 0] * 960 * 8e-6 / 43 > 0.9 * 20 * 0.96
     assert found["queue", 0] < 0.1 * 125  # a tenth of the BDP, where the buffer holds four
     seconds = {name: found.get(("state", number), 0) / 100 for name, number in STATES.items()}
@@ -259,8 +244,6 @@ def test_bbr_stays_near_the_full_rate_at_one_per_cent_of_loss(tcl: Script, libra
     assert found[0.02] > 4 * reno
 
 
-EVENTS = _DATA["events"]
-
 # Twenty packets; those at the given places of all that reach the bottleneck are lost.
 LOSSES = _DATA["losses"]
 
@@ -268,7 +251,7 @@ LOSSES = _DATA["losses"]
 def events(tcl: Script, folder: Path, lost: str) -> list[str]:
     (folder / "told").mkdir()
     source = folder / "told" / "law.cc"
-    source.write_text(EVENTS)
+    source.write_text(_DATA["events"])
     sender = ["TCP/Protocol", "protocol_", compiled(source, folder), "minrto_", 1]
     script = PATH.replace('"$ftp($i) start"', "{}") + f"set lost {{{lost}}}\n{LOSSES}"
     done = tcl(script, 10, 50, 100, 1, 3, *sender)
@@ -276,15 +259,10 @@ def events(tcl: Script, folder: Path, lost: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-# The third packet is lost; cwnd is cut from 8 to 4, and the packet leaves again at once. Then every
-# other acknowledgement lets a packet leave (RFC 9937), until four are in flight.
-EXPECTED = _DATA["expected"]
-
-
 def test_a_protocol_hears_of_a_loss_in_the_order_that_its_interface_states(
     tcl: Script, tmp_path: Path
 ) -> None:
-    assert events(tcl, tmp_path, "2") == EXPECTED.split("\n")[1:-1]
+    assert events(tcl, tmp_path, "2") == _DATA["expected"].split("\n")[1:-1]
 
 
 def test_the_loss_of_a_retransmission_is_found_without_a_timeout(

@@ -47,12 +47,8 @@ def damaged(whole: bytes, chance: random.Random) -> bytes:
 
 def kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
     """Kind, its files, and what reads them: to what was written, to None, or to an error."""
-    results, published, archive = (
-        folder / "results",
-        folder / "published/dumbbell",
-        folder / "a.zip",
-    )
-    tier, runs = results / "dumbbell" / "quick", results / "runs"
+    tier, runs = folder / "results" / "dumbbell" / "quick", folder / "results" / "runs"
+    published, archive = folder / "published" / "dumbbell", folder / "a.zip"
     prepared = prepare(Wanted("dumbbell", "quick"))
 
     def measured() -> object:
@@ -100,11 +96,11 @@ def kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
     library, listing, cache = folder / "law.so", folder / "law.sha256", folder / "cache.txt"
     shutil.copy(sys.executable, library)
     seal(listing, [library], "made of")
-    whole = {False: "whole", True: None}
-    yield (
-        *("libraries", [library, listing]),
-        lambda: whole[bool(difference(listing, library.name, "made of"))],
-    )
+
+    def vouched() -> object:
+        return None if difference(listing, library.name, "made of") else "whole"
+
+    yield "libraries", [library, listing], vouched
     keep(cache, "made of", "a text that is kept\n" * 1000)
     yield "caches", [cache], lambda: read_kept(cache, "made of")
 

@@ -29,6 +29,7 @@ GREETING = 'int main()\n{\n\treturn greet("hello");\n}\n'
 # Standard error shows the simulated time each time that a second of wall-clock time has passed.
 PROGRESS = "stderr.txt"
 
+MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 SameOutputs = Callable[..., Path]
@@ -38,23 +39,33 @@ SCOREBOARDS = (*sack_cost.NAMES, "scoreboard1.cc", "scoreboard1.h")
 
 
 @pytest.fixture(scope="session")
-def scoreboards(made_once: Callable[..., Path]) -> Path:
-    """A folder with the scoreboards of the pinned archive.
+def of_archive(made_once: MadeOnce) -> MadeOnce:
+    """Make a folder of files of the pinned archive, which takes seconds to decompress.
 
-    It takes seconds to decompress, so they are kept beside the cached archive.
+    They are kept beside the cached archive.
     """
     (pinned,) = re.findall(r"(?m)^sha256=(.*)$", (ROOT / "ns2" / "SOURCE.lock").read_text())
-    kept = home_dir() / "cache" / f"scoreboards-{pinned[:16]}"
 
-    def fill(folder: Path) -> None:
-        sack_cost.sources(folder, SCOREBOARDS)
-        made = Path(shutil.copytree(folder, f"{kept}.{os.getpid()}"))
-        try:
-            made.rename(kept)
-        except OSError:  # another call was faster
-            shutil.rmtree(made)
+    def make(name: str, fill: Callable[[Path], None]) -> Path:
+        kept = home_dir() / "cache" / f"{name}-{pinned[:16]}"
 
-    return made_once("scoreboards", fill) if not kept.is_dir() else kept
+        def fill_and_keep(folder: Path) -> None:
+            fill(folder)
+            made = Path(shutil.copytree(folder, f"{kept}.{os.getpid()}"))
+            try:
+                made.rename(kept)
+            except OSError:  # another call was faster
+                shutil.rmtree(made)
+
+        return kept if kept.is_dir() else made_once(name, fill_and_keep)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def scoreboards(of_archive: MadeOnce) -> Path:
+    """A folder with the scoreboards of ns-2.35."""
+    return of_archive("scoreboards", lambda folder: sack_cost.sources(folder, SCOREBOARDS))
 
 
 def lock_archive(ns2: Path, archive: Path) -> None:

@@ -26,7 +26,7 @@ RUN = DATA["run"]
 
 
 @pytest.fixture(scope="session")
-def sources(made_once: Callable[..., Path]) -> Path:
+def sources(of_archive: Callable[..., Path]) -> Path:
     """``tcp_*.c`` of ns-2.35, as they are in its source archive."""
 
     def unpack(folder: Path) -> None:
@@ -39,7 +39,7 @@ def sources(made_once: Callable[..., Path]) -> Path:
         subprocess.run(["tar", *options, "--wildcards", *names], check=True)
         (folder / "tcp_naivereno.c").rename(folder / "tcp_naive_reno.c")
 
-    return made_once("linux-modules", unpack)
+    return of_archive("linux-modules", unpack)
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""A call tells that its Snakemake was killed; tests/faults/kills.py kills and resumes calls."""
+"""A call tells that its Snakemake was killed; tests/faults/disturb.py kills and resumes calls."""
 
 from __future__ import annotations
 

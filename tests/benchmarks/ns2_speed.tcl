@@ -1,4 +1,4 @@
-# The cases of ns2_speed.py, for any ns-2.35: they use no variant or default of bdpbench's build, so
+# The cases of measure.py, for any ns-2.35: they use no variant or default of bdpbench's build, so
 # Debian's ns can run them as well.
 #
 # Arguments: -case C -duration_s s. Writes into the working folder.

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.cli.conftest import Done
-from tests.faults.calls import WRAPPER
+from tests.faults.disturb import WRAPPER
 
 from bdpbench.contracts.paths import config_dir, repository_root
 

@@ -15,11 +15,11 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Set
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.faults.calls import STREAMED
+from tests.faults.disturb import STREAMED
 
 from bdpbench.contracts.paths import home_dir, repository_root
 
@@ -46,48 +46,38 @@ class Environment:
     """A copy of the checkout and an empty results folder, under some of CONDITIONS."""
 
     folder: Path
-    conditions: frozenset[str]
+    conditions: Set[str]
 
     @property
     def place(self) -> Path:
-        """The folder that contains checkout, study and results."""
+        """The folder that contains the checkout, the studies and the results."""
         return self.folder / (ODD_NAME if "odd paths" in self.conditions else "plain")
 
-    @property
-    def results(self) -> Path:
-        """Its results, which the user owns."""
-        return self.place / "results"
-
-    @property
-    def checkout(self) -> Path:
-        """The copy of the checkout."""
-        return self.place / "checkout"
-
-    def make(self) -> None:
-        """Copy the files that git tracks and that a run needs."""
-        self.results.mkdir(parents=True)
-        self.checkout.mkdir()
+    def make(self, *studies: str, owner: int = NOBODY) -> None:
+        """Copy what git tracks and a run needs, and add small studies with a streamed run each."""
+        (self.place / "results").mkdir(parents=True)
+        (self.place / "checkout").mkdir()
         ignored = shutil.ignore_patterns("__pycache__", "published")
         for name in _CHECKOUT:
-            source = repository_root() / name
+            source, copy = repository_root() / name, self.place / "checkout" / name
             if source.is_dir():
-                shutil.copytree(source, self.checkout / name, ignore=ignored)
+                shutil.copytree(source, copy, ignore=ignored)
             else:
-                shutil.copy2(source, self.checkout / name)
+                shutil.copy2(source, copy)
         if "user" in self.conditions:
-            os.chown(self.results, NOBODY, NOBODY)
-
-    def add_study(self, name: str, duration_s: float) -> None:
-        """Add a small study with a streamed run beside the checkout."""
+            os.chown(self.place / "results", owner, owner)
         text = (repository_root() / "tests" / "data" / "dumbbell" / "study.yaml").read_text()
-        text = text.replace("key: dumbbell", f"key: {name}").rstrip("\n") + STREAMED
-        (self.place / name).mkdir()
-        text = re.sub(r"duration_s: \d+", f"duration_s: {duration_s}", text)
-        (self.place / name / "study.yaml").write_text(text)
+        text = text.rstrip("\n") + STREAMED
+        for number, study in enumerate(studies):
+            (self.place / study).mkdir()
+            own = text.replace("key: dumbbell", f"key: {study}")
+            own = re.sub(r"duration_s: \d+", f"duration_s: {20 + number}", own)
+            (self.place / study / "study.yaml").write_text(own)
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
-        """Start a call of bdpbench."""
-        environment = {**os.environ, "BDPBENCH_RESULTS": str(self.results)}
+    def start(self, study: str) -> subprocess.Popen[str]:
+        """Start a run of a study."""
+        results = self.place / "results"
+        environment = {**os.environ, "BDPBENCH_RESULTS": str(results)}
         environment |= {"BDPBENCH_HOME": str(home_dir()), "HOME": "/nonexistent"}
         for name in ("PYTHONPATH", "BDPBENCH_CONFIG", "BDPBENCH_ROOT", "BDPBENCH_NS", "LC_CTYPE"):
             environment.pop(name, None)
@@ -95,9 +85,10 @@ class Environment:
             environment |= {"LANG": "C", "LC_ALL": "C"}
         if "no compiler" in self.conditions:
             environment["PATH"] = str(self._tools())
+        program = str(self.place / "checkout" / "bdpbench")
         return subprocess.Popen(
-            [*self._wrapped(), str(self.checkout / "bdpbench"), *arguments],
-            cwd=self.results if "user" in self.conditions else self.folder,
+            [*self._wrapped(), program, "run", str(self.place / study), "--backend", "native"],
+            cwd=results if "user" in self.conditions else self.folder,
             env=environment,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
@@ -123,15 +114,12 @@ class Environment:
             mount = 'mount --bind "$1" "$1" && mount -o remount,ro,bind "$1" && shift && exec "$@"'
             words += [_program("unshare"), "--mount", _program("bash"), "-c"]
             words += [f'PATH={_SYSTEM}; {mount}', "bash"]  # fmt: skip
-            words += [str(self.checkout)]
-            words += [_program("env"), f"PATH={self._path()}"]
+            path = str(self._tools()) if "no compiler" in self.conditions else os.environ["PATH"]
+            words += [str(self.place / "checkout"), _program("env"), f"PATH={path}"]
         if "user" in self.conditions:
             words += [_program("setpriv"), f"--reuid={NOBODY}", f"--regid={NOBODY}"]
             words += ["--clear-groups", "--no-new-privs", *_readable()]
         return words
-
-    def _path(self) -> str:
-        return str(self._tools()) if "no compiler" in self.conditions else os.environ["PATH"]
 
 
 def _program(name: str) -> str:
@@ -153,34 +141,27 @@ def _readable() -> list[str]:
     return [f"--inh-caps={given}", f"--ambient-caps={given}", f"--bounding-set={given}"]
 
 
-def faults_of(environment: Environment, studies: Sequence[str] = ("mine",)) -> list[str]:
+def faults_of(environment: Environment, *studies: str) -> list[str]:
     """Faults of whole calls under the conditions, one for each study, all at the same time."""
-    environment.make()
-    for number, study in enumerate(studies):
-        environment.add_study(study, 20 + number)
-    calls = {
-        study: environment.start("run", str(environment.place / study), "--backend", "native")
-        for study in studies
-    }
+    environment.make(*studies)
     faults: list[str] = []
-    for study, call in calls.items():
+    for study, call in [(study, environment.start(study)) for study in studies]:
         said, _ = call.communicate(timeout=600)
-        report = environment.results / study / "quick" / "report.html"
+        report = environment.place / "results" / study / "quick" / "report.html"
         if call.returncode != 0 or "Traceback" in said:
             faults.append(f"{study}: exit status {call.returncode}: {said}")
         elif not report.is_file() or f"report: {report}" not in said:
             faults.append(f"{study}: no report, or not told where: {said}")
-    if "read-only" in environment.conditions and list(environment.checkout.rglob("__pycache__")):
+    written = list((environment.place / "checkout").rglob("__pycache__"))
+    if "read-only" in environment.conditions and written:
         faults.append("something was written into the checkout")
     return faults
 
 
 def faults_of_anothers_results(environment: Environment) -> list[str]:
     """Faults of a call by a user who does not own the results."""
-    environment.make()
-    os.chown(environment.results, 0, 0)
-    environment.add_study("mine", 20)
-    call = environment.start("run", str(environment.place / "mine"), "--backend", "native")
+    environment.make("mine", owner=0)
+    call = environment.start("mine")
     said, _ = call.communicate(timeout=600)
     told = said.count("error: ") == 1 and "this user has no permission" in said
     return [] if told and call.returncode == 1 and "Traceback" not in said else [said]
@@ -190,18 +171,19 @@ def main() -> int:
     """Test each condition alone, or those on the command line together; returns the faults."""
     wanted = [sys.argv[1:]] if sys.argv[1:] else [[each] for each in CONDITIONS]
     wrong = 0
-    for names in wanted:
+    for names in (*wanted, None):
         with tempfile.TemporaryDirectory() as name:
             Path(name).chmod(0o755)
-            studies = ("mine", "yours") if len(names) > 1 else ("mine",)
-            faults = faults_of(Environment(Path(name), frozenset(names)), studies)
+            if names is None:
+                told, environment = "results of another user", Environment(Path(name), {"user"})
+                faults = faults_of_anothers_results(environment)
+            else:
+                studies = ("mine", "yours")[: 2 if len(names) > 1 else 1]
+                told = ", ".join(names)
+                faults = faults_of(Environment(Path(name), {*names}), *studies)
         wrong += bool(faults)
-        print(f"{', '.join(names)}: {'; '.join(faults) or 'no fault'}", flush=True)
-    with tempfile.TemporaryDirectory() as name:
-        Path(name).chmod(0o755)
-        faults = faults_of_anothers_results(Environment(Path(name), frozenset(["user"])))
-    print(f"results of another user: {'; '.join(faults) or 'no fault'}", flush=True)
-    return wrong + bool(faults)
+        print(f"{told}: {'; '.join(faults) or 'no fault'}", flush=True)
+    return wrong
 
 
 if __name__ == "__main__":

@@ -47,8 +47,8 @@ def damaged(whole: bytes, chance: random.Random) -> bytes:
 
 def kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
     """Kind, its files, and what reads them: to what was written, to None, or to an error."""
-    results = folder / "results"
-    tier, runs = results / "dumbbell" / "quick", results / "runs"
+    tier, runs = folder / "results" / "dumbbell" / "quick", folder / "results" / "runs"
+    published, archive = folder / "published" / "dumbbell", folder / "a.zip"
     prepared = prepare(Wanted("dumbbell", "quick"))
 
     def measured() -> object:
@@ -59,30 +59,9 @@ def kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
         series = [found.data.of(runs_of[each]).series(BINS) for each in found.finished]
         return found.metrics.rows(), series
 
-    def kept(path: Path) -> Read:
-        def read() -> object:
-            found = KeptResults(path)
-            return found.metrics.rows(), found.scorecard, found.runs, found.provenance
-
-        return read
-
-    def reported() -> object:
-        return is_reported(tier, prepared.plan, runs) or None
-
-    records = sorted(runs.glob("*/*/run.json"))
-    yield "records of runs", records[:1], lambda: read_run(records[0].parent)
-    for name, pattern in (
-        ("manifests of tables", "*/*/tables/manifest.json"),
-        ("tables", "*/*/tables/*.parquet"),
-        ("values", "*/*/values/*"),
-        ("series", f"*/*/series/{BINS}.txt"),
-    ):
-        yield name, sorted(runs.glob(pattern)), measured
-    yield "files of a tier", [tier / each for each in sealed(tier / LIST_NAME)], reported
-    published = folder / "published" / "dumbbell"
-    read_files = ("metrics.parquet", "scorecard.json", "runs.parquet", "provenance.json")
-    yield "published folders", [published / each for each in read_files], kept(published)
-    archive = folder / "a.zip"
+    def kept() -> object:
+        found = KeptResults(published)
+        return found.metrics.rows(), found.scorecard, found.runs, found.provenance
 
     def unpacked() -> object:
         if verify_archive(archive):
@@ -90,11 +69,21 @@ def kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
         with zipfile.ZipFile(archive) as found:
             return [found.read(name) for name in sorted(found.namelist())]
 
+    record = min(runs.glob("*/*/run.json"))
+    yield "records of runs", [record], lambda: read_run(record.parent)
+    for name, pattern in (
+        ("manifests of tables", "*/*/tables/manifest.json"),
+        ("tables", "*/*/tables/*.parquet"),
+        ("values", "*/*/values/*"),
+        ("series", f"*/*/series/{BINS}.txt"),
+    ):
+        yield name, sorted(runs.glob(pattern)), measured
+    files = [tier / each for each in sealed(tier / LIST_NAME)]
+    yield "files of a tier", files, lambda: is_reported(tier, prepared.plan, runs) or None
+    read_files = ("metrics.parquet", "scorecard.json", "runs.parquet", "provenance.json")
+    yield "published folders", [published / each for each in read_files], kept
     yield "archives", [archive], unpacked
 
-
-def other_kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
-    """The same of what belongs to no tier."""
     values = [made.value("Mine", 1, 1), made.value("cubic", 2, 2)]
     evaluation = folder / "evaluation"
     write_evaluation(evaluation, made.evaluation([made.figure("a", *values)]), made.cells())
@@ -104,7 +93,7 @@ def other_kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
         return document, cells.rows()
 
     yield "evaluations and their cells", sorted(evaluation.iterdir()), evaluated
-    library, listing = folder / "law.so", folder / "law.sha256"
+    library, listing, cache = folder / "law.so", folder / "law.sha256", folder / "cache.txt"
     shutil.copy(sys.executable, library)
     seal(listing, [library], "made of")
 
@@ -112,7 +101,6 @@ def other_kinds(folder: Path) -> Iterator[tuple[str, list[Path], Read]]:
         return None if difference(listing, library.name, "made of") else "whole"
 
     yield "libraries", [library, listing], vouched
-    cache = folder / "cache.txt"
     keep(cache, "made of", "a text that is kept\n" * 1000)
     yield "caches", [cache], lambda: read_kept(cache, "made of")
 
@@ -158,7 +146,7 @@ def main() -> int:
             "BDPBENCH_RESULTS": f"{folder}/results",
         }
         os.environ["BDPBENCH_HOME"] = f"{folder}/home"
-        for kind, files, read in (*kinds(folder), *other_kinds(folder)):
+        for kind, files, read in kinds(folder):
             found = damage(files, read, given.damages, random.Random(given.seed))
             faults += found["believed"] + found["lost"]
             told = ", ".join(f"{count} {each}" for each, count in sorted(found.items()))

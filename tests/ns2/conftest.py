@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import tarfile
@@ -16,6 +17,7 @@ from tests.cli.conftest import bdpbench
 from tests.forks import Forks
 from tests.ns2.stock import BUILD, STORE_IN, Stock
 
+from bdpbench.contracts.paths import home_dir
 from bdpbench.simulation.build import build_prefix, current_build_id
 
 __all__ = ["bdpbench"]
@@ -27,6 +29,7 @@ GREETING = 'int main()\n{\n\treturn greet("hello");\n}\n'
 # Standard error shows the simulated time each time that a second of wall-clock time has passed.
 PROGRESS = "stderr.txt"
 
+MadeOnce = Callable[[str, Callable[[Path], None]], Path]
 Script = Callable[..., "subprocess.CompletedProcess[str]"]
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 SameOutputs = Callable[..., Path]
@@ -36,9 +39,33 @@ SCOREBOARDS = (*sack_cost.NAMES, "scoreboard1.cc", "scoreboard1.h")
 
 
 @pytest.fixture(scope="session")
-def scoreboards(made_once: Callable[..., Path]) -> Path:
-    """A folder with the scoreboards of the pinned archive, which takes seconds to decompress."""
-    return made_once("scoreboards", lambda folder: sack_cost.sources(folder, SCOREBOARDS))
+def of_archive(made_once: MadeOnce) -> MadeOnce:
+    """Make a folder of files of the pinned archive, which takes seconds to decompress.
+
+    They are kept beside the cached archive.
+    """
+    (pinned,) = re.findall(r"(?m)^sha256=(.*)$", (ROOT / "ns2" / "SOURCE.lock").read_text())
+
+    def make(name: str, fill: Callable[[Path], None]) -> Path:
+        kept = home_dir() / "cache" / f"{name}-{pinned[:16]}"
+
+        def fill_and_keep(folder: Path) -> None:
+            fill(folder)
+            made = Path(shutil.copytree(folder, f"{kept}.{os.getpid()}"))
+            try:
+                made.rename(kept)
+            except OSError:  # another call was faster
+                shutil.rmtree(made)
+
+        return kept if kept.is_dir() else made_once(name, fill_and_keep)
+
+    return make
+
+
+@pytest.fixture(scope="session")
+def scoreboards(of_archive: MadeOnce) -> Path:
+    """A folder with the scoreboards of ns-2.35."""
+    return of_archive("scoreboards", lambda folder: sack_cost.sources(folder, SCOREBOARDS))
 
 
 def lock_archive(ns2: Path, archive: Path) -> None:

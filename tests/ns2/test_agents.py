@@ -1,26 +1,19 @@
-"""The window laws and agents inside the real ns-2."""
+"""The window laws and agents inside the real ns-2.
+
+That they do on the thesis's paths what it prints is among the verdicts of sharma2006, whose runs
+have other ids as soon as one of these files changes.
+"""
 
 from __future__ import annotations
 
-import itertools
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from tests.data_of import data_of
 from tests.ns2.conftest import Script as Tcl
-from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
-from tests.tcl.conftest import argv
 
 SHORT_RUN = data_of(__file__)["short_run"]
-
-Samples = list[tuple[float, float]]
-
-TCL = Path(__file__).resolve().parent.parent.parent / "tcl"
-
-# 0.9 of the thesis's nominal BDP of 7,775 packets.
-NEARLY_FULL = 6997.5
 
 
 @pytest.fixture
@@ -29,21 +22,16 @@ def sack(tcl: Tcl) -> Tcl:
     return lambda *settings: tcl(SHORT_RUN, "TCP/Sack1", *settings)
 
 
-@pytest.mark.parametrize("option", [7, 10, 77, -1, -9])
-def test_unknown_window_option_stops_with_a_message(sack: Tcl, option: int) -> None:
-    done = sack("windowOption_", option)
-    assert done.returncode == 1
-    assert f"windowOption_ {option} is unknown" in done.stderr
-    assert "9 (Scalable TCP)" in done.stderr
-    assert "12 (BIC TCP), 13 (CUBIC of 2005)" in done.stderr
-    assert done.stdout == ""
-
-
-def test_unknown_default_stops_with_a_message(tcl: Tcl) -> None:
-    done = tcl("Agent/TCP set windowOption_ 77; new Simulator; new Agent/TCP/Sack1; puts on")
-    assert done.returncode == 1
-    assert "windowOption_ 77 is unknown" in done.stderr
-    assert done.stdout == ""
+@pytest.mark.parametrize("option", [7, -9])
+def test_unknown_window_option_stops_with_a_message(sack: Tcl, tcl: Tcl, option: int) -> None:
+    default = f"Agent/TCP set windowOption_ {option}; new Simulator; new Agent/TCP/Sack1; puts on"
+    for done in (sack("windowOption_", option), tcl(default)):
+        assert (done.returncode, done.stdout) == (1, "")
+        assert f"windowOption_ {option} is unknown" in done.stderr
+        assert (
+            "12 (BIC TCP), 13 (CUBIC of 2005), -10 (H-TCP), 14 (modified Scalable TCP)"
+            in done.stderr
+        )
 
 
 def test_window_option_that_turns_unknown_stops_with_a_message(tcl: Tcl) -> None:
@@ -60,21 +48,6 @@ def test_known_window_options_run(sack: Tcl, option: int) -> None:
     assert "packets" in done.stdout
 
 
-@pytest.mark.parametrize("value", [1, 16.5, 1000000])
-def test_scalable_threshold_in_range_runs(sack: Tcl, value: float) -> None:
-    assert sack("windowOption_", 9, "scalable_lwnd_", value).returncode == 0
-
-
-def test_scalable_threshold_is_16_packets_by_default(tcl: Tcl) -> None:
-    # Kelly's lwnd, and LowWindow in section 4.2.1 of the thesis.
-    done = tcl("new Simulator; puts [[new Agent/TCP/Sack1] set scalable_lwnd_]")
-    assert done.stdout == "16\n"
-
-
-def test_scalable_threshold_matters_only_to_scalable(sack: Tcl) -> None:
-    assert sack("windowOption_", 1, "scalable_lwnd_", 0).returncode == 0
-
-
 @pytest.mark.parametrize("window", [20, 1000], ids=["without losses", "with losses"])
 def test_below_its_threshold_scalable_is_standard_tcp(sack: Tcl, window: int) -> None:
     """windowOption_ 9 must give exactly what ns-2's own windowOption_ 1 gives."""
@@ -87,45 +60,9 @@ def test_below_its_threshold_scalable_is_standard_tcp(sack: Tcl, window: int) ->
     assert (" 0 cuts" in standard) == (window == 20)
 
 
-# Variable, value in the appendices, one value below its range and one above, range as displayed.
-BIC_VARIABLES = [
-    ("bic_beta_", "0.8", 0, 1.2, "0.01 to 0.99 (share of cwnd kept)"),
-    ("bic_B_", "4", 1.9, 1001, "2 to 1000"),
-    ("bic_max_increment_", "32", -1, 1000001, "0 to 1000000 packets per RTT"),
-    ("bic_min_increment_", "0.01", -0.01, 1000001, "0 to 1000000 packets per RTT"),
-    ("bic_fast_convergence_", "1", -1, 2, "0 to 1 (off or on)"),
-    ("bic_low_utilization_threshold_", "0", -0.1, 1.1, "0 to 1 (share of"),
-    ("bic_low_utilization_checking_period_", "2", 0, 1000001, "0.001 to 1000000 s"),
-]
-CUBIC_VARIABLES = [
-    ("cubic_beta_", "0.8", 0, 1.2, "0.01 to 0.99 (share of cwnd kept)"),
-    ("cubic_max_increment_", "16", -1, 1000001, "0 to 1000000 packets per 0.2 s"),
-    ("cubic_fast_convergence_", "1", -1, 2, "0 to 1 (off or on)"),
-    ("cubic_scale_", "0.4", 0, 1000001, "1e-06 to 1000000 packets/s^3"),
-    ("cubic_tcp_friendliness_", "1", -1, 2, "0 to 1 (off or on)"),
-    ("cubic_low_utilization_threshold_", "0", -0.1, 1.1, "0 to 1 (share of"),
-    ("cubic_low_utilization_checking_period_", "2", 0, 1000001, "0.001 to 1000000 s"),
-]
-LAW_VARIABLES = [(12, *row) for row in BIC_VARIABLES] + [(13, *row) for row in CUBIC_VARIABLES]
-
-
-@pytest.mark.parametrize(("option", "name", "default", "below", "above", "span"), LAW_VARIABLES)
-def test_variables_out_of_range_stop_with_a_message(
-    sack: Tcl, option: int, name: str, default: str, below: float, above: float, span: str
-) -> None:
-    for value, shown in [(below, f"{below:g}"), (above, f"{above:.10g}"), ("NaN", "nan")]:
-        done = sack("windowOption_", option, name, value)
-        assert done.returncode == 1
-        assert f"{name} is {shown}, outside its range of {span}" in done.stderr
-
-
 def test_variables_of_other_laws_matter_to_none(tcl: Tcl) -> None:
     """One sender of standard TCP for each value that the variable's own law refuses."""
-    pairs = [
-        f"{name} {value}"
-        for _, name, _, below, above, _ in LAW_VARIABLES
-        for value in (below, above, "NaN")
-    ]
+    pairs = ["bic_beta_ NaN", "cubic_scale_ 0", "scalable_lwnd_ 0", "htcp_delta_l_ -1"]
     done = tcl(
         """
         set ns [new Simulator]
@@ -151,13 +88,6 @@ def test_variables_of_other_laws_matter_to_none(tcl: Tcl) -> None:
     acknowledged = [int(word) for word in done.stdout.split()]
     assert len(acknowledged) == len(pairs)
     assert min(acknowledged) > 0
-
-
-def test_defaults_are_those_of_the_appendices(tcl: Tcl) -> None:
-    names = [name for _, name, *_ in LAW_VARIABLES]
-    done = tcl("new Simulator; foreach name $argv {puts [[new Agent/TCP/Sack1] set $name]}", *names)
-    found = [float(value) for value in done.stdout.split()]
-    assert found == [float(default) for _, _, default, *_ in LAW_VARIABLES]
 
 
 @pytest.mark.parametrize(("option", "law"), [(12, "bic"), (13, "cubic")])
@@ -203,87 +133,10 @@ def test_no_display_library_is_linked(ns_binary: Path) -> None:
     assert "libX11" not in done.stdout
 
 
-@pytest.fixture
-def cwnd(tcl: Tcl, tmp_path: Path) -> Callable[..., Samples]:
-    """The cwnd samples (s, packets) of a thesis experiment, 0.01 s apart."""
-
-    def run(seconds: float, protocol: str, **changes: object) -> Samples:
-        (tmp_path / "out").mkdir()
-        arguments = argv(single_flow(protocol, seconds, **changes))
-        done = tcl(f"source {{{TCL / SINGLE_FLOW}}}", *arguments)
-        assert done.returncode == 0, done.stderr
-        lines = (tmp_path / "out" / "cwnd_hstcp.out").read_text().splitlines()
-        return [(float(time), float(window)) for time, window, *_ in map(str.split, lines)]
-
-    return run
-
-
-def cuts(samples: Samples) -> list[tuple[float, float, float]]:
-    """(time of the last sample before, window before, window after) of each fall by over 5 %."""
-    return [
-        (before[0], before[1], after[1])
-        for before, after in itertools.pairwise(samples)
-        if after[1] < 0.95 * before[1]
-    ]
-
-
-def first_time(samples: Samples, level: float, after_s: float = 0) -> float:
-    return next(time for time, window in samples if window >= level and time > after_s)
-
-
-# The samples are 0.01 s apart, and one may be on either side of an event, here and in the thesis.
-# The rest allows for the rounding of decimal fractions.
-TWO_SAMPLES_S = 0.02 + 1e-9
-
-
-def test_scalable_first_ascent(cwnd: Callable[..., Samples]) -> None:
-    """Thesis: Table 1 (13.96 s), section 4.2.3.1 (maximum at 16.74 s, then a halving; 1.74 s)."""
-    samples = cwnd(27, "Scalable")
-    assert first_time(samples, NEARLY_FULL) == pytest.approx(13.96, abs=TWO_SAMPLES_S)
-    first, second, third, *_ = cuts(samples)
-    assert first[0] == pytest.approx(16.74, abs=TWO_SAMPLES_S)
-    # Within 0.01 s at most 748 ACKs add 0.01 packets each, so the sample may be up to 8 packets
-    # short of the window at the cut, 0.1 % of 9,046.
-    assert first[2] / first[1] == pytest.approx(0.5, rel=0.002)
-    assert second[2] / second[1] == pytest.approx(0.875, rel=0.002)
-    assert third[0] - second[0] == pytest.approx(1.74, abs=TWO_SAMPLES_S)
-
-
-def test_scalable_single_drop(cwnd: Callable[..., Samples]) -> None:
-    """Thesis: section 4.2.3.2, first drop at 3.41 s; Table 1, 26.50 s to 90 % after it."""
-    samples = cwnd(27, "Scalable", drop_packet=20000)
-    time, before, after = cuts(samples)[0]
-    assert time == pytest.approx(3.41, abs=TWO_SAMPLES_S)
-    # Limited slow start adds 1/28 packet for some 140 ACKs within 0.01 s: 5 of 1,437 packets.
-    assert after / before == pytest.approx(0.5, rel=0.005)
-    assert first_time(samples, NEARLY_FULL, time) == pytest.approx(26.50, abs=TWO_SAMPLES_S)
-
-
-def test_bic_first_ascent(cwnd: Callable[..., Samples]) -> None:
-    """Thesis: Table 1 (9.53 s); section 4.3.3.1 (maxima 9,409.98 and then 8,993.95 packets)."""
-    samples = cwnd(16, "BIC")
-    # 1 %, because the law of the first ascent was inferred from this very number; see BicTcp.
-    assert first_time(samples, NEARLY_FULL) == pytest.approx(9.53, rel=0.01)
-    first, second, *_ = cuts(samples)
-    # A cut leaves 0.8 of the maximum, and recovery takes longer than one sample. ns-2 rounds cwnd
-    # down before and after the cut, by less than 1 + 1/0.8 packets in total.
-    assert first[2] / 0.8 == pytest.approx(9409.98, abs=2.25)
-    assert second[2] / 0.8 == pytest.approx(8993.95, abs=2.25)
-
-
-def test_bic_single_drop(cwnd: Callable[..., Samples]) -> None:
-    """Thesis: Table 1, 30.74 s; section 4.3.3.2, a plateau of about 7 s."""
-    samples = cwnd(31, "BIC", drop_packet=20000)
-    time, _, after = cuts(samples)[0]
-    assert first_time(samples, NEARLY_FULL) == pytest.approx(30.74, rel=0.01)
-    # The plateau ends when cwnd is 5 % above the window at the drop; "about" means half a second.
-    end = first_time(samples, 1.05 * after / 0.8, time)
-    assert end - time == pytest.approx(7, abs=0.5)
-
-
-def test_cubic_first_ascent(cwnd: Callable[..., Samples]) -> None:
-    """Thesis: Table 1, 26.55 s; section 4.4.1, a cut that keeps 0.8."""
-    samples = cwnd(29.2, "CUBIC")
-    assert first_time(samples, NEARLY_FULL) == pytest.approx(26.55, abs=TWO_SAMPLES_S)
-    _, before, after = cuts(samples)[0]
-    assert after / before == pytest.approx(0.8, rel=0.002)
+def test_fast_shows_its_round_trip_times(tcl: Tcl) -> None:
+    script = SHORT_RUN.replace("[$tcp set cwnd_] packets", "[$tcp set baseRTT_] [$tcp set avgRTT_]")
+    base, average = map(float, tcl(script, "TCP/Fast", "alpha_", 10).stdout.split(",")[0].split())
+    # That of the SYN: 40 bytes in each direction at 10 Mbit/s, 32 us, and 1 ms in each direction. A
+    # data packet has 1,040 bytes, and the default queue limit is 50 packets.
+    assert base == pytest.approx(0.002064, rel=1e-6)
+    assert base < average < base + 51 * 1040 * 8 / 10e6

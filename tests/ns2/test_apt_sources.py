@@ -35,27 +35,19 @@ def entries(apt: Path) -> list[set[str]]:
     return [set(entry.splitlines()) for entry in done.stdout.strip().split("\n\n") if entry]
 
 
-@pytest.fixture
-def apt(tmp_path: Path) -> Path:
+@pytest.mark.parametrize(
+    ("files", "count"),
+    [
+        ({"sources.list": ONE_LINE}, 1),
+        ({"sources.list.d/example.sources": DEB822}, 1),
+        ({"sources.list.d/example.list": ONE_LINE, "sources.list.d/example.sources": DEB822}, 2),
+        ({}, 0),
+    ],
+)
+def test_entries_of_both_formats_are_found(
+    tmp_path: Path, files: dict[str, str], count: int
+) -> None:
     (tmp_path / "sources.list.d").mkdir()
-    return tmp_path
-
-
-def test_one_line_entries(apt: Path) -> None:
-    (apt / "sources.list").write_text(ONE_LINE)
-    assert entries(apt) == [EXPECTED]
-
-
-def test_deb822_entries(apt: Path) -> None:
-    (apt / "sources.list.d" / "example.sources").write_text(DEB822)
-    assert entries(apt) == [EXPECTED]
-
-
-def test_both_formats_together(apt: Path) -> None:
-    (apt / "sources.list.d" / "example.list").write_text(ONE_LINE)
-    (apt / "sources.list.d" / "example.sources").write_text(DEB822)
-    assert entries(apt) == [EXPECTED, EXPECTED]
-
-
-def test_no_entries(apt: Path) -> None:
-    assert entries(apt) == []
+    for name, text in files.items():
+        (tmp_path / name).write_text(text)
+    assert entries(tmp_path) == [EXPECTED] * count

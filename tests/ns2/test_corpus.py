@@ -1,6 +1,6 @@
 """Scripts as others write them give the bytes of the variant stock.
 
-tests/benchmarks/ns2_speed.py measures the same scripts over longer times.
+tests/benchmarks/measure.py measures the same scripts over longer times.
 """
 
 from __future__ import annotations

@@ -3,79 +3,17 @@
 from __future__ import annotations
 
 import pytest
+from tests.data_of import data_of
 from tests.ns2.conftest import Script
 
-# Flows with RTTs of 42, 52, ... ms over 20 Mbit/s; the last one may be UDP of a constant rate.
-PATH = """
-lassign $argv queue flows duration_s ecn limit_pkts udp_mbps
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-if {$queue ne "DropTail"} {
-    Queue/$queue set setbit_ $ecn
-}
-$ns duplex-link $a $b 20Mb 20ms $queue
-$ns queue-limit $a $b $limit_pkts
-set monitor [$ns monitor-queue $a $b ""]
-for {set i 0} {$i < $flows} {incr i} {
-    set host [$ns node]
-    $ns duplex-link $host $a 1000Mb [expr {1 + 5 * $i}]ms DropTail
-    $ns queue-limit $host $a 100000
-    set tcp($i) [new Agent/TCP/Sack1]
-    $tcp($i) set window_ 100000
-    $tcp($i) set ecn_ $ecn
-    set sink [new Agent/TCPSink/Sack1]
-    $ns attach-agent $host $tcp($i)
-    $ns attach-agent $b $sink
-    $ns connect $tcp($i) $sink
-    set ftp($i) [new Application/FTP]
-    $ftp($i) attach-agent $tcp($i)
-    $ns at [expr {0.1 * $i}] "$ftp($i) start"
-}
-if {$udp_mbps > 0} {
-    set host [$ns node]
-    $ns duplex-link $host $a 1000Mb 1ms DropTail
-    set udp [$ns create-connection UDP $host Null $b 99]
-    set cbr [$udp attach-app Traffic/CBR]
-    $cbr set packetSize_ 1000
-    $cbr set rate_ ${udp_mbps}Mb
-    $ns at 0 "$cbr start"
-}
-set sum 0
-set count 0
-set most 0
-proc sample {} {
-    global ns monitor sum count most
-    set sum [expr {$sum + [$monitor set size_]}]
-    set most [expr {max($most, [$monitor set pkts_])}]
-    incr count
-    $ns at [expr {[$ns now] + 0.002}] sample
-}
-$ns at 5 sample
-$ns at $duration_s {
-    puts "delay_ms [expr {$sum * 8 / 20e6 * 1e3 / $count}]"
-    puts "most_pkts $most"
-    puts "drops [$monitor set pdrops_]"
-    for {set i 0} {$i < $flows} {incr i} {
-        puts "acked.$i [$tcp($i) set ack_]"
-        puts "responses.$i [$tcp($i) set necnresponses_]"
-    }
-    exit 0
-}
-$ns run
-"""
+_DATA = data_of(__file__)
+PATH = _DATA["path"]
 
 
 def found(
-    tcl: Script,
-    queue: str,
-    *,
-    flows: int = 4,
-    ecn: int = 0,
-    limit_pkts: int = 1000,
-    udp_mbps: float = 0,
-    duration_s: float = 30,
+    tcl: Script, queue: str, *, flows: int = 4, udp_mbps: float = 0, duration_s: float = 30
 ) -> dict[str, float]:
+    ecn, limit_pkts = 0, 1000
     done = tcl(PATH, queue, flows, duration_s, ecn, limit_pkts, udp_mbps)
     assert (done.returncode, done.stderr) == (0, "")
     pairs = (line.split() for line in done.stdout.splitlines())
@@ -89,21 +27,6 @@ def test_the_delay_stays_near_the_target(tcl: Script, queue: str, target_ms: flo
 
 def test_without_them_the_delay_is_that_of_a_full_buffer(tcl: Script) -> None:
     assert found(tcl, "DropTail")["delay_ms"] > 200
-
-
-@pytest.mark.parametrize("queue", ["CoDel", "FqCoDel", "PIE"])
-def test_packets_that_can_be_marked_are_marked(tcl: Script, queue: str) -> None:
-    values = found(tcl, queue, ecn=1)
-    assert all(values[f"responses.{i}"] > 5 for i in range(4))
-    # PIE drops above a probability of a tenth, which slow start reaches.
-    assert values["drops"] == 0 or queue == "PIE"
-
-
-@pytest.mark.parametrize("queue", ["CoDel", "FqCoDel", "PIE"])
-def test_no_more_packets_than_its_limit_are_held(tcl: Script, queue: str) -> None:
-    values = found(tcl, queue, limit_pkts=20, udp_mbps=40, flows=1)
-    assert values["most_pkts"] <= 20
-    assert values["drops"] > 30 * 20e6 / 8 / 1040  # as much as passes
 
 
 def test_flows_get_equal_shares_whatever_their_rtts(tcl: Script) -> None:

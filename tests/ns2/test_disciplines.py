@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.ns2.conftest import Script
 
 from bdpbench.app.beginning import begin
@@ -24,116 +25,14 @@ LAWS = ROOT / "ns2" / "laws"
 COMPILE = ["g++", "-std=gnu++17", "-O0", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
 
 
-# Three flows of SACK TCP, with ECN unless the queue is a plain one, through a traced bottleneck.
-PATH = """
-set settings [lassign $argv class limit ecn duration_s trace]
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 10Mb 20ms $class
-set queue [[$ns link $a $b] queue]
-foreach each [list $queue [[$ns link $b $a] queue]] {
-    $each set limit_ $limit
-    foreach {name value} $settings {
-        $each set $name $value
-    }
-}
-set file [open $trace w]
-$ns trace-queue $a $b $file
-set monitor [$ns monitor-queue $a $b ""]
-for {set i 0} {$i < 3} {incr i} {
-    set host [$ns node]
-    $ns duplex-link $host $a 100Mb [expr {1 + 4 * $i}]ms DropTail
-    $ns queue-limit $host $a 100000
-    set tcp [new Agent/TCP/Sack1]
-    $tcp set window_ 10000
-    $tcp set ecn_ $ecn
-    $tcp set fid_ $i
-    set sink [new Agent/TCPSink/Sack1]
-    $ns attach-agent $host $tcp
-    $ns attach-agent $b $sink
-    $ns connect $tcp $sink
-    set ftp($i) [new Application/FTP]
-    $ftp($i) attach-agent $tcp
-    $ns at [expr {0.1 * $i}] "$ftp($i) start"
-}
-$ns at $duration_s {
-    close $file
-    puts "departed [$monitor set pdepartures_]"
-    puts "dropped [$monitor set pdrops_]"
-    puts "bytes [$monitor set bdepartures_]"
-    exit 0
-}
-$ns run
-"""
+_DATA = data_of(__file__)
+PATH = _DATA["path"]
 
-FIFO = """
-#include <cmath>
-#include <cstdlib>
-#include <deque>
-#include "queue_discipline.h"
-BEFORE
-class Fifo : public QueueDiscipline {
-public:
-    explicit Fifo(const QueueParameters& given) { (void)given; CONSTRUCTOR }
-    void enqueue(QueuedPacket* packet, LinkQueue& queue) override
-    {
-        ENQUEUE
-        if (queue.length_pkts() >= queue.limit_pkts()) { queue.drop(packet); return; }
-        packets_.push_back(packet);
-    }
-    QueuedPacket* dequeue(LinkQueue& queue) override
-    {
-        (void)queue;
-        DEQUEUE
-        if (packets_.empty()) return nullptr;
-        QueuedPacket* packet = packets_.front();
-        packets_.pop_front();
-        return packet;
-    }
-    void woken(LinkQueue& queue) override { (void)queue; WOKEN }
-private:
-    std::deque<QueuedPacket*> packets_;
-    [[maybe_unused]] double value_ = 0;
-    [[maybe_unused]] int count_ = 0;
-};
-QUEUE_DISCIPLINE(Fifo)
-"""
+FIFO = _DATA["fifo"]
 
 # The law of Queue/CoDel in the words of a user's discipline.
-CODEL = """
-#include <deque>
-#include "codel.h"
-#include "queue_discipline.h"
-class Other : public QueueDiscipline {
-public:
-    explicit Other(const QueueParameters& given)
-        : law_({given["target_"], given["interval_"], given["packet_bytes_"]}) {}
-    void enqueue(QueuedPacket* packet, LinkQueue& queue) override
-    {
-        if (queue.length_pkts() >= queue.limit_pkts()) queue.drop(packet);
-        else packets_.push_back(packet);
-    }
-    QueuedPacket* dequeue(LinkQueue& queue) override
-    {
-        while (!packets_.empty()) {
-            QueuedPacket* packet = packets_.front();
-            packets_.pop_front();
-            const double waited_s = queue.now_s() - packet->arrived_s;
-            if (!law_.drops(waited_s, queue.now_s(), queue.length_bytes() - packet->bytes))
-                return packet;
-            if (queue.mark(packet)) { law_.marked_instead(); return packet; }
-            queue.drop(packet);
-        }
-        law_.found_empty();
-        return nullptr;
-    }
-private:
-    CoDel law_;
-    std::deque<QueuedPacket*> packets_;
-};
-QUEUE_DISCIPLINE(Other)
-"""
+CODEL = _DATA["codel"]
+WRONG = _DATA["wrong"]
 
 
 def fifo(**parts: str) -> str:
@@ -194,66 +93,7 @@ def test_a_shaper_wakes_up_and_sends_at_its_rate(tcl: Script, tmp_path: Path) ->
     assert departed == pytest.approx(8 / 0.005, rel=0.03)
 
 
-@pytest.mark.parametrize(
-    ("parts", "message"),
-    [
-        (
-            {"enqueue": "if (++count_ == 40) return;"},
-            "dequeue() of its discipline returned no packet, set no time by wake_at(), and has 1 "
-            "that it has neither dropped nor let leave, at ",
-        ),
-        (
-            {"enqueue": "if (++count_ == 40) queue.wake_at(1e9);\nif (count_ >= 40) return;"},
-            "enqueue() of its discipline has 31 packets that it has neither dropped nor let leave, "
-            "where there is room for 30, at ",
-        ),
-        (
-            {"enqueue": "if (++count_ == 40) packets_.push_back(packet);"},
-            "dequeue() of its discipline returned a packet that it no longer has",
-        ),
-        (
-            {"dequeue": "if (packets_.size() > 5) queue.drop(packets_.front());"},
-            "dequeue() of its discipline returned a packet that it no longer has",
-        ),
-        (
-            {"enqueue": "queue.drop(nullptr);"},
-            "enqueue() of its discipline dropped a packet that it does not have",
-        ),
-        ({"enqueue": "queue.mark(packet);"}, "queue.yaml does not say `marks: true`"),
-        ({"enqueue": "value_ = queue.random();"}, "queue.yaml does not say `random: true`"),
-        ({"enqueue": 'queue.wake_at(std::nan(""));'}, "wake_at() with a time that is not later"),
-        ({"enqueue": "queue.wake_at(queue.now_s());"}, "wake_at() with a time that is not later"),
-        (
-            {"enqueue": "if (!count_++) queue.wake_at(0.5);", "woken": "value_ = 1 / value_;"},
-            "woken() of its discipline divided by zero",
-        ),
-        ({"dequeue": "std::exit(0);"}, "dequeue() of its discipline ended the program: by exit()"),
-        (
-            {"enqueue": "packet = reinterpret_cast<QueuedPacket*>(8L);"},
-            "of its discipline used memory that it does not have",
-        ),
-        (
-            {"constructor": 'value_ = given["gain_"];'},
-            "its discipline needs the parameter gain_, which is not set",
-        ),
-        (
-            {
-                "before": "#undef QUEUE_DISCIPLINE_INTERFACE\n"
-                "#define QUEUE_DISCIPLINE_INTERFACE 999\n"
-            },
-            "was made for version 999 of queue_discipline.h",
-        ),
-        (
-            {"before": "#undef QUEUE_DISCIPLINE\n#define QUEUE_DISCIPLINE(x)\n"},
-            "does not end with QUEUE_DISCIPLINE(its class)",
-        ),
-    ],
-    ids=[
-        *("forgets one", "forgets all", "sends twice", "sends what it dropped", "drops nothing"),
-        *("marks", "random", "no time", "no later time", "division", "exit", "memory"),
-        *("parameter", "interface", "no class"),
-    ],
-)
+@pytest.mark.parametrize(("parts", "message"), WRONG.values(), ids=WRONG.keys())
 def test_what_a_discipline_does_wrong_ends_with_a_sentence(
     tcl: Script, tmp_path: Path, parts: dict[str, str], message: str
 ) -> None:

@@ -2,7 +2,7 @@
 
 The compared runs cover each kind of agent, each script and each argument of a script that a quick
 tier has, and briefly all other scripts. What an argument does to a script does not depend on what
-an agent does to packets, so not all pairs of them are needed. `tests/benchmarks/identity.py`
+an agent does to packets, so not all pairs of them are needed. `tests/benchmarks/measure.py`
 compares whole tiers.
 """
 
@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.make import arguments
 from tests.planned_runs import agents_of
 from tests.studies.conftest import StudyFiles
 
@@ -34,13 +36,15 @@ TRACED = Path(__file__).parent / "traced.tcl"
 TRACES = {"all.tr", "all.nam", "queues.tr", "agents.tr"}
 
 
-def arguments_of(run: PlannedRun) -> dict[str, str]:
-    return dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+@cache
+def unnumbered(name: str) -> str:
+    """The key of an argument, which is the same for each link and flow."""
+    return re.sub(r"\.\d+\.", ".", name)
 
 
 def kinds_of(run: PlannedRun) -> set[tuple[str, ...]]:
     """The agent of each flow with its law, and each argument of its script, whatever its value."""
-    names = {(run["script"], re.sub(r"\.\d+\.", ".", name)) for name in arguments_of(run)}
+    names = {(run["script"], unnumbered(name)) for name in run["argv"][::2]}
     return agents_of(run) | names
 
 
@@ -48,8 +52,8 @@ def one_of_each_kind(runs: list[PlannedRun]) -> list[PlannedRun]:
     """Runs that cover all kinds of agents and all arguments, preferring those that are cheap."""
     found, seen = [], set[tuple[str, ...]]()
     for run in sorted(runs, key=lambda run: run["estimated_cpu_s"] / seconds(run)):
-        if not kinds_of(run) <= seen:
-            seen |= kinds_of(run)
+        if not (kinds := kinds_of(run)) <= seen:
+            seen |= kinds
             found.append(run)
     return found
 
@@ -63,25 +67,25 @@ def command(run: PlannedRun, round_trips: int, packets: int, most_packets: int) 
 
     The longer of the two counts, but ``most_packets`` end the run in any case.
     """
-    arguments, parameters = arguments_of(run), run["parameters"]
-    starts_s = {name: float(each) for name, each in arguments.items() if name.endswith(".start_s")}
+    given, parameters = arguments(run), run["parameters"]
+    starts_s = {name: float(each) for name, each in given.items() if name.endswith(".start_s")}
     first_s = min(starts_s.values(), default=0)
     rtt_s = float(parameters["rtt_ms"]) / 1000
     packet_s = 8e-6 * float(parameters["packet_bytes"]) / float(parameters["bottleneck_mbps"])
     enough_s = min(max(round_trips * rtt_s, packets * packet_s), most_packets * packet_s)
     # Move later starts to the middle.
-    arguments |= {
+    given |= {
         name: f"{min(start_s, first_s + enough_s / 2):g}" for name, start_s in starts_s.items()
     }
     # Move random starts into the first quarter.
-    arguments |= {
+    given |= {
         name: f"{min(float(within_s), enough_s / 4):g}"
-        for name, within_s in arguments.items()
+        for name, within_s in given.items()
         if name.endswith(".within_s")
     }
     end_s = min(seconds(run), first_s + enough_s)
-    arguments |= {"-duration_s": f"{end_s:g}", "-datadir": "."}
-    pairs = (word for pair in arguments.items() for word in pair)
+    given |= {"-duration_s": f"{end_s:g}", "-datadir": "."}
+    pairs = (word for pair in given.items() for word in pair)
     return [str(tcl_dir() / run["script"]), *pairs]
 
 
@@ -104,7 +108,7 @@ def test_every_output_of_a_run_is_the_same(
     runs: list[PlannedRun], same_outputs: SameOutputs
 ) -> None:
     for number, run in enumerate(runs):
-        few = sum(name.endswith(".agent") for name in arguments_of(run)) <= 2
+        few = sum(name.endswith(".agent") for name in arguments(run)) <= 2
         most = MOST_PACKETS if few else MOST_PACKETS_OF_MANY
         folder = same_outputs(command(run, ROUND_TRIPS, PACKETS, most), str(number))
         made = {path.name for path in folder.iterdir()}

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.needs import leave_out
 from tests.ns2.conftest import Script
 from tests.pipeline.simulation.test_folders import edit, study_of
@@ -18,70 +19,14 @@ from bdpbench.studies.folders import ProtocolFolder, folder_in
 from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
 
-# Module -> its parameters and their defaults, as ns-2.35 documents them in the files.
-MODULES: dict[str, dict[str, int]] = {
-    "cubic": {
-        "fast_convergence": 1,
-        "max_increment": 16,
-        "beta": 819,
-        "initial_ssthresh": 0,
-        "bic_scale": 41,
-        "tcp_friendliness": 1,
-    },
-    "bic": {
-        "fast_convergence": 1,
-        "max_increment": 16,
-        "low_window": 14,
-        "beta": 819,
-        "initial_ssthresh": 0,
-        "smooth_part": 20,
-    },
-    "hybla": {"rtt0": 25},
-    "illinois": {"win_thresh": 15, "theta": 5},
-    "vegas": {"alpha": 2 << 1, "beta": 4 << 1, "gamma": 1 << 1},
-    **{name: {} for name in ("compound", "lp", "scalable", "westwood", "yeah")},
-    "naive_reno": {"alpha": 1, "beta": 2},
-}
-
 # Two flows and a trace of all packets, with the built-in module or with one from a library.
-RUN = """
-lassign $argv out kind what
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b 10Mb 20ms DropTail
-$ns queue-limit $a $b 30
-set trace [open $out w]
-$ns trace-queue $a $b $trace
-for {set i 0} {$i < 2} {incr i} {
-    set tcp($i) [new Agent/TCP/Linux[expr {$kind eq "library" ? "/Module" : ""}]]
-    if {$kind eq "library"} {
-        $tcp($i) set protocol_ $what
-    }
-    $tcp($i) set window_ 1000
-    $tcp($i) set timestamps_ 1
-    set sink [new Agent/TCPSink/Sack1]
-    $ns attach-agent $a $tcp($i)
-    $ns attach-agent $b $sink
-    $ns connect $tcp($i) $sink
-    if {$kind eq "built-in"} {
-        $sink set ts_echo_rfc1323_ true
-        $ns at 0 "$tcp($i) select_ca $what"
-    }
-    foreach {name value} [lrange $argv 3 end] {
-        $tcp($i) set $name $value
-    }
-    set ftp [new Application/FTP]
-    $ftp attach-agent $tcp($i)
-    $ns at [expr {0.5 * $i}] "$ftp start"
-}
-$ns at 4 {close $trace; exit 0}
-$ns run
-"""
+DATA = data_of(__file__)
+MODULES: dict[str, dict[str, int]] = DATA["modules"]
+RUN = DATA["run"]
 
 
 @pytest.fixture(scope="session")
-def sources(made_once: Callable[..., Path]) -> Path:
+def sources(of_archive: Callable[..., Path]) -> Path:
     """``tcp_*.c`` of ns-2.35, as they are in its source archive."""
 
     def unpack(folder: Path) -> None:
@@ -94,7 +39,7 @@ def sources(made_once: Callable[..., Path]) -> Path:
         subprocess.run(["tar", *options, "--wildcards", *names], check=True)
         (folder / "tcp_naivereno.c").rename(folder / "tcp_naive_reno.c")
 
-    return made_once("linux-modules", unpack)
+    return of_archive("linux-modules", unpack)
 
 
 @pytest.fixture
@@ -181,35 +126,7 @@ def test_a_study_names_a_module_and_sets_its_parameters(folder_of: Callable[[str
         load_study(study_of(folder, linux_parameters={"alpha": 3}))
 
 
-INIT = "static int __init tcp_scalable_register(void)\n{\n"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "message", "line"),
-    [
-        (
-            "min(tp->snd_cwnd",
-            "tcp_in_slow_start(tp) + min(tp->snd_cwnd",
-            "tcp_in_slow_start",
-            ":36",
-        ),
-        (".owner", ".cong_control = NULL, .owner", "no member named 'cong_control'", ":5"),
-        (".name", ".main = 0, .name", "main", ".c:"),
-        ("module_init(tcp_scalable_register)", "int unused", "has no module_init", "scalable.c"),
-        (
-            "module_init(",
-            "static int quick = 3;\nmodule_param(quick, int, 0644);\nmodule_init(",
-            "protocol.yaml does not have the parameter quick",
-            "scalable.c:7",
-        ),
-        (
-            "module_init(",
-            'static char* word = "";\nmodule_param(word, charp, 0644);\nmodule_init(',
-            "the parameter word is of type charp",
-            "scalable.c:7",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "message", "line"), DATA["compiled"])
 def test_what_is_wrong_in_a_module_is_said_with_its_line(
     old: str,
     new: str,
@@ -237,23 +154,7 @@ def test_parameters_have_to_be_those_of_the_file(folder_of: Callable[[str], Path
     assert "law.cc and tcp_hybla.c: expected one of them" in str(folder_in(ProtocolFolder, folder))
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "message"),
-    [
-        ("return tcp_register", "return 0; return tcp_register", "registers 0 congestion controls"),
-        (
-            "return tcp_register",
-            "tcp_register_congestion_control(&tcp_scalable); return tcp_register",
-            "registers 2 congestion controls, expected one",
-        ),
-        (INIT, INIT + "return -22;", "module_init failed with -22"),
-        (
-            INIT,
-            f"extern void tcp_mtup_init(void*);\n{INIT}if (jiffies) tcp_mtup_init(NULL);",
-            "undefined symbol: tcp_mtup_init",
-        ),
-    ],
-)
+@pytest.mark.parametrize(("old", "new", "message"), DATA["loaded"])
 def test_ns2_refuses_a_module_that_is_no_congestion_control(
     old: str, new: str, message: str, folder_of: Callable[[str], Path], tcl: Script, tmp_path: Path
 ) -> None:
@@ -264,17 +165,7 @@ def test_ns2_refuses_a_module_that_is_no_congestion_control(
     assert message in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("new", "message"),
-    [
-        (
-            "tp->snd_cwnd_cnt = tp->snd_cwnd / (ack - tp->snd_una);",
-            "cong_avoid() of its protocol divided by zero",
-        ),
-        ("tp->snd_cwnd = 0; return;", "cong_avoid() of its module: the cwnd that it left is 0"),
-        ("tp->snd_ssthresh = -5; return;", "the ssthresh that it left is -5 packets at 0.0"),
-    ],
-)
+@pytest.mark.parametrize(("new", "message"), DATA["goes_wrong"])
 def test_a_module_that_goes_wrong_ends_the_run_and_names_its_function(
     new: str, message: str, folder_of: Callable[[str], Path], tcl: Script, tmp_path: Path
 ) -> None:

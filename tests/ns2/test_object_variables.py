@@ -13,9 +13,6 @@ from tests.ns2.conftest import Script as Tcl
 from tests.ns2.stock import Stock
 
 _DATA = data_of(__file__)
-TRACED = _DATA["traced"]
-SAMPLING = _DATA["sampling"]
-LINKS = _DATA["links"]
 
 
 SCENARIO = Path(__file__).with_name("object_variables.tcl")
@@ -64,7 +61,7 @@ def test_commands_of_objects_end_as_in_stock(
 def test_traced_variables_and_samples_are_those_of_stock(
     both: Callable[[str], subprocess.CompletedProcess[str]],
 ) -> None:
-    lines = both(TRACED).stdout.splitlines()
+    lines = both(_DATA["traced"]).stdout.splitlines()
     assert sum(" cwnd_ " in line for line in lines) > 20
     assert sum(line.startswith("d ") for line in lines) > 0
 
@@ -72,7 +69,7 @@ def test_traced_variables_and_samples_are_those_of_stock(
 def test_links_are_listed_for_nam_as_in_stock(
     both: Callable[[str], subprocess.CompletedProcess[str]],
 ) -> None:
-    lines = both(LINKS).stdout.splitlines()
+    lines = both(_DATA["links"]).stdout.splitlines()
     # A link made again moves to the end, and the second direction is not listed.
     assert re.fullmatch(r"simplex 2 1: (_o\d+) (_o\d+)", lines[2])
     assert [len(line.split(": ")[1].split()) for line in lines[:8]] == [1, 2, 2, 3, 3, 3, 4, 4]
@@ -113,7 +110,7 @@ UTILS = Path(__file__).parent.parent.parent / "tcl" / "lib" / "utils.tcl"
 def test_samples_are_those_of_stock(
     both: Callable[[str], subprocess.CompletedProcess[str]], replaced: str
 ) -> None:
-    done = both(SAMPLING % (UTILS, replaced))
+    done = both(_DATA["sampling"] % (UTILS, replaced))
     assert done.returncode == 0
     assert done.stdout.count("sampled cwnd_: 0 ") == 4
     assert 'can\'t read "no_such_": no such variable' in done.stdout

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.ns2.conftest import Script
 
 from bdpbench.simulation.build import library_list
@@ -19,52 +20,10 @@ PROTOCOLS = ROOT / "config" / "protocols"
 COMPILE = ["g++", "-std=gnu++17", "-O2", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared"]
 
 
-# A path of one bottleneck, with ``flows`` senders whose class and variables the arguments give.
-PATH = """
-lassign $argv mbps delay_ms buffer_pkts flows duration_s class
-set ns [new Simulator]
-set a [$ns node]
-set b [$ns node]
-$ns duplex-link $a $b ${mbps}Mb ${delay_ms}ms DropTail
-$ns queue-limit $a $b $buffer_pkts
-set monitor [$ns monitor-queue $a $b ""]
-for {set i 0} {$i < $flows} {incr i} {
-    set host [$ns node]
-    $ns duplex-link $host $a [expr {10 * $mbps}]Mb 0.01ms DropTail
-    $ns queue-limit $host $a 1000000
-    set tcp($i) [new Agent/$class]
-    $tcp($i) set window_ 1000000
-    $tcp($i) set packetSize_ 960
-    foreach {name value} [lrange $argv 6 end] {
-        $tcp($i) set $name $value
-    }
-    set sink($i) [new Agent/TCPSink/Sack1]
-    $ns attach-agent $host $tcp($i)
-    $ns attach-agent $b $sink($i)
-    $ns connect $tcp($i) $sink($i)
-    set ftp($i) [new Application/FTP]
-    $ftp($i) attach-agent $tcp($i)
-    $ns at [expr {0.1 * $i}] "$ftp($i) start"
-}
-proc each_sample {period_s script} {
-    global ns
-    uplevel #0 $script
-    $ns at [expr {[$ns now] + $period_s}] [list each_sample $period_s $script]
-}
-"""
+_DATA = data_of(__file__)
+PATH = _DATA["path"]
 
-RUN = """
-$ns at $duration_s {
-    for {set i 0} {$i < $flows} {incr i} {
-        puts "acked $i [$tcp($i) set ack_]"
-        puts "cuts $i [$tcp($i) set ncwndcuts_]"
-        puts "timeouts $i [$tcp($i) set nrexmit_]"
-    }
-    puts "drops 0 [$monitor set pdrops_]"
-    exit 0
-}
-$ns run
-"""
+RUN = _DATA["run"]
 
 
 def compiled(source: Path, folder: Path) -> Path:
@@ -112,41 +71,12 @@ def test_aimd_is_standard_tcp_with_sack(tcl: Script, libraries: Path) -> None:
         assert ours["timeouts", i] == 0
 
 
-BEGINNING = """
-$ns at 0.15 {
-    puts "sent 0 [$tcp(0) set maxseq_]"
-    exit 0
-}
-$ns run
-"""
-
-
 def test_the_initial_window_leaves_after_the_syn(tcl: Script, libraries: Path) -> None:
     # The SYN is packet 0. Its acknowledgement lets RFC 6928's ten packets leave, and does not raise
     # cwnd (RFC 5681, section 3.1).
     path = (10, 50, 100, 1, 1)
-    found = words(tcl(PATH + BEGINNING, *path, *aimd(libraries), "windowInit_", 10))
+    found = words(tcl(PATH + _DATA["beginning"], *path, *aimd(libraries), "windowInit_", 10))
     assert found["sent", 0] == 10
-
-
-PACED = """
-#include "congestion_control.h"
-class Paced : public CongestionControl {
-public:
-    explicit Paced(const ProtocolParameters& g)
-        : rate_pps_(g["rate_pps_"]), cwnd_(g["most_pkts_"]), told_(0), held_(0) {}
-    void started(const PathState&, SendingLimits& limits) override { obey(limits); }
-    void acknowledged(const Acknowledged&, const PathState& path, SendingLimits& limits) override
-    { told_++; held_ += path.limited_by_cwnd; obey(limits); }
-    void recovery_began(const PathState&, SendingLimits&) override {}
-    void timed_out(const PathState&, SendingLimits&) override {}
-    double shown(const std::string&) const override { return held_ / told_; }
-private:
-    void obey(SendingLimits& limits) { limits.cwnd_pkts = cwnd_; limits.pacing_pps = rate_pps_; }
-    double rate_pps_, cwnd_, told_, held_;
-};
-CONGESTION_CONTROL(Paced)
-"""
 
 
 @pytest.fixture(scope="session")
@@ -155,7 +85,7 @@ def paced(made_once: Callable[..., Path]) -> Path:
 
     def compile_it(folder: Path) -> None:
         (folder / "paced").mkdir()
-        (folder / "paced" / "law.cc").write_text(PACED)
+        (folder / "paced" / "law.cc").write_text(_DATA["paced"])
         compiled(folder / "paced" / "law.cc", folder)
 
     return made_once("paced", compile_it) / "paced.so"
@@ -172,11 +102,7 @@ def sender_of(paced: Path, rate_pps: float, most_pkts: float, overhead_s: float)
 
 
 # What leaves between two moments. Packets have 1,000 bytes.
-SENT = """
-$ns at $begin_s {set first [$tcp(0) set maxseq_]}
-$ns at $duration_s {puts "sent 0 [expr {[$tcp(0) set maxseq_] - $first}]"; exit 0}
-$ns run
-"""
+SENT = _DATA["sent"]
 
 
 @pytest.mark.parametrize("overhead_s", [0, 8e-6, 1e-3])
@@ -192,25 +118,13 @@ def test_a_paced_sender_has_its_rate_whatever_delays_single_packets(
     assert found["sent", 0] == pytest.approx(rate_pps * span_s, rel=0.001)
 
 
-# Data for the first half second, a pause, and data again.
-PAUSE = """
-set out [open sent.tr w]
-$ns trace-queue $host $a $out
-$tcp(0) set syn_ false
-$ns at 0 "$tcp(0) advance 500"
-$ns at 2 "$tcp(0) advance 1000"
-$ns at 4 {close $out; exit 0}
-$ns run
-"""
-
-
 @pytest.mark.parametrize("most_pkts", [40, 1000000])  # of 100 in flight at this rate
 def test_a_pause_of_the_data_or_of_cwnd_is_not_made_up_for(
     tcl: Script, paced: Path, tmp_path: Path, most_pkts: float
 ) -> None:
     overhead_s = 0.0005
     sender = sender_of(paced, 1000, most_pkts, overhead_s)
-    script = PATH.replace('"$ftp($i) start"', "{}") + PAUSE
+    script = PATH.replace('"$ftp($i) start"', "{}") + _DATA["pause"]
     assert tcl(script, 1000, 50, 1000000, 1, 3, *sender).returncode == 0
     lines = (line.split() for line in (tmp_path / "sent.tr").read_text().splitlines())
     left = [float(line[1]) for line in lines if line[0] == "+"]
@@ -230,19 +144,7 @@ def test_jitter_does_not_look_like_a_lack_of_data(tcl: Script, paced: Path) -> N
 
 
 # Every packet of a given number is lost, on a path without a queue and with an RTT of 100 ms.
-RESPONSE = """
-set loss [new ErrorModel/Periodic]
-$loss set period_ $period_pkts
-$loss unit pkt
-$loss drop-target [new Agent/Null]
-$ns link-lossmodel $loss $a $b
-set sum 0
-set count 0
-$ns at [expr {$duration_s / 2}] {
-    each_sample 0.1 {set sum [expr {$sum + [$tcp(0) set cwnd_]}]; incr count}
-}
-$ns at [expr {$duration_s - 0.01}] {puts "cwnd 0 [expr {$sum / $count}]"}
-"""
+RESPONSE = _DATA["response"]
 
 
 def mean_cwnd(tcl: Script, period_pkts: int, duration_s: float, sender: list[object]) -> float:
@@ -277,52 +179,24 @@ def test_cubic_has_the_mean_window_of_its_equation(
     assert found == pytest.approx(expected, rel=tolerance)
 
 
-# DCTCP's queue of RFC 8257, section 3.1: marks from K = 20 packets on.
-STEP = """
-foreach {name value} {
-    thresh_ 20 maxthresh_ 20.001 gentle_ true linterm_ 1 q_weight_ 1 mark_p_ 2 setbit_ true
-    mean_pktsize_ 1000 bytes_ false queue_in_bytes_ false
-} {
-    Queue/RED set $name $value
-}
-"""
-QUEUE = """
-set sum 0
-set count 0
-$ns at 4.5 {each_sample 0.0001 {set sum [expr {$sum + [$monitor set pkts_]}]; incr count}}
-$ns at [expr {$duration_s - 0.001}] {puts "queue 0 [expr {$sum / double($count)}]"}
-"""
-
-
 @pytest.mark.parametrize("flows", [2, 10, 40])
 def test_dctcp_keeps_the_queue_near_the_threshold(tcl: Script, libraries: Path, flows: int) -> None:
-    script = STEP + PATH.replace("DropTail\n$ns queue-limit $a $b", "RED\n$ns queue-limit $a $b", 1)
+    script = _DATA["step"] + PATH.replace(
+        "DropTail\n$ns queue-limit $a $b", "RED\n$ns queue-limit $a $b", 1
+    )
     sender = ["TCP/Protocol", "protocol_", libraries / "dctcp.so", "gain_", 0.0625, "ecn_", 1]
-    found = words(tcl(script + QUEUE + RUN, 1000, 0.05, 1000, flows, 5, *sender))
+    found = words(tcl(script + _DATA["queue"] + RUN, 1000, 0.05, 1000, flows, 5, *sender))
     assert 15 < found["queue", 0] < 20 + flows
     goodput_mbps = sum(found["acked", i] for i in range(flows)) * 960 * 8e-6 / 5
     assert goodput_mbps > 930  # of 1000, of which headers are 4 %
 
 
-SHOWN = """
-set seen {}
-$ns at 3 {each_sample 0.01 {dict incr seen [expr {int([$tcp(0) shown state])}]}}
-set sum 0
-set count 0
-$ns at 3 {each_sample 0.001 {set sum [expr {$sum + [$monitor set pkts_]}]; incr count}}
-$ns at [expr {$duration_s - 0.001}] {
-    puts "queue 0 [expr {$sum / double($count)}]"
-    dict for {state samples} $seen {
-        puts "state $state $samples"
-    }
-}
-"""
 STATES = {"Startup": 0, "Drain": 1, "Down": 2, "Cruise": 3, "Refill": 4, "Up": 5, "ProbeRTT": 6}
 
 
 def test_bbr_fills_the_path_and_leaves_the_queue_short(tcl: Script, libraries: Path) -> None:
     sender = ["TCP/Protocol", "protocol_", libraries / "bbr.so"]
-    found = words(tcl(PATH + SHOWN + RUN, 20, 25, 500, 1, 43, *sender))
+    found = words(tcl(PATH + _DATA["shown"] + RUN, 20, 25, 500, 1, 43, *sender))
     assert found["acked", 0] * 960 * 8e-6 / 43 > 0.9 * 20 * 0.96
     assert found["queue", 0] < 0.1 * 125  # a tenth of the BDP, where the buffer holds four
     seconds = {name: found.get(("state", number), 0) / 100 for name, number in STATES.items()}
@@ -340,14 +214,7 @@ def test_bbr_needs_no_buffer_of_a_bdp(tcl: Script, libraries: Path) -> None:
 
 
 # Packets are lost at random at the end of the bottleneck.
-RANDOM_LOSS = """
-set loss [new ErrorModel]
-$loss set rate_ $loss_rate
-$loss unit pkt
-$loss ranvar [new RandomVariable/Uniform]
-$loss drop-target [new Agent/Null]
-$ns link-lossmodel $loss $a $b
-"""
+RANDOM_LOSS = _DATA["random_loss"]
 
 
 def share_at_loss(tcl: Script, loss_rate: float, sender: list[object]) -> float:
@@ -377,48 +244,14 @@ def test_bbr_stays_near_the_full_rate_at_one_per_cent_of_loss(tcl: Script, libra
     assert found[0.02] > 4 * reno
 
 
-EVENTS = """
-#include <cstdio>
-#include "congestion_control.h"
-class Told : public CongestionControl {
-public:
-    explicit Told(const ProtocolParameters&) {}
-    void started(const PathState&, SendingLimits& limits) override { limits.cwnd_pkts = 8; }
-    void acknowledged(const Acknowledged& n, const PathState& p, SendingLimits&) override
-    {
-        printf("acknowledged %g lost %g flight %g>%g delivered %g round %d%s%s rtt %.3f\\n",
-            n.packets, n.lost, n.in_flight_before_pkts, p.in_flight_pkts, p.delivered_pkts,
-            p.rounds, p.in_recovery ? " recovery" : "", p.after_timeout ? " timeout" : "", n.rtt_s);
-    }
-    void lost(const Lost& l, const PathState& p, SendingLimits&) override
-    { printf("lost retransmission %d of %g\\n", l.retransmission, p.lost_pkts); }
-    void recovery_began(const PathState&, SendingLimits& limits) override
-    { printf("recovery_began\\n"); limits.cwnd_pkts = 4; }
-    void recovery_ended(const PathState&, SendingLimits&) override { printf("recovery_ended\\n"); }
-    void timed_out(const PathState&, SendingLimits& limits) override
-    { printf("timed_out\\n"); limits.cwnd_pkts = 1; }
-};
-CONGESTION_CONTROL(Told)
-"""
-
 # Twenty packets; those at the given places of all that reach the bottleneck are lost.
-LOSSES = """
-set loss [new ErrorModel/List]
-$loss droplist $lost
-$loss unit pkt
-$loss drop-target [new Agent/Null]
-$ns link-lossmodel $loss $a $b
-$tcp(0) set syn_ false
-$ns at 0 "$tcp(0) advance 20"
-$ns at 3 {exit 0}
-$ns run
-"""
+LOSSES = _DATA["losses"]
 
 
 def events(tcl: Script, folder: Path, lost: str) -> list[str]:
     (folder / "told").mkdir()
     source = folder / "told" / "law.cc"
-    source.write_text(EVENTS)
+    source.write_text(_DATA["events"])
     sender = ["TCP/Protocol", "protocol_", compiled(source, folder), "minrto_", 1]
     script = PATH.replace('"$ftp($i) start"', "{}") + f"set lost {{{lost}}}\n{LOSSES}"
     done = tcl(script, 10, 50, 100, 1, 3, *sender)
@@ -426,39 +259,10 @@ def events(tcl: Script, folder: Path, lost: str) -> list[str]:
     return done.stdout.splitlines()
 
 
-# The third packet is lost; cwnd is cut from 8 to 4, and the packet leaves again at once. Then every
-# other acknowledgement lets a packet leave (RFC 9937), until four are in flight.
-EXPECTED = """
-acknowledged 1 lost 0 flight 8>7 delivered 1 round 1 rtt 0.101
-acknowledged 1 lost 0 flight 8>7 delivered 2 round 1 rtt 0.102
-acknowledged 1 lost 0 flight 8>7 delivered 3 round 1 rtt 0.103
-acknowledged 1 lost 0 flight 8>7 delivered 4 round 1 rtt 0.104
-lost retransmission 0 of 1
-recovery_began
-acknowledged 1 lost 1 flight 8>6 delivered 5 round 1 recovery rtt 0.105
-acknowledged 1 lost 0 flight 7>6 delivered 6 round 1 recovery rtt 0.106
-acknowledged 1 lost 0 flight 6>5 delivered 7 round 1 recovery rtt 0.107
-acknowledged 1 lost 0 flight 6>5 delivered 8 round 2 recovery rtt 0.101
-acknowledged 1 lost 0 flight 5>4 delivered 9 round 2 recovery rtt 0.101
-acknowledged 1 lost 0 flight 4>3 delivered 10 round 2 recovery rtt 0.101
-acknowledged 1 lost 0 flight 4>3 delivered 11 round 2 recovery rtt 0.101
-recovery_ended
-acknowledged 1 lost 0 flight 4>3 delivered 12 round 2 rtt -1.000
-acknowledged 1 lost 0 flight 4>3 delivered 13 round 2 rtt 0.101
-acknowledged 1 lost 0 flight 4>3 delivered 14 round 3 rtt 0.101
-acknowledged 1 lost 0 flight 4>3 delivered 15 round 3 rtt 0.101
-acknowledged 1 lost 0 flight 4>3 delivered 16 round 3 rtt 0.101
-acknowledged 1 lost 0 flight 4>3 delivered 17 round 3 rtt 0.101
-acknowledged 1 lost 0 flight 3>2 delivered 18 round 4 rtt 0.101
-acknowledged 1 lost 0 flight 2>1 delivered 19 round 4 rtt 0.101
-acknowledged 1 lost 0 flight 1>0 delivered 20 round 4 rtt 0.101
-"""
-
-
 def test_a_protocol_hears_of_a_loss_in_the_order_that_its_interface_states(
     tcl: Script, tmp_path: Path
 ) -> None:
-    assert events(tcl, tmp_path, "2") == EXPECTED.split("\n")[1:-1]
+    assert events(tcl, tmp_path, "2") == _DATA["expected"].split("\n")[1:-1]
 
 
 def test_the_loss_of_a_retransmission_is_found_without_a_timeout(
@@ -483,70 +287,16 @@ def test_the_loss_of_the_last_packets_ends_in_a_timeout(tcl: Script, tmp_path: P
     ]
 
 
-LAW = """
-#include <cmath>
-#include <cstdlib>
-#include "congestion_control.h"
-class Bad : public CongestionControl {
-public:
-    explicit Bad(const ProtocolParameters& given) : value_(given["value_"]) {}
-    void acknowledged(const Acknowledged&, const PathState&, SendingLimits& limits) override
-    { BODY }
-    void recovery_began(const PathState&, SendingLimits&) override {}
-    void timed_out(const PathState&, SendingLimits&) override {}
-private:
-    double value_;
-};
-CONGESTION_CONTROL(Bad)
-"""
+LAW = _DATA["law"]
 
 
 NOTHING = "limits.cwnd_pkts += 0 * value_;"
 END = "CONGESTION_CONTROL(Bad)"
-MEMORY = "acknowledged() of its protocol used memory that it does not have"
-DEEPER = """\
-static double deeper(volatile double x)
-{ volatile char a[65536]; a[0] = x; return x < 0 ? x : deeper(x) + a[0]; }
-"""
 OTHER_VERSION = f"""\
 #undef CONGESTION_CONTROL_INTERFACE
 #define CONGESTION_CONTROL_INTERFACE 999
 {END}"""
-# What a law does on an acknowledgement, value_ if it is set, what is told, what precedes the class.
-WRONG: dict[str, tuple[str, int | None, str, str]] = {
-    "not a number": (
-        *('limits.cwnd_pkts = value_ * __builtin_nan("");', 1),
-        *("acknowledged() of its protocol left cwnd_pkts negative, or not a number", ""),
-    ),
-    "negative": ("limits.pacing_pps = -value_;", 1, "left pacing_pps negative", ""),
-    "division": (
-        *("limits.cwnd_pkts = value_ / (limits.cwnd_pkts - limits.cwnd_pkts);", 0),
-        *("acknowledged() of its protocol divided by zero, or computed something that is not", ""),
-    ),
-    "exit": (
-        *("limits.cwnd_pkts = value_; std::exit(0);", 1),
-        *("acknowledged() of its protocol ended the program: by exit()", ""),
-    ),
-    "fork": (
-        *("if (fork() < value_) limits.cwnd_pkts++;", 1),
-        "acknowledged() of its protocol starts a process of its own by fork()",
-        "#include <unistd.h>\n",
-    ),
-    "throws": (
-        *("throw limits.cwnd_pkts + value_;", 1),
-        *("acknowledged() of its protocol ended the program", ""),
-    ),
-    "memory": (
-        "*reinterpret_cast<double*>(long(value_) << 40) = limits.cwnd_pkts;",
-        *(1, MEMORY, ""),
-    ),
-    "recursion": ("limits.cwnd_pkts = deeper(value_);", 1, MEMORY, DEEPER),
-    "out of memory": (
-        *("limits.cwnd_pkts = *new double[long(value_) << 56];", 1),
-        *("ended the program", ""),
-    ),
-    "parameter": (NOTHING, None, "its protocol needs the parameter value_, which is not set", ""),
-}
+WRONG: dict[str, tuple[str, int | None, str, str]] = _DATA["wrong"]
 
 
 @pytest.mark.parametrize(("body", "value", "message", "before"), WRONG.values(), ids=WRONG.keys())

@@ -26,20 +26,8 @@ from tests.studies.sharma2006.networks import (
 from tests.tcl.conftest import NETWORK, Arguments, argv, network_flows
 
 _DATA = data_of(__file__)
-RED = _DATA["red"]
-CHANGES = _DATA["changes"]
-RESTARTS = _DATA["restarts"]
 BUSY_LINK = _DATA["busy_link"]
-HEADERS = _DATA["headers"]
-WAYS_OF_HEADERS = _DATA["ways_of_headers"]
-CROSSING = _DATA["crossing"]
-PORTS = _DATA["ports"]
-TMIX = _DATA["tmix"]
-WAYS_OF_ATTACHING = _DATA["ways_of_attaching"]
-NEGATIVE_OFFSET = _DATA["negative_offset"]
-MULTICAST = _DATA["multicast"]
 CALLS = _DATA["calls"]
-RING = _DATA["ring"]
 
 Outputs = Callable[[Path, list[str], Path], dict[str, str]]
 SameOutputs = Callable[..., Path]
@@ -74,8 +62,8 @@ RUNS: dict[str, tuple[str, Arguments]] = {
     "two-rtts": (TWO_FLOWS, two_flows("HS", "Scalable", 8, 2, **{"flow.0.access_delay_ms": 20})),
     "packet-trace": (STANDARD_TCP, standard_tcp("SACK", 10)),
     "droptail": ("network.tcl", DROPTAIL),
-    "red": ("network.tcl", {**DROPTAIL, **RED}),
-    "changes": ("network.tcl", {**DROPTAIL, **CHANGES}),
+    "red": ("network.tcl", {**DROPTAIL, **_DATA["red"]}),
+    "changes": ("network.tcl", {**DROPTAIL, **_DATA["changes"]}),
 }
 
 
@@ -144,7 +132,7 @@ def restarted(seed: int, scheduler: str) -> str:
         f"$ns at {chance.randrange(80) / 4} {{$source({chance.randrange(6)}) {action}}}"
         for action in ["start"] * 120 + ["stop"] * 15
     ]
-    return RESTARTS % (scheduler, "\n".join(calls))
+    return _DATA["restarts"] % (scheduler, "\n".join(calls))
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -343,7 +331,7 @@ def test_everything_that_monitors_count_is_the_same(same_outputs: SameOutputs) -
     assert (folder / "stats.tr").read_text().count("frac") > 20
 
 
-@pytest.mark.parametrize("headers", HEADERS)
+@pytest.mark.parametrize("headers", _DATA["headers"])
 def test_headers_lie_where_they_did(same: Tcl, headers: str) -> None:
     body = """
     set ns [new Simulator]
@@ -355,33 +343,33 @@ def test_headers_lie_where_they_did(same: Tcl, headers: str) -> None:
     assert fast.returncode == 0, fast.stderr
 
 
-@pytest.mark.parametrize(("before", "after"), WAYS_OF_HEADERS)
+@pytest.mark.parametrize(("before", "after"), _DATA["ways_of_headers"])
 def test_packets_have_the_headers_that_are_used(same: Tcl, before: str, after: str) -> None:
-    fast = same(CROSSING % (before, after))
+    fast = same(_DATA["crossing"] % (before, after))
     assert fast.returncode == 0, fast.stderr
     assert len(fast.stdout.splitlines()) > 4000
 
 
 def test_a_header_with_a_negative_offset_ends_the_run(same: Tcl) -> None:
-    fast = same(NEGATIVE_OFFSET)
+    fast = same(_DATA["negative_offset"])
     assert (fast.stdout, fast.returncode) == ("", 1)
 
 
 def test_agents_get_the_ports_that_they_did(same: Tcl) -> None:
-    fast = same(PORTS)
+    fast = same(_DATA["ports"])
     assert fast.stdout.splitlines()[0] == "3 7 30 40", fast.stderr
 
 
-@pytest.mark.parametrize(("before", "after"), WAYS_OF_ATTACHING)
+@pytest.mark.parametrize(("before", "after"), _DATA["ways_of_attaching"])
 def test_agents_of_tmix_are_attached_and_connected_as_they_were(
     same: Tcl, before: str, after: str
 ) -> None:
-    fast = same(TMIX % (before, after))
+    fast = same(_DATA["tmix"] % (before, after))
     assert (fast.stdout.splitlines() or [""])[-1].endswith(" 6"), fast.stderr
 
 
 def test_copies_of_packets_are_the_same(same: Tcl) -> None:
-    fast = same(MULTICAST)
+    fast = same(_DATA["multicast"])
     assert fast.returncode == 0, fast.stderr
     received = [int(line.split()[0]) for line in fast.stdout.splitlines()]
     assert min(received) > 0
@@ -411,7 +399,7 @@ FAILURE = "$ns rtmodel-at 1 down $node(2) $node(3); $ns rtmodel-at 3 up $node(2)
     ("protocol", "failure"), [("Static", ""), ("Session", FAILURE), ("DV", FAILURE)]
 )
 def test_routes_are_the_same(same: Tcl, protocol: str, failure: str) -> None:
-    fast = same(RING % (protocol, failure))
+    fast = same(_DATA["ring"] % (protocol, failure))
     assert fast.returncode == 0, fast.stderr
     received = [int(line.split()[1]) for line in fast.stdout.splitlines()]
     assert len(received) == 21

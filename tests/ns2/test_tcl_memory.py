@@ -7,20 +7,14 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 
 ROOT = Path(__file__).resolve().parent.parent.parent
 BUILD = ROOT / "ns2" / "build.sh"
 
 # A library whose functions for memory are called as those of Tcl.
-LIBRARY = """
-#include <stdlib.h>
-char* TclpAlloc(unsigned int size) { return malloc(size); }
-char* TclpRealloc(char* memory, unsigned int size) { return realloc(memory, size); }
-void TclpFree(char* memory) { free(memory); }
-char* Tcl_Alloc(unsigned int size) { return TclpAlloc(size); }
-char* Tcl_Realloc(char* memory, unsigned int size) { return TclpRealloc(memory, size); }
-void Tcl_Free(char* memory) { TclpFree(memory); }
-"""
+_DATA = data_of(__file__)
+LIBRARY = _DATA["library"]
 
 
 def called(folder: Path, function: str, **environment: str) -> subprocess.CompletedProcess[str]:

@@ -12,9 +12,6 @@ from tests.ns2.conftest import Script as Tcl
 from bdpbench.pages.texts import ProtocolData, read_protocols
 
 _DATA = data_of(__file__)
-LONG_PATH = _DATA["long_path"]
-COMPOUND = _DATA["compound"]
-TURN = _DATA["turn"]
 LAW = _DATA["law"]
 
 
@@ -34,22 +31,9 @@ def test_defaults_of_the_parameters(tcl: Tcl) -> None:
     assert values(done.stdout) == DEFAULTS
 
 
-GROWS = """
-    set ns [new Simulator]; set a [$ns node]; set b [$ns node]
-    $ns duplex-link $a $b 100Mb 200ms DropTail; $ns queue-limit $a $b 100000
-    set tcp [new Agent/TCP/Linux]; $tcp set window_ 100000
-    set sink [new Agent/TCPSink/Sack1]
-    $ns attach-agent $a $tcp; $ns attach-agent $b $sink; $ns connect $tcp $sink
-    $ns at 0 "$tcp select_ca compound"
-    $ns at 0 "$tcp send 2000000"
-    $ns at 6 {puts "at most [$tcp set maxseq_]"; exit 0}
-    $ns run
-"""
-
-
 def test_a_table_of_send_times_that_grows_prints_no_address(tcl: Tcl) -> None:
     # In flight are up to 1,000 packets, and the table begins with room for 100.
-    said = tcl(GROWS).stdout.splitlines()  # C and Tcl have buffers of their own
+    said = tcl(_DATA["grows"]).stdout.splitlines()  # C and Tcl have buffers of their own
     assert sorted(said) == ["at most 2000", "cmd select_ca compound"]
 
 
@@ -96,7 +80,7 @@ def test_products_overflow_at_32_bits(tcl: Tcl) -> None:
     # TCP Veno computes the packets in the queue from (cwnd * base RTT in us) << 1, a u32. With
     # 20,000 packets and 300 ms that is 1.2e10, more than 2^32: the queue seems long, and cwnd is
     # halved. With 64 bits the queue would seem empty, and cwnd would be cut to 4/5, 16,000.
-    before, least = values(tcl(LONG_PATH).stdout)
+    before, least = values(tcl(_DATA["long_path"]).stdout)
     assert before == 20000
     # Recovery ends at ssthresh, 10,000; the last ACK of it may add a packet.
     assert 10000 <= least <= 10001
@@ -107,7 +91,7 @@ def test_compound_knows_an_empty_queue_with_a_long_path(tcl: Tcl) -> None:
     # empty queue the delay window grows by cwnd^0.75 / 8 - 1 per round trip (alpha 1/8, k 0.75),
     # with the cwnd of the previous round trip, and Reno's window by 1: 99 packets in total at
     # 7,400.
-    cwnds = values(tcl(COMPOUND).stdout)
+    cwnds = values(tcl(_DATA["compound"]).stdout)
     steps = [(before, after - before) for before, after in pairwise(cwnds) if before > 7000]
     assert len(steps) >= 10
     assert max(before for before, _ in steps) > 8500
@@ -119,7 +103,7 @@ def test_numbers_of_bytes_turn_without_notice(tcl: Tcl) -> None:
     # As plain numbers, the byte acknowledged before the wrap exceeds the end of a window after it.
     # Round trips would then end with every ACK, and the window would not grow during that round
     # trip.
-    output = tcl(TURN).stdout
+    output = tcl(_DATA["turn"]).stdout
     acks = [int(line.split()[1]) for line in output.splitlines() if line.startswith("packet")]
     cwnds = values(output)
     assert acks[0] < 2**32 / 60_000 < acks[-1]
@@ -127,26 +111,7 @@ def test_numbers_of_bytes_turn_without_notice(tcl: Tcl) -> None:
         assert after - before == pytest.approx(before**0.75 / 8, abs=3)
 
 
-REUSED = """
-set ns [new Simulator]
-set a [$ns node]; set b [$ns node]
-$ns duplex-link $a $b 10Mb 60ms DropTail
-$ns queue-limit $a $b 100
-set sender [new Agent/TCP/Linux]; set sink [new Agent/TCPSink/Sack1]
-$sender set windowInit_ 10; $sender set window_ 10000
-$sender set packetSize_ 1460; $sender set timestamps_ 1
-$sink set ts_echo_rfc1323_ true
-$ns attach-agent $a $sender; $ns attach-agent $b $sink; $ns connect $sender $sink
-$ns at 0 "$sender select_ca compound"
-$ns at 0 "$sender advanceby 3000"
-$ns at 0.6 {puts "first = [$sender set cwnd_]"}
-$ns at 20 "$sender reset; $sink reset; $sender advanceby 3000"
-$ns at 20.6 {puts "second = [$sender set cwnd_]"; exit 0}
-$ns run
-"""
-
-
 def test_a_connection_begins_with_clear_memory(tcl: Tcl) -> None:
     # Compound takes the packets of a round trip from a variable that nothing else sets.
-    first, second = values(tcl(REUSED).stdout)
+    first, second = values(tcl(_DATA["reused"]).stdout)
     assert first == second < 1000

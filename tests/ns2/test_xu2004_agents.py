@@ -48,11 +48,6 @@ def test_westwood_keeps_more_than_half_of_cwnd(tcl: Tcl) -> None:
     assert deep == pytest.approx([0.59] * len(deep), abs=0.04)
 
 
-def test_westwood_has_the_defaults_of_its_paper(tcl: Tcl) -> None:
-    done = tcl("new Simulator; set t [new Agent/TCP/Westwood]; puts [$t set westwood_tau_]")
-    assert (done.stdout, done.stderr) == ("0.5\n", "")
-
-
 # Modified Vegas
 
 
@@ -117,8 +112,3 @@ def test_modified_scalable_adds_a_packet_an_rtt_and_keeps_seven_eighths(tcl: Tcl
     for before, after in falls:
         # 7/8 in whole packets, with growth of at most one packet between sample and cut.
         assert 0.875 * before - 1 <= after <= 0.875 * before + 2
-
-
-def test_modified_scalable_is_named_among_the_options(tcl: Tcl) -> None:
-    done = tcl("Agent/TCP set windowOption_ 77; new Simulator; new Agent/TCP/Sack1")
-    assert "14 (modified Scalable TCP)" in done.stderr

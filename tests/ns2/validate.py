@@ -3,9 +3,7 @@
     PYTHONPATH=pipeline:. .bdpbench/venv/bin/python tests/ns2/validate.py [--compare stock]
 
 It fails if a test differs from its reference and is not listed in ``ns2/known_differences.yaml``,
-if a listed test agrees, and, with ``--compare``, if any output differs. The result of each subset
-is kept in ``.bdpbench/validation/<build id>/<subset>.json``, so that a second call runs only what
-is missing.
+if a listed test agrees, and, with ``--compare``, if any output differs.
 """
 
 from __future__ import annotations
@@ -22,15 +20,12 @@ from tests.ns2.validation import (
     SubsetResult,
     Suite,
     judge,
-    keep_result,
-    kept_result,
     not_same,
     open_suite,
     read_known_differences,
     run_subset,
 )
 
-from bdpbench.contracts.paths import home_dir
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import end_with_call
 from bdpbench.simulation.backend import NativeBackend
@@ -41,26 +36,17 @@ COLUMNS = ("tests", "agree", "differ", "neither", "same", "not same", "CPU s")
 
 
 def results_of(
-    suite: Suite, subsets: Sequence[str], builds: Sequence[Ns2Build], *, again: bool
+    suite: Suite, subsets: Sequence[str], builds: Sequence[Ns2Build]
 ) -> Iterator[list[SubsetResult]]:
     """The results of each subset on all builds, in order; several subsets run at a time."""
     limits = Limits(LIMIT_S)
 
-    def result(subset: str, build: Ns2Build) -> SubsetResult:
-        folder = home_dir() / "validation" / build.build_id
-        kept = None if again else kept_result(folder, subset)
-        if kept is not None:
-            return kept
-        found = run_subset(suite, subset, build.binary, limits, folder / f"{subset}.log")
-        if found.whole:
-            keep_result(folder, found)
-        return found
+    def results(subset: str) -> list[SubsetResult]:
+        return [run_subset(suite, subset, each.binary, limits) for each in builds]
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         try:
-            tasks = [[pool.submit(result, name, each) for each in builds] for name in subsets]
-            for of_subset in tasks:
-                yield [task.result() for task in of_subset]
+            yield from pool.map(results, subsets)
         except BaseException:
             limits.stop.set()
             pool.shutdown(cancel_futures=True)
@@ -100,7 +86,7 @@ def validate(given: argparse.Namespace) -> bool:
     print(line_of("subset", COLUMNS), flush=True)
     found = []
     totals: list[float] = [0] * len(COLUMNS)
-    for results in results_of(suite, subsets, builds, again=given.again):
+    for results in results_of(suite, subsets, builds):
         row = row_of(*results)
         totals = [round(a + b, 1) for a, b in zip(totals, row, strict=True)]
         print(line_of(results[0].subset, row), flush=True)
@@ -123,7 +109,6 @@ def main(words: Sequence[str] | None = None) -> int:
     parser.add_argument("--compare", choices=["stock"], help="compare all outputs with this one's")
     parser.add_argument("--subset", dest="subsets", action="append", help="may be repeated")
     parser.add_argument("--quick", action="store_true", help="wired TCP, queues and traces")
-    parser.add_argument("--again", action="store_true", help="repeat what has been run already")
     given = parser.parse_args(words)
     end_with_call()
     try:
@@ -131,7 +116,7 @@ def main(words: Sequence[str] | None = None) -> int:
     except BdpbenchError as error:
         print(f"error: {error}", file=sys.stderr)
     except KeyboardInterrupt:
-        print("error: interrupted; what was finished is kept", file=sys.stderr)
+        print("error: interrupted", file=sys.stderr)
     return 1
 
 

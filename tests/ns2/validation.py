@@ -26,7 +26,6 @@ from typing import NamedTuple, TypedDict
 import yaml  # type: ignore[import-untyped]
 from tests.ns2 import validation_recorder
 
-from bdpbench.contracts.documents import write_json_atomically
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
@@ -50,7 +49,6 @@ _OUTCOMES = {
     "not implemented": "Test not implemented",
     "no reference": "saving output for future validation",
 }
-_NO_OUTPUT = "no output"
 _LEFT_OUT = "ns-2's own validate leaves out this subset"
 
 
@@ -95,23 +93,6 @@ class SubsetResult:
     def named(self, outcome: str) -> list[str]:
         """Names of the tests with an outcome."""
         return [test.name for test in self.tests if test.outcome == outcome]
-
-
-def kept_result(folder: Path, subset: str) -> SubsetResult | None:
-    """The result of a subset that was kept in a folder; None if there is none."""
-    path = folder / f"{subset}.json"
-    if not path.is_file():
-        return None
-    kept = json.loads(path.read_text(encoding="utf-8"))
-    tests = tuple(ValidationTest(**each) for each in kept["tests"])
-    return SubsetResult(kept["subset"], tests, kept["whole"])
-
-
-def keep_result(folder: Path, result: SubsetResult) -> None:
-    """Keep a result for ``kept_result``."""
-    tests = [test._asdict() for test in result.tests]
-    data = {"subset": result.subset, "tests": tests, "whole": result.whole}
-    write_json_atomically(folder / f"{result.subset}.json", data)
 
 
 # ---------------------------------------------------------------- the suite
@@ -198,33 +179,23 @@ def open_suite() -> Suite:
     _require_programs()
     final = home_dir() / "validation" / "suite"
     if not final.is_dir():
-        archive = _archive()
+        printed = subprocess.run(
+            ["bash", str(build_script()), "--print-source"],
+            stdout=subprocess.PIPE,
+            text=True,
+            env=build_environment(),
+            check=False,
+        )
+        if printed.returncode != 0:
+            raise BdpbenchError("no source archive, see the message above", where="ns2/build.sh")
         final.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=final.parent) as scratch:
-            _unpack(archive, Path(scratch))
+            command = ["tar", "-C", scratch, "-xJf", printed.stdout.strip(), "--no-same-owner"]
+            parts = ["ns-2.35/tcl", "ns-2.35/bin", "ns-2.35/validate"]
+            subprocess.run([*command, *parts], check=True)
             with suppress(OSError):  # another call was faster
                 (Path(scratch) / "ns-2.35").rename(final)
     return Suite(final)
-
-
-def _archive() -> Path:
-    done = subprocess.run(
-        ["bash", str(build_script()), "--print-source"],
-        stdout=subprocess.PIPE,
-        text=True,
-        env=build_environment(),
-        check=False,
-    )
-    if done.returncode != 0:
-        raise BdpbenchError("no source archive, see the message above", where="ns2/build.sh")
-    return Path(done.stdout.strip())
-
-
-def _unpack(archive: Path, folder: Path) -> None:
-    parts = ["ns-2.35/tcl", "ns-2.35/bin", "ns-2.35/validate"]
-    command = ["tar", "-C", str(folder), "-xJf", str(archive), "--no-same-owner", *parts]
-    if subprocess.run(command, check=False).returncode != 0:
-        raise BdpbenchError("could not be unpacked, see the message above", where=str(archive))
 
 
 def _require_programs() -> None:
@@ -286,18 +257,13 @@ def _drive(subset: str, folder: Path, tests: Path, limits: Limits) -> bool:
 
 
 def outcomes(log: str) -> list[tuple[str, str]]:
-    r"""Name and outcome of each test that a driver's output reports, in order.
-
-    >>> outcomes("Running test a:\nTest not implemented\nRunning test b:\n")
-    [('a', 'not implemented'), ('b', 'no output')]
-    """
+    """Name and outcome of each test that a driver's output reports, in order."""
     _, *parts = _STARTED.split(log)
-    return [(name, _outcome(text)) for name, text in zip(parts[0::2], parts[1::2], strict=True)]
-
-
-def _outcome(text: str) -> str:
-    found = [outcome for outcome, phrase in _OUTCOMES.items() if phrase in text]
-    return found[0] if found else _NO_OUTPUT
+    found = []
+    for name, text in zip(parts[0::2], parts[1::2], strict=True):
+        told = (outcome for outcome, phrase in _OUTCOMES.items() if phrase in text)
+        found.append((name, next(told, "no output")))
+    return found
 
 
 class Record(TypedDict):
@@ -318,13 +284,11 @@ def join(
     The drivers call ns-2 once per test; a test that was stopped has only an outcome.
     """
     for (name, outcome), record in zip_longest(outcomes, records[: len(outcomes)]):
-        outputs = _outputs(record) if record else {}
-        yield ValidationTest(name, outcome, record["cpu_s"] if record else 0.0, outputs)
-
-
-def _outputs(record: Record) -> dict[str, str]:
-    own = {"(exit status)": str(record["exit_status"]), "(screen)": record["said"]}
-    return {**own, **record["files"]}
+        outputs, cpu_s = dict[str, str](), 0.0
+        if record:
+            own = {"(exit status)": str(record["exit_status"]), "(screen)": record["said"]}
+            outputs, cpu_s = own | record["files"], record["cpu_s"]
+        yield ValidationTest(name, outcome, cpu_s, outputs)
 
 
 # ---------------------------------------------------------------- the judgement
@@ -368,7 +332,7 @@ def judge(
             for of, name in reasons
             if of == subset and name in agree and name not in differ
         ]
-        faults += [f"WROTE NOTHING to compare: {subset} {n}" for n in result.named(_NO_OUTPUT)]
+        faults += [f"WROTE NOTHING to compare: {subset} {n}" for n in result.named("no output")]
     both = [*results, *others]
     stopped = dict.fromkeys(each.subset for each in both if not each.whole)
     faults += [f"STOPPED at the time limit: {subset}" for subset in stopped]
@@ -384,19 +348,14 @@ def judge(
 
 def not_same(one: SubsetResult, other: SubsetResult) -> list[tuple[str, tuple[str, ...]]]:
     """Tests of a subset whose outcome or outputs differ between two variants, with the outputs."""
-    pairs = zip_longest(one.tests, other.tests)
-    found = [((a or b).name, _changed(a, b)) for a, b in pairs]
-    return [(name, outputs) for name, outputs in found if outputs]
-
-
-def _changed(one: ValidationTest | None, other: ValidationTest | None) -> tuple[str, ...]:
-    if one is None or other is None:
-        return ("(not run)",)
-    changed = [
-        name
-        for name in sorted({*one.outputs, *other.outputs})
-        if one.outputs.get(name) != other.outputs.get(name)
-    ]
-    if (one.name, one.outcome) != (other.name, other.outcome):
-        changed.insert(0, "(outcome)")
-    return tuple(changed)
+    found = []
+    for a, b in zip_longest(one.tests, other.tests):
+        if a is None or b is None:
+            found.append(((a or b).name, ("(not run)",)))
+            continue
+        names = sorted({*a.outputs, *b.outputs})
+        changed = ["(outcome)"] * (a[:2] != b[:2])
+        changed += [name for name in names if a.outputs.get(name) != b.outputs.get(name)]
+        if changed:
+            found.append((a.name, tuple(changed)))
+    return found

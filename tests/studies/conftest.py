@@ -23,7 +23,6 @@ from tests.tcl.conftest import (
     run_ns,
     run_ok,
     tcl_root,
-    written_alone,
 )
 
 from bdpbench.contracts.paths import relative, repository_root
@@ -53,7 +52,6 @@ __all__ = [
     "run_ns",
     "run_ok",
     "tcl_root",
-    "written_alone",
 ]
 
 Row = dict[str, str]

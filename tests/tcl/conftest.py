@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 from tests.forks import Forks
-from tests.waiting import HANGS_S
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 RunOk = Callable[..., Path]
@@ -20,18 +19,6 @@ Arguments = Mapping[str, object]
 Keys = Callable[[str, Arguments], set[str]]
 Outputs = Callable[..., dict[str, bytes]]
 Refused = Callable[..., str]
-
-
-# A path of 8 Mbit/s and 40 ms: its BDP is 38 packets of 1,040 bytes.
-PATH: Arguments = {
-    "duration_s": 4,
-    "bottleneck_mbps": 8,
-    "bottleneck_delay_ms": 18,
-    "access_mbps": 100,
-    "receiver_delay_ms": 1,
-    "buffer_pkts": 40,
-    "datadir": "out",
-}
 
 
 def argv(*changes: Arguments) -> list[str]:
@@ -99,19 +86,6 @@ def run_ok(run_ns: Run, tmp_path: Path) -> RunOk:
         (tmp_path / out).mkdir(exist_ok=True)
         done = run_ns(script, *args)
         assert done.returncode == 0, done.stderr
-        return tmp_path / out
-
-    return run
-
-
-@pytest.fixture
-def written_alone(ns_binary: Path, tcl_root: Path, tmp_path: Path) -> Callable[..., Path]:
-    """Run a script in a new process of its own; returns the folder of its files."""
-
-    def run(script: str, *args: str, out: str) -> Path:
-        (tmp_path / out).mkdir()
-        command = [str(ns_binary), str(tcl_root / script), *args]
-        subprocess.run(command, cwd=tmp_path, capture_output=True, timeout=HANGS_S, check=True)
         return tmp_path / out
 
     return run

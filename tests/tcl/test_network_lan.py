@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.tcl.conftest import NETWORK, Arguments, Outputs, Refused, Run, argv, network_flows
-from tests.tcl.test_network_packmime import PACKMIME
+from tests.tcl.conftest import NETWORK, Arguments, Outputs, Run, argv, network_flows
 
 BASE: Arguments = {**NETWORK, **network_flows({})}
 # Routes are there after some 10 s.
@@ -56,24 +55,6 @@ def test_the_delay_of_a_host_is_that_of_its_station(outputs: Outputs) -> None:
     ends = outputs("tcpeval/network_lan.tcl", *argv(LAN, far))["transfers.out"].decode().split()
     # Both ways twice: the base station asks for the station's address first.
     assert 2 < float(ends[3]) - float(ends[2]) < 2.2
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"lan_mbps": 0}, "-lan_mbps is '0', expected"),
-        ({"lan_buffer_pkts": 0}, "-lan_buffer_pkts is '0', expected"),
-        (
-            {"lan_mbps": None, "lan_buffer_pkts": 9},
-            "-lan_buffer_pkts is given, and -lan_mbps is not",
-        ),
-        ({"flow.0.loses": 3}, "-flow.0.loses and -flow.0.milestones do not go with -lan_mbps"),
-        (PACKMIME, "-background.0.kind is 'packmime', whose hosts need wires"),
-        ({"flow.0.milestones": 1}, "-flow.0.loses and -flow.0.milestones do not go"),
-    ],
-)
-def test_what_cannot_be_is_refused(refused: Refused, change: Arguments, said: str) -> None:
-    assert said in refused("tcpeval/network_lan.tcl", *argv(LAN, change))
 
 
 def test_too_many_nodes_are_refused(run_ns: Run, tmp_path: Path) -> None:

@@ -8,70 +8,19 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 
 Columns = Callable[[Path], list[list[float]]]
 Facts = Callable[[Path], dict[str, tuple[float, str]]]
 
 # A small network of our own: 8 Mbit/s, 10 ms. Packets have 1,040 bytes on the wire.
-NETWORK = """
-source utils.tcl
-set DATADIR out
-set endtime 6
-set bandwidth 8
-set frep [open $DATADIR/report.txt w]
-set urep [open $DATADIR/util.out w]
-%(before)s
-set ns [new Simulator]
-Agent/TCP set packetSize_ 1000
-set n1 [$ns node]
-set n2 [$ns node]
-$ns duplex-link $n1 $n2 [expr $bandwidth]Mb 10ms DropTail
-$ns queue-limit $n1 $n2 20
-set qmon [$ns monitor-queue $n1 $n2 ""]
-set qfp [open $DATADIR/queue.out w]
-print-queue 0.5 $qfp
-set fmon [$ns makeflowmon Fid]
-$ns attach-fmon [$ns link $n1 $n2] $fmon
-set fmon2 [$ns makeflowmon Fid]
-$ns attach-fmon [$ns link $n2 $n1] $fmon2
-%(flows)s
-$ns at [expr $endtime/2] "print-stat-all-pre"
-%(after)s
-$ns at $endtime "printlegend"
-$ns at $endtime "finish"
-$ns at 0 "timeReport 1"
-$ns at 0.1 "print-util 0.1 0"
-$ns run
-"""
+_DATA = data_of(__file__)
+NETWORK = _DATA["network"]
 
-ONE_FLOW = """
-set tcp [$ns create-connection TCP/Sack1 $n1 TCPSink/Sack1 $n2 0]
-set ftp [$tcp attach-app FTP]
-$ns at 0 "$ftp start"
-set cfp_hs [open $DATADIR/cwnd_hstcp.out w]
-set tput_hs [open $DATADIR/tput_hstcp.out w]
-print-cwnd $tcp 0.5 $cfp_hs
-set lastKBytes 0
-print-th-one 0 $fmon 1
-$ns at [expr $endtime/2] "print-stat-one-pre 0 $fmon"
-$ns at $endtime "print-stat-one 0 $fmon"
-"""
+ONE_FLOW = _DATA["one_flow"]
 
 # The second of two flows never starts, so the flow monitor never hears of it.
-TWO_FLOWS = """
-for {set i 0} {$i < 2} {incr i} {
-    set hstcp$i [$ns create-connection TCP/Sack1 $n1 TCPSink/Sack1 $n2 $i]
-    set ftp$i [[set hstcp$i] attach-app FTP]
-    set cfp_hs($i) [open $DATADIR/cwnd_hstcp$i.out w]
-    set tput_hs($i) [open $DATADIR/tput_hstcp$i.out w]
-    print-cwnd [set hstcp$i] 0.1 $cfp_hs($i)
-    set lastKBytes($i) 0
-    print-th-one $i $fmon 1
-    $ns at [expr $endtime/2] "print-stat-one-pre $i $fmon"
-    $ns at $endtime "print-stat-one $i $fmon"
-}
-$ns at 0.1 "$ftp0 start"
-"""
+TWO_FLOWS = _DATA["two_flows"]
 
 
 @pytest.fixture

@@ -152,16 +152,10 @@ class Lookup:
     def __init__(self, plan: Plan, metrics: pl.DataFrame) -> None:
         self._scenarios = plan["scenarios"]
         self._index = RunIndex(plan["scenarios"], plan["runs"])
-        runs = {(run["scenario"], run["run_id"]): run for run in plan["runs"]}
-        self._rows: dict[tuple[str, str, str], list[Measured]] = {}
+        self._rows: dict[tuple[str, str, str], list[tuple[str, float | None, str, str]]] = {}
         columns = ("scenario", "run_id", "metric", "subject", "value", "unit", "definition")
-        for scenario, run_id, metric, *facts in metrics.select(columns).iter_rows():
-            run = runs.get((scenario, run_id))
-            if run is not None:
-                subject, value, unit, definition = facts
-                place = (run_id, run["label"], run["parameters"])
-                row = Measured(subject, value, unit, definition, *place)
-                self._rows.setdefault((scenario, run_id, metric), []).append(row)
+        for scenario, run_id, metric, *row in metrics.select(columns).rows():
+            self._rows.setdefault((scenario, run_id, metric), []).append(tuple(row))
 
     def runs(self, asked: Asked) -> list[PlannedRun]:
         """Runs of a scenario with the selected parameters; none if the tier has none.
@@ -178,11 +172,11 @@ class Lookup:
         longer, since a short run does not show that it is never reached.
         """
         return [
-            row
+            Measured(*row, run["run_id"], run["label"], run["parameters"])
             for run in self.runs(asked)
             for row in self._rows.get((asked.scenario, run["run_id"], asked.metric), [])
-            if asked.subject is None or row.subject == asked.subject
-            if row.value is not None or not self._is_shortened(run)
+            if asked.subject is None or row[0] == asked.subject
+            if row[1] is not None or not self._is_shortened(run)
         ]
 
     def _is_shortened(self, run: PlannedRun) -> bool:

@@ -1,7 +1,7 @@
 """What a simulation costs, for ``list`` and the progress, and batches of about equal cost.
 
 One line says how much CPU time ns-2 takes, to within a factor of two for most runs;
-``tests/benchmarks/cost_model.py`` compares it with the published runs, whose own times are known
+``tests/benchmarks/measure.py`` compares it with the published runs, whose own times are known
 (``bdpbench.app.costs``). Batches need no more: they are small towards the end.
 """
 

@@ -18,6 +18,30 @@ from bdpbench.contracts.plan import (
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.identity import Identities, run_id
 
+NETWORK: dict[str, object] = {
+    "duration_s": 2,
+    "links": 1,
+    "link.0.mbps": 5,
+    "link.0.delay_ms": 8,
+    "link.0.queue": "DropTail",
+    "link.0.queue.limit_": 21,
+    "default.Agent/TCP.window_": 1000,
+    "datadir": "out",
+    "flows": 1,
+    "flow.0.agent": "TCP/Sack1",
+    "flow.0.sink": "TCPSink/Sack1",
+    "flow.0.start_s": 0,
+    "flow.0.access_delay_ms": 1,
+    "flow.0.access_mbps": 50,
+    "flow.0.receiver_delay_ms": 1,
+}
+
+
+def arguments(**changes: object) -> list[str]:
+    """Arguments of network.tcl, with some changed; a name has ``__`` for a dot."""
+    given = NETWORK | {name.replace("__", "."): value for name, value in changes.items()}
+    return [word for key, value in given.items() for word in (f"-{key}", str(value))]
+
 
 def planned(
     results: Path,

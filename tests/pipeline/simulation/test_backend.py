@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.needs import leave_out
 
 from bdpbench.app.planning import Wanted, prepare
@@ -46,13 +47,21 @@ def engine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", f"{client.parent}:{os.environ['PATH']}")
 
 
-def test_a_script_of_the_checkout_needs_its_tcl_folder_alone(
-    tmp_path: Path, image: DockerBackend
+def test_a_container_runs_the_image_that_was_checked_and_sees_its_tcl_folder_alone(
+    tmp_path: Path, image: DockerBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
     words = image.command(tmp_path, tcl_dir() / "network.tcl", ["-x", "1"]).words
     assert _volumes(words) == [f"{tmp_path}:/run/bdpbench", f"{tcl_dir()}:/opt/bdpbench/tcl:ro"]
     assert words[-3:] == ("/opt/bdpbench/tcl/network.tcl", "-x", "1")
     assert words[words.index("--env") + 1] == "BDPBENCH_TCL=/opt/bdpbench/tcl"
+    assert "GLIBC_TUNABLES=glibc.malloc.hugetlb=1" in words
+    assert {"sha256:1234", "--read-only", "--tmpfs"} < set(words)
+    # A study outside the checkout brings its own.
+    script = tmp_path / "study" / "tcl" / "parts" / "x.tcl"
+    words = image.command(tmp_path / "run", script, []).words
+    assert _volumes(words)[2] == f"{tmp_path}/study/tcl:/opt/bdpbench/study/tcl:ro"
+    assert words[-1] == "/opt/bdpbench/study/tcl/parts/x.tcl"
 
 
 def test_ns2_asks_for_large_pages_unless_the_user_tunes_memory(
@@ -65,22 +74,6 @@ def test_ns2_asks_for_large_pages_unless_the_user_tunes_memory(
             monkeypatch.setenv("GLIBC_TUNABLES", given)
         command = native.command(tmp_path, tcl_dir() / "network.tcl", [])
         assert command.environment["GLIBC_TUNABLES"] == used
-
-
-def test_ns2_asks_for_large_pages_in_a_container_as_well(
-    tmp_path: Path, image: DockerBackend, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("GLIBC_TUNABLES", raising=False)
-    words = image.command(tmp_path, tcl_dir() / "network.tcl", []).words
-    assert "GLIBC_TUNABLES=glibc.malloc.hugetlb=1" in words
-
-
-def test_a_container_runs_the_image_that_was_checked_and_writes_only_the_run(
-    tmp_path: Path, image: DockerBackend
-) -> None:
-    words = image.command(tmp_path, tcl_dir() / "network.tcl", []).words
-    assert "sha256:1234" in words
-    assert {"--read-only", "--tmpfs"} < set(words)
 
 
 def test_an_image_is_asked_for_its_facts_and_its_binary_is_checked(
@@ -107,15 +100,6 @@ def test_an_image_is_asked_for_its_facts_and_its_binary_is_checked(
 def test_a_missing_image_is_told() -> None:
     with pytest.raises(BdpbenchError, match="image bdpbench-ns2:b is not there"):
         DockerBackend("b").info()
-
-
-def test_a_study_outside_the_checkout_brings_its_tcl_folder(
-    tmp_path: Path, image: DockerBackend
-) -> None:
-    script = tmp_path / "study" / "tcl" / "parts" / "x.tcl"
-    words = image.command(tmp_path / "run", script, []).words
-    assert _volumes(words)[2] == f"{tmp_path}/study/tcl:/opt/bdpbench/study/tcl:ro"
-    assert words[-1] == "/opt/bdpbench/study/tcl/parts/x.tcl"
 
 
 @pytest.mark.usefixtures("engine")
@@ -161,46 +145,8 @@ def test_a_variant_that_no_image_contains_runs_on_this_machine() -> None:
 
 # ---------------------------------------------------------------- what a study names of ns-2
 
-STUDY = """\
-schema_version: 1
-key: mine
-title: A study of my own
-defaults: {Agent/TCP: {window_: 1000}}
-protocols:
-  Reno:
-    label: Reno
-    colour: "#336699"
-    agent: TCP/Reno
-    sink: TCPSink
-    settings: {maxburst_: 2}
-    record: [ssthresh_]
-  Cubic:
-    label: CUBIC of Linux
-    colour: "#993366"
-    agent: TCP/Linux
-    sink: TCPSink/Sack1
-    linux: cubic
-    linux_parameters: {beta: 717}
-queues:
-  Mine: {kind: RED, settings: {min_th_pkts: 5}}
-topologies:
-  path:
-    parameters:
-      bottleneck_mbps: 20
-      bottleneck_delay_ms: 28
-      access_mbps: 100
-      access_delay_ms: 1
-      receiver_delay_ms: 1
-      buffer_pkts: 60
-      packet_bytes: 1000
-scenarios:
-  shared:
-    title: One flow
-    topology: path
-    sweep: {protocol: [Reno, Cubic]}
-    flows: [{}]
-    tiers: {quick: [{duration_s: 3}]}
-"""
+_DATA = data_of(__file__)
+STUDY = _DATA["study"]
 
 
 @pytest.fixture
@@ -224,17 +170,25 @@ def test_ns2_has_all_that_a_study_names(key: str, build: Ns2Build) -> None:
     assert unknown_to_ns2(build, declared) == []
 
 
+NO_VARIABLE = "Agent/TCP/Reno of this ns-2 has no variable"
+CUBIC = "linux: cubic\n    linux_parameters: {beta: 717}"
+
+
 @pytest.mark.parametrize(
     ("old", "new", "line", "told"),
     [
-        ("maxburst_: 2", "maxbust_: 2", 11, "Agent/TCP/Reno of this ns-2 has no variable"),
-        ("[ssthresh_]", "[ssthres_]", 12, "Agent/TCP/Reno of this ns-2 has no variable"),
+        ("maxburst_: 2", "maxbust_: 2", 11, NO_VARIABLE),
+        ("[ssthresh_]", "[ssthres_]", 12, NO_VARIABLE),
         ("agent: TCP/Reno", "agent: TCP/Rino", 9, "this ns-2 has no Agent/TCP/Rino"),
         ("agent: TCP/Reno", "agent: TCPSink", 9, "expected a kind of Agent/TCP"),
         ("sink: TCPSink\n", "sink: TCP/Reno\n", 10, "expected a kind of Agent/TCPSink"),
         ("linux: cubic", "linux: qbic", 18, "no congestion control 'qbic'"),
         ("{beta: 717}", "{bta: 717}", 19, "cubic of this ns-2 has no parameter 'bta'"),
         ("window_: 1000", "windows_: 1000", 4, "Agent/TCP of this ns-2 has no variable"),
+        # What is not there is answered with what is.
+        (CUBIC, "linux: bbr", 18, "protocols/bbr}"),
+        ("agent: TCP/Reno", "agent: TCP/DCTCP", 9, "protocols/dctcp}"),
+        ("agent: TCP/Reno", "agent: MPTCP", 9, "docs/elsewhere.md"),
     ],
 )
 def test_what_ns2_lacks_is_refused_at_planning(
@@ -243,28 +197,10 @@ def test_what_ns2_lacks_is_refused_at_planning(
     if build.build_id == "given":
         leave_out("planning asks for the build of this checkout", "unset BDPBENCH_NS")
     path = _study(tmp_path, old, new)
-    with pytest.raises(BdpbenchError, match=told) as caught:
-        prepare(Wanted(str(path.parent), "quick", results=tmp_path, build_id=build.build_id))
-    assert caught.value.where == f"{path}:{line}"
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "hint"),
-    [
-        ("linux: cubic\n    linux_parameters: {beta: 717}", "linux: bbr", "protocols/bbr}"),
-        ("agent: TCP/Reno", "agent: TCP/DCTCP", "protocols/dctcp}"),
-        ("agent: TCP/Reno", "agent: MPTCP", "docs/elsewhere.md"),
-    ],
-)
-def test_what_is_not_there_is_answered_with_what_is(
-    tmp_path: Path, build: Ns2Build, old: str, new: str, hint: str
-) -> None:
-    if build.build_id == "given":
-        leave_out("planning asks for the build of this checkout", "unset BDPBENCH_NS")
-    path = _study(tmp_path, old, new)
     with pytest.raises(BdpbenchError) as caught:
         prepare(Wanted(str(path.parent), "quick", results=tmp_path, build_id=build.build_id))
-    assert hint in caught.value.hint
+    assert told in str(caught.value)
+    assert caught.value.where == f"{path}:{line}"
 
 
 def test_a_congestion_control_may_have_an_underscore(tmp_path: Path, build: Ns2Build) -> None:

@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.data_of import data_of
 from tests.needs import leave_out
 from tests.waiting import HANGS_S
 
@@ -190,28 +191,7 @@ def test_each_sender_that_planning_knows_is_there(program: Path, tmp_path: Path)
         assert done.returncode == 0, f"{each.sender}: {done.stderr}"
 
 
-@pytest.mark.parametrize(
-    ("changed", "says"),
-    [
-        ({"flow__0__sender": "TcpFast"}, "no congestion control ns3::TcpFast"),
-        ({"flow__0__sender": "Node"}, "no congestion control ns3::Node"),
-        ({"flow__0__set__Beta": "0.5"}, "-flow.0.set.Beta is '0.5'"),
-        ({"flow__0__socket__Sack": "maybe"}, "attribute Sack of a socket"),
-        ({"default__TcpSocket__Nothing": "1"}, "which ns-3 does not take"),
-        ({"link__0__mbps": "fast"}, "-link.0.mbps is 'fast', expected a number"),
-        ({"link__0__queue": "Node"}, "-link.0.queue: ns-3 has no queue ns3::Node"),
-        ({"link__0__queue__MinTh": "5"}, "unknown key -link.0.queue.MinTh"),
-        (_queue("PieQueueDisc", UseEcn="2"), "-link.0.queue.UseEcn is '2', which PieQueueDisc"),
-        (
-            {**_queue("CoDelQueueDisc"), "link__0__quantum_bytes": "9"},
-            "-link.0.quantum_bytes: CoDelQueueDisc has no turns",
-        ),
-        ({"flow__0__loses": "3 x"}, "-flow.0.loses is '3 x', expected numbers of packets"),
-        ({"flow__0__leaves": "1"}, "there is no such path"),
-        ({"duration_s": None}, "-duration_s is missing"),
-        ({"datadir": "/nowhere"}, "cannot write /nowhere/report.txt"),
-    ],
-)
+@pytest.mark.parametrize(("changed", "says"), data_of(__file__)["refused"])
 def test_a_wrong_argument_ends_it_with_a_sentence(
     program: Path, tmp_path: Path, changed: dict[str, str | None], says: str
 ) -> None:

@@ -7,7 +7,7 @@ import threading
 from pathlib import Path
 
 import pytest
-from tests.pipeline.simulation.specs import planned
+from tests.pipeline.simulation.specs import arguments, planned
 from tests.waiting import HANGS_S, wait_for
 
 from bdpbench.contracts.plan import PlannedRun
@@ -29,25 +29,7 @@ def backend(ns_binary: Path) -> NativeBackend:
 
 
 def _planned(results: Path, *, duration_s: int = 2, start_s: int = 0) -> tuple[PlannedRun, Path]:
-    values = {
-        "duration_s": duration_s,
-        "links": 1,
-        "link.0.mbps": 5,
-        "link.0.delay_ms": 8,
-        "link.0.queue": "DropTail",
-        "link.0.queue.limit_": 21,
-        "default.Agent/TCP.window_": 1000,
-        "trace": 1,
-        "datadir": "out",
-        "flows": 1,
-        "flow.0.agent": "TCP/Sack1",
-        "flow.0.sink": "TCPSink/Sack1",
-        "flow.0.start_s": start_s,
-        "flow.0.access_delay_ms": 1,
-        "flow.0.access_mbps": 50,
-        "flow.0.receiver_delay_ms": 1,
-    }
-    argv = [word for key, value in values.items() for word in (f"-{key}", str(value))]
+    argv = arguments(duration_s=duration_s, flow__0__start_s=start_s, trace=1)
     parameters = {"duration_s": duration_s, "bottleneck_mbps": 5, "trace": "stream"}
     return planned(
         results, argv, [{"file": KEPT, "table": "packet_flows", "stream": "pckts.trq"}], parameters

@@ -1,4 +1,4 @@
-"""The estimate of a run; tests/benchmarks/cost_model.py measures how well it fits. Batches."""
+"""The estimate of a run; tests/benchmarks/measure.py measures how well it fits. Batches."""
 
 from __future__ import annotations
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from tests.data_of import data_of
+from tests.make import arguments
 
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
@@ -15,6 +18,7 @@ from bdpbench.studies.load import load_study
 from bdpbench.studies.runs import expand_tier
 
 WriteStudy = Callable[[str, str], Path]
+CASES = data_of(__file__)
 OLD = '  Reno: {label: Reno, colour: "#336699", agent: TCP/Reno, sink: TCPSink}\n'
 
 
@@ -29,11 +33,7 @@ def _as_given(path: Path) -> list[PlannedRun]:
     return expand_tier(load_study(path.parent.name), "quick")
 
 
-def _arguments(run: PlannedRun) -> dict[str, str]:
-    return dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
-
-
-def _sender(more: str, agent: str = "TCP/Sack1", sink: str = "TCPSink/Sack1") -> str:
+def _sender(more: str = "", agent: str = "TCP/Sack1", sink: str = "TCPSink/Sack1") -> str:
     return f'  Reno: {{label: R, colour: "#336699", agent: {agent}, sink: {sink}{more}}}\n'
 
 
@@ -41,7 +41,7 @@ def test_a_run_gets_the_same_path_and_the_counterpart_of_its_sender(study_file: 
     more = ", settings: {windowOption_: 15, smooth_bic_max_increment_: 16, windowInit_: 4}"
     path = study_file(OLD, _sender(more, sink="TCPSink/Sack1/DelAck"))
     run, newreno = _plan(path)
-    given = _arguments(run)
+    given = arguments(run)
     assert given["-link.0.holds_pkts"] == "25"
     assert (given["-link.0.mbps"], given["-link.0.delay_ms"]) == ("10", "18")
     assert (given["-flow.1.start_s"], given["-flow.1.access_delay_ms"]) == ("1", "1")
@@ -49,7 +49,7 @@ def test_a_run_gets_the_same_path_and_the_counterpart_of_its_sender(study_file: 
     assert (given["-flow.0.set.MaxIncr"], given["-flow.0.set.LowWnd"]) == ("16", "38")
     sockets = ("Sack", "DelAckCount", "InitialCwnd")
     assert [given[f"-flow.0.socket.{name}"] for name in sockets] == ["true", "2", "4"]
-    assert _arguments(newreno)["-flow.0.socket.Sack"] == "false"
+    assert arguments(newreno)["-flow.0.socket.Sack"] == "false"
     assert given["-packet_bytes"] == "1000"
     assert run["label"].endswith("engine ns3, 5 s")
 
@@ -57,7 +57,7 @@ def test_a_run_gets_the_same_path_and_the_counterpart_of_its_sender(study_file: 
 def test_the_engine_is_part_of_the_id_and_so_is_its_program(
     study_file: WriteStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    path = study_file(OLD, _sender(""))
+    path = study_file(OLD, _sender())
     ids = {run["run_id"] for run in _as_given(path)}
     now = {run["run_id"] for run in _plan(path)}
     assert not ids & now
@@ -66,7 +66,7 @@ def test_the_engine_is_part_of_the_id_and_so_is_its_program(
 
 
 def test_a_sweep_may_be_over_the_engine(study_file: WriteStudy) -> None:
-    path = study_file(OLD, _sender(""))
+    path = study_file(OLD, _sender())
     path.write_text(
         path.read_text().replace("    sweep:\n", "    sweep:\n      engine: [ns2, ns3]\n")
     )
@@ -75,198 +75,63 @@ def test_a_sweep_may_be_over_the_engine(study_file: WriteStudy) -> None:
     assert sum("engine ns3" in label for label in labels) == 2
 
 
-@pytest.mark.parametrize(
-    ("sender", "says"),
-    [
-        (_sender("", agent="TCP/Reno"), "Reno (TCP/Reno, TCP/Reno): ns-3 has no counterpart"),
-        (_sender(", settings: {overhead_: 0.1}"), "overhead_ of Reno"),
-        (
-            _sender(", settings: {windowOption_: 9}"),
-            "scalable_lwnd_ of Reno: ns-3's TcpScalable has 100",
-        ),
-        (
-            _sender(", settings: {windowOption_: 8, low_window_: 31}"),
-            "low_window_ of Reno: ns-3's TcpHighSpeed has 38",
-        ),
-        (_sender(", record: [ssthresh_]"), "record: ['ssthresh_']"),
-        (
-            _sender(", linux: cubic, linux_parameters: {beta: 717}", agent="TCP/Linux"),
-            "parameters of Linux's modules",
-        ),
-    ],
-)
-def test_a_sender_that_ns3_has_not_is_refused_with_its_line(
-    study_file: WriteStudy, sender: str, says: str
+@pytest.mark.parametrize("case", CASES["refused"], ids=lambda case: str(case["says"]))
+def test_what_ns3_cannot_do_is_refused_with_its_line(
+    study_file: WriteStudy, case: dict[str, Any]
 ) -> None:
-    path = study_file(OLD, sender)
+    path, where = study_file("", ""), case.get("where", "")
+    text = path.read_text()
+    if "sender" in case:
+        text = text.replace(OLD, _sender(**case["sender"]))
+        where = "5: protocols.Reno"
+    elif "queue" in case:
+        ecn = "" if "DropTail" in case["queue"] else ', ecn: "on"'
+        text, where = _with_queue(text, case["queue"], ecn), "parameters.queue"
+    else:
+        assert case["old"] in text
+        text = text.replace(case["old"], case["new"])
+    path.write_text(text)
     with pytest.raises(BdpbenchError) as caught:
-        _plan(path)
-    assert says in str(caught.value)
-    assert f"{path}:5: protocols.Reno" in str(caught.value)
+        _plan(path, protocols="NewReno" if "old" in case else "Reno, NewReno")
+    assert f"ns-3 cannot simulate this run as it is: {case['says']}" in str(caught.value)
+    assert where in str(caught.value)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "says"),
-    [
-        ("    sweep:\n", "    parameters: {trace: packets}\n    sweep:\n", "trace: packets"),
-        (
-            *(
-                "    sweep:\n",
-                "    network: network_tmix.tcl\n    arguments: [packet_bytes]\n    sweep:\n",
-            ),
-            "packet_bytes of network_tmix.tcl",
-        ),
-        ("stagger_s: 1", "stagger_s: 1, stop_s: 4", "stop_s of a flow"),
-        (
-            "    sweep:\n",
-            "    parameters: {access_buffer_pkts: 9}\n    sweep:\n",
-            "access_buffer_pkts of a flow",
-        ),
-        (
-            "    flows:",
-            "    changes: [{at_s: 1, bottleneck_mbps: 5}]\n    flows:",
-            "changes of its",
-        ),
-        (
-            "topologies:",
-            "defaults: {Agent/TCP: {overhead_: 0.1}}\ntopologies:",
-            "overhead_ of NewReno",
-        ),
-    ],
-)
-def test_what_the_program_cannot_do_is_refused(
-    study_file: WriteStudy, old: str, new: str, says: str
+def _with_queue(text: str, queue: str, more: str = "") -> str:
+    """The study over a queue declared so; ``more`` are parameters."""
+    text = text.replace(OLD, _sender())
+    text = text.replace("topologies:", f"queues: {{Q: {{{queue}}}}}\ntopologies:")
+    return text.replace("    sweep:\n", f"    parameters: {{queue: Q{more}}}\n    sweep:\n")
+
+
+@pytest.mark.parametrize("case", CASES["queues"], ids=lambda case: str(case["queue"]))
+def test_a_queue_of_ns3_gets_the_same_parameters(
+    study_file: WriteStudy, case: dict[str, Any]
 ) -> None:
-    with pytest.raises(BdpbenchError) as caught:
-        _plan(study_file(old, new), protocols="NewReno")
-    assert f"ns-3 cannot simulate this run as it is: {says}" in str(caught.value)
-
-
-def _queued(study_file: WriteStudy, queue: str, more: str = "") -> dict[str, str]:
-    """Arguments of the first run over a queue declared so; ``more`` are parameters."""
-    path = study_file(OLD, _sender(""))
-    text = path.read_text().replace("topologies:", f"queues: {{Q: {{{queue}}}}}\ntopologies:")
-    path.write_text(
-        text.replace("    sweep:\n", f"    parameters: {{queue: Q{more}}}\n    sweep:\n")
-    )
-    return _arguments(_plan(path)[0])
-
-
-def _of_queue(given: dict[str, str]) -> dict[str, str]:
-    prefix = "-link.0.queue."
-    return {key.removeprefix(prefix): given[key] for key in given if key.startswith(prefix)}
-
-
-def test_red_has_the_same_thresholds_and_weights(study_file: WriteStudy) -> None:
-    given = _queued(
-        study_file,
-        "kind: RED, settings: {min_th_pkts: 5, max_p: 0.02, weight: 0.01, gentle: 0}",
-    )
-    assert given["-link.0.queue"] == "RedQueueDisc"
-    assert _of_queue(given) == {
-        "UseEcn": "false",
-        "MaxSize": "25p",
-        "MinTh": "5",
-        "MaxTh": "15",
-        "LInterm": "50",
-        "QW": "0.01",
-        "Gentle": "false",
-        "Wait": "true",
-        "MeanPktSize": "1040",
-        "LinkBandwidth": "10Mbps",
-        "LinkDelay": "18ms",
-        "UseHardDrop": "true",
-    }
-    assert given["-flow.0.socket.UseEcn"] == "Off"
-
-
-@pytest.mark.parametrize(
-    ("settings", "drops_above"),
-    [
-        ("mark_below_p: 2", "false"),
-        ("mark_below_p: 1", "true"),
-        ("mark_below_p: 0.1, gentle: 0", "true"),
-    ],
-)
-def test_red_marks_where_ns2s_does(study_file: WriteStudy, settings: str, drops_above: str) -> None:
-    queue = f"kind: RED, settings: {{min_th_pkts: 5, {settings}}}"
-    given = _queued(study_file, queue, ', ecn: "on"')
-    of_queue = _of_queue(given)
-    assert (of_queue["UseEcn"], of_queue["UseHardDrop"]) == ("true", drops_above)
-    assert given["-flow.0.socket.UseEcn"] == "On"
-
-
-def test_red_has_no_table_of_its_average(study_file: WriteStudy) -> None:
-    path = study_file(OLD, _sender(""))
-    text = path.read_text().replace(
-        "topologies:", "queues: {Q: {kind: RED, settings: {min_th_pkts: 5}}}\ntopologies:"
-    )
-    path.write_text(text.replace("    sweep:\n", "    parameters: {queue: Q}\n    sweep:\n"))
-    tables = [{out["table"] for out in run["outputs"]} for run in _plan(path)]
-    assert all("red" not in each and "queue" in each for each in tables)
-
-
-def test_codel_fq_codel_and_pie_get_their_parameters(study_file: WriteStudy) -> None:
-    given = _queued(study_file, "kind: CoDel, settings: {target_s: 0.01, packet_bytes: 500}")
-    expected = {"Target": "0.01s", "Interval": "0.1s", "MaxSize": "25p", "UseEcn": "false"}
-    # ns-2's CoDel never drops from at most so many bytes, ns-3's from less than so many.
-    assert _of_queue(given) == {**expected, "MinBytes": "501"}
-    given = _queued(study_file, "kind: FqCoDel, settings: {target_s: 0.01, quantum_bytes: 300}")
-    assert _of_queue(given) == expected
-    assert given["-link.0.quantum_bytes"] == "300"
-    assert given["-default.CoDelQueueDisc.MinBytes"] == "1041"
-    given = _queued(study_file, "kind: PIE, settings: {alpha_hz: 0.25}", ', ecn: "on"')
-    assert _of_queue(given) == {
-        "UseEcn": "true",
-        "MaxSize": "25p",
-        "QueueDelayReference": "0.015s",
-        "Tupdate": "0.015s",
-        "MaxBurstAllowance": "0.15s",
-        "A": "0.25",
-        "B": "1.25",
-        "MeanPktSize": "1040",
-        "MarkEcnThreshold": "0.1",
-        "UseDequeueRateEstimator": "true",
-        "UseDerandomization": "false",
-    }
-
-
-@pytest.mark.parametrize(
-    ("queue", "says"),
-    [
-        ("kind: RED, settings: {min_th_pkts: 5}", "mark_below_p of a queue of kind RED: ns-3's"),
-        (
-            "kind: RED, settings: {min_th_pkts: 5, mark_below_p: 2, counts_bytes: 1}",
-            "counts_bytes of a queue of kind RED: ns-3's RedQueueDisc has 0",
-        ),
-        (
-            "kind: PIE, settings: {packet_bytes: 500}",
-            "packet_bytes of a queue of kind PIE: ns-3's PieQueueDisc has 1040",
-        ),
-        ("kind: DropTail, settings: {drop_front: 1}", "drop_front of a queue"),
-        ("kind: ARED, settings: {min_th_pkts: 5}", "a queue of kind ARED: it has Dr"),
-    ],
-)
-def test_settings_that_a_queue_of_ns3_has_not_are_refused_with_their_line(
-    study_file: WriteStudy, queue: str, says: str
-) -> None:
-    more = "" if "DropTail" in queue else ', ecn: "on"'
-    with pytest.raises(BdpbenchError) as caught:
-        _queued(study_file, queue, more)
-    assert f"ns-3 cannot simulate this run as it is: {says}" in str(caught.value)
-    assert "parameters.queue" in str(caught.value)
+    path, ecn = study_file("", ""), case.get("ecn", "off")
+    path.write_text(_with_queue(path.read_text(), case["queue"], f', ecn: "{ecn}"'))
+    run = _plan(path)[0]
+    given, prefix = arguments(run), "-link.0.queue."
+    found = {key.removeprefix(prefix): given[key] for key in given if key.startswith(prefix)}
+    told = found if case.get("whole") else {name: found.get(name) for name in case["gets"]}
+    assert told == case["gets"]
+    assert given["-flow.0.socket.UseEcn"] == {"on": "On", "off": "Off"}[ecn]
+    assert {key: given[key] for key in case.get("beside", {})} == case.get("beside", {})
+    tables = {out["table"] for out in run["outputs"]}
+    assert "queue" in tables
+    assert "red" not in tables  # ns-3 tells no average
 
 
 def test_flows_lose_the_same_packets(study_file: WriteStudy) -> None:
     path = study_file("stagger_s: 1", "stagger_s: 1, arguments: {loses: [7, 50]}")
     text = path.read_text()
     path.write_text(text.replace("    flows:", "    network: network_tmix.tcl\n    flows:"))
-    given = _arguments(_plan(path, protocols="NewReno")[0])
+    given = arguments(_plan(path, protocols="NewReno")[0])
     assert (given["-flow.0.loses"], given["-flow.1.loses"]) == ("7 50", "7 50")
 
 
 def test_ns3s_other_version_of_bbr_is_told(study_file: WriteStudy) -> None:
-    reno, _ = _plan(study_file(OLD, _sender("")))
+    reno, _ = _plan(study_file(OLD, _sender()))
     bbr: PlannedRun = {**reno, "argv": [*reno["argv"], "-flow.1.sender", "TcpBbr"]}
     said = "TcpBbr: ns-3 simulates version 1 of BBR, ns-2 version 3"
     assert (engine_remarks([reno]), engine_remarks([reno, bbr])) == ([], [said])

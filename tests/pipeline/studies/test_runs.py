@@ -6,6 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.make import arguments
 from tests.pipeline.studies.conftest import PATH_ARGUMENTS
 
 from bdpbench.contracts.plan import PlannedRun
@@ -50,8 +51,7 @@ def test_bdp_of_the_thesis() -> None:
 
 
 def test_flows_start_one_after_the_other() -> None:
-    argv = expand_tier(load_study("mine"), "quick")[0]["argv"]
-    pairs = dict(zip(argv[::2], argv[1::2], strict=True))
+    pairs = arguments(expand_tier(load_study("mine"), "quick")[0])
     assert (pairs["-flows"], pairs["-flow.0.start_s"], pairs["-flow.1.start_s"]) == ("2", "0", "1")
     assert pairs["-flow.1.agent"] == "TCP/Reno"
 

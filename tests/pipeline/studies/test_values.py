@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from tests.make import arguments
 from tests.pipeline.studies.conftest import PATH_ARGUMENTS
 from tests.pipeline.studies.network.conftest import write_study
 from tests.planned_runs import all_runs
@@ -41,7 +42,7 @@ def test_ecn_is_on_everywhere_or_nowhere(study_file: WriteStudy) -> None:
     assert "RED, ARED, gARED, CoDel, FqCoDel or PIE" in text
     study_file("    sweep:", "    parameters: {ecn: on, queue: PIE}\n    sweep:")
     run = expand_tier(load_study("mine"), "paper")[0]
-    pairs = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+    pairs = arguments(run)
     assert (pairs["-default.Agent/TCP.ecn_"], pairs["-link.0.queue.setbit_"]) == ("1", "1")
 
 
@@ -78,7 +79,7 @@ def test_a_declared_parameter_sets_variables_of_its_protocol(
 ) -> None:
     own_script(parameters="{protocol: NewReno, alpha_pkts: 9}", declared=DECLARED)
     (run,) = expand_tier(load_study("mine"), "quick")
-    pairs = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+    pairs = arguments(run)
     assert (pairs["-flow.0.set.alpha_"], pairs["-flow.0.set.beta_"]) == ("9", "9")
     assert pairs["-default.Agent/TCP.packetSize_"] == "1000"
 
@@ -180,13 +181,6 @@ def test_changing_any_parameter_of_any_run_changes_its_identity(data: st.DataObj
     assert (before["argv"], before["streams"]) != (after["argv"], after["streams"])
 
 
-def test_every_run_has_an_id_and_a_label_of_its_own_in_its_scenario() -> None:
-    for study in {id(study): study for study, _ in all_runs()}.values():
-        own = [run for each, run in all_runs() if each is study]
-        labels = {(run["scenario"], run["label"]) for run in own}
-        assert len(labels) == len(own) == len({(run["scenario"], run["run_id"]) for run in own})
-
-
 # ---------------------------------------------------------------- Compound
 
 CTCP = {"label": "CTCP", "colour": "#336699", "agent": "TCP/Linux"}
@@ -200,36 +194,26 @@ def _study(folder: Path, linux: str, **keys: Any) -> Path:
 
 
 @pytest.mark.parametrize(
-    ("linux", "keys"),
+    ("linux", "settings", "defaults", "refused"),
     [
-        ("reno", {}),
-        ("compound", {"settings": {"timestamps_": 1}}),
-        ("compound", {"defaults": {"Agent/TCP": {"timestamps_": 1}}}),
-        ("compound", {"defaults": {"Agent/TCP/Linux": {"timestamps_": 1}}}),
+        ("reno", {}, {}, False),
+        ("compound", {"timestamps_": 1}, {}, False),
+        ("compound", {}, {"Agent/TCP": {"timestamps_": 1}}, False),
+        ("compound", {}, {"Agent/TCP/Linux": {"timestamps_": 1}}, False),
+        ("compound", {}, {}, True),
+        ("compound", {"timestamps_": 0}, {"Agent/TCP": {"timestamps_": 1}}, True),
     ],
 )
-def test_it_runs_with_timestamps(tmp_path: Path, linux: str, keys: dict[str, Any]) -> None:
-    assert len(expand_tier(read_study(_study(tmp_path, linux, **keys)), "quick")) == 1
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        {},
-        {"settings": {"timestamps_": 0}, "defaults": {"Agent/TCP": {"timestamps_": 1}}},
-    ],
-)
-def test_it_is_refused_without(tmp_path: Path, keys: dict[str, Any]) -> None:
-    path = _study(tmp_path, "compound", **keys)
-    with pytest.raises(
-        BdpbenchError, match="Compound without timestamps behaves exactly like Reno"
-    ) as caught:
+def test_compound_is_refused_without_timestamps(
+    tmp_path: Path, linux: str, settings: dict[str, Any], defaults: dict[str, Any], refused: bool
+) -> None:
+    path = _study(tmp_path, linux, settings=settings, defaults=defaults)
+    if not refused:
+        assert len(expand_tier(read_study(path), "quick")) == 1
+        return
+    with pytest.raises(BdpbenchError, match="without timestamps behaves exactly like") as caught:
         expand_tier(read_study(path), "quick")
-    line = next(
-        number
-        for number, text in enumerate(path.read_text().splitlines(), start=1)
-        if '"linux": "compound"' in text
-    )
+    line = 1 + path.read_text().split('"linux": "compound"')[0].count("\n")
     assert caught.value.where == f"{path}:{line}"
 
 
@@ -240,5 +224,4 @@ def test_a_parameter_may_turn_timestamps_off(tmp_path: Path) -> None:
     study["scenarios"]["one"]["parameters"] = {"timestamps": 0}
     path.write_text(json.dumps(study, indent=1))
     (run,) = expand_tier(read_study(path), "quick")
-    argv = " ".join(run["argv"])
-    assert "-flow.0.set.timestamps_ 0 " in argv
+    assert arguments(run)["-flow.0.set.timestamps_"] == "0"

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import pytest
 from tcl.sharma2006.recover.__main__ import recover_scripts
+from tests.data_of import data_of
 from tests.forks import Forks
 from tests.needs import leave_out
 from tests.studies.sharma2006.networks import (
@@ -156,19 +157,8 @@ def test_appendix_h(run_both: Pair, first: str, second: str) -> None:
 
 
 # Prints the second flow's low_window_ instead of running.
-ASK = """
-proc low_window {} {
-    foreach agent [Agent/TCP/Sack1 info instances] {
-        set by_fid([$agent set fid_]) [$agent set low_window_]
-    }
-    return $by_fid(1)
-}
-Simulator instproc run {} {
-    puts "second [low_window]"
-    exit 0
-}
-source %s
-"""
+_DATA = data_of(__file__)
+ASK = _DATA["ask"]
 
 
 @pytest.mark.parametrize(("first", "second"), [*itertools.product(LOW_WINDOW, ("CUBIC", "HTCP"))])

@@ -6,8 +6,6 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -16,8 +14,7 @@ from tests.data_of import data_of
 PRINTED = data_of(__file__)
 TABLE_1, TABLE_2, TEXT = PRINTED["table_1"], PRINTED["table_2"], PRINTED["text"]
 REGIONS = {region: {tuple(pair) for pair in pairs} for region, pairs in PRINTED["regions"].items()}
-SAMPLING_S, REACHED = PRINTED["sampling_s"], "time_to_90pct_utilization_kept"
-THROUGHPUT_SAMPLE_S = SAMPLING_S["time_to_max_throughput"]
+SAMPLING_S = PRINTED["sampling_s"]
 # The window for which Table 2 is scored, the same for all of its cells.
 TABLE_2_METRIC = "asymmetry"
 
@@ -95,102 +92,6 @@ def test_the_protocol_is_that_of_the_section(study: Any) -> None:
             chapter = ".".join(row["where"].split(".")[:2])
             (run, *_) = study.matching("paper", row["scenario"], row["select"])
             assert list(run["protocols"]) == [protocol_of[chapter]], row["id"]
-
-
-def half_unit(printed: str) -> float:
-    """Half a unit of the last digit: 0.5 of "19", 0.005 of "14.58"."""
-    return 0.5 * 10.0 ** -len(printed.partition(".")[2])
-
-
-def rtt_s(study: Any, row: Row) -> float:
-    """RTT of the empty path: the nominal one, plus 4 ms of access links in scenario rtt."""
-    parameters = study.matching("paper", row["scenario"], row["select"])[0]["parameters"]
-    extra_ms = 4 if row["scenario"] == "rtt" else 0
-    return float(parameters["rtt_ms"] + extra_ms) / 1000
-
-
-def half_width_of_time(study: Any, row: Row) -> float:
-    return max(half_unit(row["value"]), rtt_s(study, row), SAMPLING_S[row["metric"]])
-
-
-def half_width_of_plateau(study: Any, row: Row) -> float:
-    """Twice that of a time, because the thesis says "approximately"."""
-    return 2 * half_width_of_time(study, row)
-
-
-# Growth of cwnd, in packets, per sample, which is a tenth of the RTT of 0.1 s: BIC-TCP grows by 5 %
-# per RTT before its first loss and by 32 packets per RTT after it.
-GROWTH_OF_A_SAMPLE = {"first_full_peak": 0.05 * 9409.98 / 10, "second_full_peak": 32 / 10}
-# Targets of the project for numbers without a rule of their own, as a share of the value.
-GOAL_OF_TABLE_1, GOAL = 0.02, 0.05
-
-
-def half_width_of_utilization(study: Any, row: Row) -> float:
-    """Percentage points by which the phase of the saw-tooth in 250 s moves the mean, NOTES.md."""
-    mean, protocol = float(row["value"]) / 100, study.selection(row)["protocol"]
-    if mean == 1:
-        return half_unit(row["value"])
-    if protocol == "HS":  # regular teeth of 7.0 s
-        return 100 * (1 - mean) * 7.0 / (4 * 250)
-    if protocol != "Scalable":  # teeth without a simple shape
-        return GOAL_OF_TABLE_1 * 100 * mean
-    # 1 % per RTT of 0.1 s, from u to 1, with (1 - u)/ln(1/u) = 0.498, so u = 0.201
-    low = 0.201
-    assert (1 - low) / math.log(1 / low) == pytest.approx(mean, abs=0.001)
-    period_s = 0.1 * math.log(1 / low) / math.log(1.01)
-    passed = math.log(mean / low) / math.log(1 / low)
-    lacking = mean * passed - (mean - low) / math.log(1 / low)
-    return 100 * lacking * period_s / 250
-
-
-PARTS_OF_DIFFERENCES = {
-    "drop_delay": {"time_to_max_cwnd"},
-    "drop_delay_90pct": {"time_to_90pct_cwnd", "time_to_90pct_cwnd_after_drop"},
-    "rtt_border_difference": {REACHED},
-}
-
-
-def half_width_of_difference(study: Any, row: Row) -> float:
-    """Sum of the half-widths of the two times that the row subtracts."""
-    if row["metric"] == "rtt_max_throughput_difference":  # its times are not printed
-        return 2 * THROUGHPUT_SAMPLE_S
-    protocol = study.selection(row)["protocol"]
-    times = [
-        each
-        for each in study.rows
-        if each["metric"] in PARTS_OF_DIFFERENCES[row["metric"]]
-        and study.selection(each).get("protocol") == protocol
-    ]
-    assert len(times) == 2
-    return sum(half_width_of_time(study, each) for each in times)
-
-
-HALF_WIDTHS: dict[str, Callable[[Any, Row], float]] = {
-    **dict.fromkeys(SAMPLING_S, half_width_of_time),
-    "utilization": half_width_of_utilization,
-    "plateau_time": half_width_of_plateau,
-    **dict.fromkeys(PARTS_OF_DIFFERENCES, half_width_of_difference),
-    "rtt_max_throughput_difference": half_width_of_difference,
-    **{metric: lambda _, row: GROWTH_OF_A_SAMPLE[row["metric"]] for metric in GROWTH_OF_A_SAMPLE},
-    "mean_queue": lambda _, row: GOAL * float(row["value"]),
-    "max_throughput": lambda _, row: half_unit(row["value"]),
-    "min_buffer_90pct": lambda *_: 0.0,
-    "first_cut_ratio": lambda *_: 0.01,
-    "second_cut_ratio": lambda *_: 0.01,
-    "later_cut_ratio": lambda *_: 0.01,
-    TABLE_2_METRIC: lambda *_: 0.05,
-}
-
-
-def test_the_bounds_follow_the_rule_of_their_class(study: Any) -> None:
-    for row in study.rows:
-        value, lower, upper = (float(row[name]) for name in ("value", "lower", "upper"))
-        half = HALF_WIDTHS[row["metric"]](study, row)
-        lowest, highest = (-1.0, 1.0) if row["metric"] == TABLE_2_METRIC else (-math.inf, math.inf)
-        # Bounds of utilization and cwnd are rounded up to 0.01; the others are exact.
-        tolerance = 0.01 if row["unit"] in {"%", "packets"} else 1e-9
-        assert lower == pytest.approx(max(lowest, value - half), abs=tolerance), row["id"]
-        assert upper == pytest.approx(min(highest, value + half), abs=tolerance), row["id"]
 
 
 # The runs

@@ -8,7 +8,6 @@ from collections.abc import Callable
 import pytest
 from tests.planned_runs import runs_of
 from tests.studies.sharma2006.networks import (
-    BIC_DELAYS,
     SETTINGS,
     SINGLE_FLOW,
     STANDARD_TCP,
@@ -76,49 +75,6 @@ def test_one_flow_writes_the_files_of_the_appendices(run_ok: RunOk, columns: Col
     assert (out / "cwnd_hstcp.out").read_text().startswith("0.00 1 \n0.01 1 \n")
 
 
-def test_two_flows_write_a_cwnd_and_a_throughput_file_each(run_ok: RunOk, columns: Columns) -> None:
-    out = run_ok(TWO_FLOWS, *argv(two_flows("HS", "SACK", 3)))
-    own = {f"{kind}_hstcp{i}.out" for kind in ("cwnd", "tput") for i in (0, 1)}
-    assert {path.name for path in out.iterdir()} == FILES | own
-    for i in (0, 1):
-        times = [row[0] for row in columns(out / f"cwnd_hstcp{i}.out")]
-        assert times == [i / 10 for i in range(31)]
-    # Flow 2 starts at 1 s, so none of its packets left the bottleneck in the first second.
-    assert columns(out / "tput_hstcp1.out")[0] == [1, 0]
-    assert columns(out / "tput_hstcp1.out")[2][1] > 0
-
-
-def test_remarks_of_the_reports_are_those_of_the_appendices(run_ok: RunOk) -> None:
-    one = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 0.1, datadir="one")), out="one")
-    assert (one / "report.txt").read_text().startswith("hstcp starttime: 0\n")
-    two = run_ok(TWO_FLOWS, *argv(two_flows("HS", "HS", 0.5, 0.2, datadir="two")), out="two")
-    remarks = [
-        line for line in (two / "report.txt").read_text().splitlines() if not line.startswith("#")
-    ]
-    assert remarks[:7] == [
-        "BufferSize(Packets) 1555",
-        "hstcp0, forwardlink delay=1 ms",
-        "hstcp0, RTT = 100.00 ms",
-        "hstcp0 starttime: 0.1",
-        "hstcp1, forwardlink delay=1 ms",
-        "hstcp1, RTT = 100.00 ms",
-        "hstcp1 starttime: 0.2",
-    ]
-
-
-def test_bic_has_its_delays_beside_its_cwnd(run_ok: RunOk, columns: Columns) -> None:
-    out = run_ok(SINGLE_FLOW, *argv(single_flow("BIC", 1)))
-    assert {len(row) for row in columns(out / "cwnd_hstcp.out")} == {2 + len(BIC_DELAYS.split())}
-
-
-def test_the_first_round_trips_take_100_ms(run_ok: RunOk, columns: Columns) -> None:
-    out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 0.5)))
-    cwnd = {row[0]: row[1] for row in columns(out / "cwnd_hstcp.out")}
-    # RTT = 2 (1 + 48 + 1) ms, and some 0.04 ms of transmission: slow start doubles cwnd just after
-    # 100 ms and again just after 200 ms.
-    assert [cwnd[t] for t in (0.10, 0.11, 0.20, 0.21)] == [1, 2, 2, 4]
-
-
 def test_single_drop_loses_packet_20000(run_ok: RunOk, columns: Columns, facts: Facts) -> None:
     out = run_ok(SINGLE_FLOW, *argv(single_flow("HS", 4, drop_packet=20000)))
     report = facts(out / "report.txt")
@@ -176,12 +132,6 @@ def test_each_flow_has_its_own_settings(built: Built, protocol: str) -> None:
         [8, 38, 100, 67000, 1000],
         [own[name] for name in names],
     ]
-
-
-def test_fast_has_its_alpha(built: Built) -> None:
-    arguments = argv(single_flow("FAST", 1))
-    question = variables("TCP/Fast", ["alpha_", "beta_"])
-    assert built(question, SINGLE_FLOW, *arguments) == ["312 312"]
 
 
 def test_standard_tcp_traces_every_packet(run_ok: RunOk, columns: Columns) -> None:

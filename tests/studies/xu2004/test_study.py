@@ -8,10 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import pytest
 from tests.data_of import data_of
-
-RTT_S = 0.025
 
 _DATA = data_of(__file__)
 PRINTED, PAGES = _DATA["printed"], _DATA["pages"]
@@ -49,40 +46,6 @@ def is_on_a_page_of_its_section(where: str, page: int | str) -> bool:
 def test_a_row_is_on_a_page_of_its_section(study: Any) -> None:
     for row in study.rows:
         assert is_on_a_page_of_its_section(row["where"], row["page"]), row["id"]
-
-
-# Half-widths according to the rules of NOTES.md.
-HALF_WIDTHS = {
-    "slow_start_end": 0.05,  # half a unit of 0.4
-    "loss_rate_in_slow_start": 0.5,  # half a unit of the first digit of 6
-    "first_recovery_time": (80 - 70) / 2,
-    "time_to_max_cwnd": 1.0,  # minrto_
-    "full_peak_interval": 1.0,
-    "first_full_cut_ratio": 0.01,
-    "first_full_peak": 32.0,  # 1 % of 3,172
-}
-
-
-def test_the_bounds_follow_the_rule_of_their_class(study: Any) -> None:
-    for row in study.rows:
-        value, lower, upper = (float(row[name]) for name in ("value", "lower", "upper"))
-        assert follows_its_rule(row, value, lower, upper), row["id"]
-
-
-def follows_its_rule(row: Row, value: float, lower: float, upper: float) -> bool:
-    if row["metric"] in HALF_WIDTHS:
-        half = HALF_WIDTHS[row["metric"]]
-        return (value - lower, upper - value) == pytest.approx((half, half))
-    if row["metric"] == "congestion_time":
-        # From one sample, the smallest time that can be seen, up to two.
-        return RTT_S - 0.005 <= lower <= upper <= 2 * RTT_S
-    if row["scenario"] == "large_buffer":
-        return (lower, upper) == (value - 5000, value + 5000)  # half a unit of the first digit
-    if row["metric"] == "max_cwnd":
-        # A packet per RTT, which is one sample; our own arithmetic gives 3,205, which is outside.
-        assert round(1e9 * RTT_S / 8 / 1040) + 200 == 3205
-        return (lower, upper) == (value - 1, value + 1)
-    return row["metric"] in {"rise_ssthresh", "first_ssthresh"} and upper - lower <= 6
 
 
 # The runs

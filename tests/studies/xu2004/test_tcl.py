@@ -35,15 +35,8 @@ DEFAULTS = {
 RENO = {"agent": "TCP/Reno", "sink": "TCPSink"}
 NEWRENO = {"agent": "TCP/Newreno", "sink": "TCPSink"}
 VEGAS = {"agent": "TCP/Vegas", "sink": "TCPSink"}
-WESTWOOD = {"agent": "TCP/Westwood", "sink": "TCPSink"}
 SACK: Arguments = {}
 HS = {"set.windowOption_": 8, "set.max_ssthresh_": 100}
-MODIFIED_VEGAS = {
-    "agent": "TCP/Vegas/Modified",
-    "sink": "TCPSink",
-    "set.vegas_gamma_": 16,
-    "set.vegas_theta_": 1,
-}
 
 
 def single_flow(sender: Arguments, duration_s: float, **changes: object) -> Arguments:
@@ -97,8 +90,6 @@ def wireless(
     return {**path, **DEFAULTS, **flow, **changes}
 
 
-# On the wire: 1,000 bytes of data and 40 of headers.
-PACKET_BYTES = 1040
 SENDER = ("cwnd", "ssthresh", "sequence", "acknowledged")
 
 # Delay (s), rate (bit/s) and queue limit (packets) of the links between nodes a and b, both ways.
@@ -118,14 +109,6 @@ foreach {sender receiver} {2 3 4 5} {
     puts [expr {2 * ([delay $ns $sender 0] + [delay $ns 0 1] + [delay $ns 1 $receiver])}]
 }
 """
-
-
-def agent_question(agent: str, names: list[str]) -> str:
-    return f"""
-    foreach agent [Agent/{agent} info instances] {{
-        puts [lmap name {{{" ".join(names)}}} {{$agent set $name}}]
-    }}
-    """
 
 
 def test_one_flow_writes_its_files_every_rtt(run_ok: RunOk, columns: Columns) -> None:
@@ -159,12 +142,6 @@ def test_the_network_has_the_thesis_s_delay_and_buffer(built: Built) -> None:
     assert bottleneck == ["0.012500000000000001 622000000 200"] * 2  # 12.5 ms one way
     # Nothing is lost and nothing waits before the bottleneck.
     assert access == ["0 10000000000 40000"] * 4
-
-
-def test_the_defaults_are_those_of_ns_2_27(built: Built) -> None:
-    names = ["numdupacksFrac_", "minrto_", "precisionReduce_", "rtxcur_init_"]
-    lines = built(agent_question("TCP/Reno", names), SINGLE_FLOW, *argv(single_flow(RENO, 1)))
-    assert lines == ["100 1 0 6"]
 
 
 def test_slow_start_traces_every_packet_and_changes_none(run_ok: RunOk) -> None:
@@ -225,24 +202,6 @@ def test_two_flows_write_files_each_and_share_the_bottleneck(
     # of 50 packets is about the BDP of the first flow, so that the link is full after most cuts.
     assert max(sums) == pytest.approx(10, abs=0.0083 + 0.01)
     assert sum(sums) / len(sums) > 9
-
-
-@pytest.mark.parametrize(
-    ("script", "args"),
-    [
-        (SINGLE_FLOW, single_flow(MODIFIED_VEGAS, 1, bottleneck_mbps=100)),
-        (FAIRNESS, fairness(VEGAS, 2, 3)),
-        (WIRELESS, wireless(WESTWOOD, 40, 20)),
-    ],
-)
-def test_the_same_arguments_write_the_same_bytes(
-    written_alone: RunOk, script: str, args: Arguments
-) -> None:
-    written = []
-    for name in ("first", "second"):
-        out = written_alone(script, *argv(args, {"datadir": name}), out=name)
-        written.append({path.name: path.read_bytes() for path in out.iterdir()})
-    assert written[0] == written[1]
 
 
 def rate_mbps(columns: Columns, out: Path) -> float:

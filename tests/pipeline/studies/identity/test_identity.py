@@ -55,10 +55,6 @@ def refresh(tree: Path) -> None:
     path.write_text("".join(lines))
 
 
-def protocols(runs: set[tuple[str, str, str]]) -> set[tuple[str, str]]:
-    return {run[1:] for run in runs}
-
-
 # ---------------------------------------------------------------- what changes no id
 
 
@@ -152,100 +148,60 @@ def test_a_damaged_lock_is_told_with_its_line(line: str, tree: Path) -> None:
 # ---------------------------------------------------------------- what changes some ids
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new"),
-    [
-        ("laws/htcp.cc", "BETA_MIN = 0.5", "BETA_MIN = 0.4"),
-        ("laws/htcp.h", "#endif", "// a remark\n#endif"),
-        ("agents/htcp_agent.cc", "{-10,", "{ - 10 + 0,"),
-        ("patches/variants/h-tcp.patch", "htcp_delta_l_ 1 ;", "htcp_delta_l_ 2 ;"),
-    ],
-)
 def test_a_change_of_htcp_changes_exactly_the_runs_of_htcp(
-    name: str, old: str, new: str, tree: Path, before: Found, ids: Ids
+    tree: Path, before: Found, ids: Ids
 ) -> None:
-    replace(tree / "ns2" / name, old, new)
+    replace(tree / "ns2/laws/htcp.cc", "BETA_MIN = 0.5", "BETA_MIN = 0.4")
     after = changed(before, ids)
     assert after == {run for run in before if run[1:] in HTCP_RUNS}
-    assert protocols(after) == HTCP_RUNS
+    assert {run[1:] for run in after} == HTCP_RUNS
 
 
-@pytest.mark.parametrize(
-    ("name", "old", "new", "expected"),
-    [
-        (
-            "laws/limited_slow_start.cc",
-            "#include <math.h>",
-            "#include <math.h>\nint more;",
-            {"HTCP", "Scalable", "ScalableGentle"},
-        ),
-        (
-            "laws/delay_monitor.h",
-            "#endif",
-            "struct More;\n#endif",
-            {"BIC", "CUBIC"},
-        ),
-        (
-            "patches/variants/sack-timestamps.patch",
-            "+Agent/TCP/SackTS set timestamps_ true",
-            "+Agent/TCP/SackTS set timestamps_ 1",
-            {"SackTS"},
-        ),
-    ],
-)
-def test_a_shared_part_changes_the_runs_of_all_who_share_it(
-    name: str, old: str, new: str, expected: set[str], tree: Path
-) -> None:
-    """The senders are listed here, since it is up to the studies which of them they use."""
-    known = {
-        "HTCP": AgentUse("TCP/Sack1", -10),
-        "Scalable": AgentUse("TCP/Reno", 9),
-        "ScalableGentle": AgentUse("TCP/Sack1", 9),
-        "BIC": AgentUse("TCP/Sack1", 12),
-        "CUBIC": AgentUse("TCP/Sack1", 13),
-        "ModifiedScalable": AgentUse("TCP/Sack1", 14),
-        "HS": AgentUse("TCP/Sack1", 8),
-        "SackTS": AgentUse("TCP/SackTS", 1),
-        "Fast": AgentUse("TCP/Fast"),
-        "Westwood": AgentUse("TCP/Westwood"),
-        "Vegas": AgentUse("TCP/Vegas"),
-        "Linux": AgentUse("TCP/Linux", None, "cubic"),
-        "UDP": AgentUse("UDP"),
-    }
-    before = {key: behaviour([use]) for key, use in known.items()}
-    replace(tree / "ns2" / name, old, new)
-    assert {key for key, use in known.items() if behaviour([use]) != before[key]} == expected
-
-
+# Listed here, since it is up to the studies which senders they use. 77 is of no law.
 SENDERS = {
     "Sack1": AgentUse("TCP/Sack1"),
+    "HTCP": AgentUse("TCP/Sack1", -10),
+    "Scalable": AgentUse("TCP/Reno", 9),
+    "ScalableGentle": AgentUse("TCP/Sack1", 9),
+    "BIC": AgentUse("TCP/Sack1", 12),
+    "CUBIC": AgentUse("TCP/Sack1", 13),
+    "SackTS": AgentUse("TCP/SackTS", 1),
+    "Fast": AgentUse("TCP/Fast"),
     "Vegas": AgentUse("TCP/Vegas"),
     "Modified": AgentUse("TCP/Vegas/Modified"),
     "RBP": AgentUse("TCP/Vegas/RBP"),
     "Linux": AgentUse("TCP/Linux", None, "cubic"),
     "UDP": AgentUse("UDP"),
+    "Unknown": AgentUse("TCP/Sack1", 77),
 }
 ALL = set(SENDERS)
 TCP = ALL - {"UDP"}
+MORE_OF_TCP = '#include "tcp.h"\nint more;'
 
 
 @pytest.mark.parametrize(
     ("name", "old", "new", "expected"),
     [
-        ("agents/tcp_window_law.cc", '#include "tcp.h"', '#include "tcp.h"\nint more;', TCP),
+        ("laws/htcp.h", "#endif", "// a remark\n#endif", {"HTCP"}),
+        ("agents/htcp_agent.cc", "{-10,", "{ - 10 + 0,", {"HTCP"}),
+        ("patches/variants/h-tcp.patch", "htcp_delta_l_ 1 ;", "htcp_delta_l_ 2 ;", {"HTCP"}),
+        (
+            *("laws/limited_slow_start.cc", "#include <math.h>", "#include <math.h>\nint more;"),
+            {"HTCP", "Scalable", "ScalableGentle"},
+        ),
+        ("laws/delay_monitor.h", "#endif", "struct More;\n#endif", {"BIC", "CUBIC"}),
+        ("patches/variants/sack-timestamps.patch", "timestamps_ true", "timestamps_ 1", {"SackTS"}),
+        ("agents/tcp_window_law.cc", '#include "tcp.h"', MORE_OF_TCP, TCP),
         ("patches/variants/window-laws.patch", "+\t\t\tbreak;", "+\t\t\treturn;", TCP),
         (
-            "patches/variants/modified-vegas.patch",
-            "+\tv_avoiding_ = 0;",
-            "+\tv_avoiding_ = 1;",
+            *(
+                "patches/variants/modified-vegas.patch",
+                "+\tv_avoiding_ = 0;",
+                "+\tv_avoiding_ = 1;",
+            ),
             {"Vegas", "Modified", "RBP"},
         ),
-        (
-            "agents/modified_vegas_tcp_agent.cc",
-            '#include "tcp.h"',
-            '#include "tcp.h"\nint more;',
-            {"Modified"},
-        ),
+        ("agents/modified_vegas_tcp_agent.cc", '#include "tcp.h"', MORE_OF_TCP, {"Modified"}),
         ("patches/toolchain/quiet-start.patch", "\n+", "\n+more ", ALL),
         ("patches/toolchain/linux-types.patch", "\n+", "\n+more ", {"Linux"}),
         ("SOURCE.lock", "sha256=a3a0", "sha256=a3a1", ALL),
@@ -253,15 +209,18 @@ TCP = ALL - {"UDP"}
         ("build.sh", 'CXX_FLAGS="-std=gnu++98', 'CXX_FLAGS="-std=gnu++11', ALL),
     ],
 )
-def test_what_more_senders_run_through_changes_all_of_them(
+def test_a_part_changes_the_runs_of_all_senders_that_go_through_it(
     name: str, old: str, new: str, expected: set[str], tree: Path
 ) -> None:
+    """A sender whose law is unknown counts all laws, so that it changes with each of them."""
     path = tree / "ns2" / name
     before = {key: behaviour([use]) for key, use in SENDERS.items()}
     text = path.read_text()
     assert old in text
     path.write_text(text.replace(old, new, 1))
-    assert {key for key, use in SENDERS.items() if behaviour([use]) != before[key]} == expected
+    found = {key for key, use in SENDERS.items() if behaviour([use]) != before[key]}
+    assert found - {"Unknown"} == expected - {"Unknown"}
+    assert "Unknown" in found or not {"HTCP", "BIC", "Sack1"} & expected
 
 
 def test_a_queue_counts_for_the_runs_that_name_it(tree: Path) -> None:
@@ -298,12 +257,6 @@ def test_a_file_that_no_part_names_counts_for_every_run(
     assert changed(before, ids) == set(before)
 
 
-def test_an_option_that_no_part_names_counts_all_laws(tree: Path) -> None:
-    before = behaviour([AgentUse("TCP/Sack1", 77)])
-    replace(tree / "ns2/laws/htcp.cc", "BETA_MIN = 0.5", "BETA_MIN = 0.4")
-    assert behaviour([AgentUse("TCP/Sack1", 77)]) != before
-
-
 def test_unknown_senders_count_everything_that_may_matter(tree: Path) -> None:
     before = behaviour(None)
     replace(tree / "ns2/laws/htcp.cc", "BETA_MIN = 0.5", "BETA_MIN = 0.4")
@@ -313,9 +266,7 @@ def test_unknown_senders_count_everything_that_may_matter(tree: Path) -> None:
     assert behaviour(None) == changed_law
 
 
-@pytest.mark.parametrize(
-    "name", ["utils.tcl", "args.tcl", "topology.tcl", "packmime.tcl", "tmix.tcl"]
-)
+@pytest.mark.parametrize("name", ["utils.tcl", "tmix.tcl"])
 def test_a_sourced_file_changes_exactly_the_runs_that_source_it(
     name: str, tree: Path, before: Found, ids: Ids
 ) -> None:
@@ -363,13 +314,6 @@ def test_each_part_of_an_identity_changes_the_id(tree: Path) -> None:
 def test_equal_senders_count_once_in_any_order(tree: Path) -> None:
     one, two = AgentUse("TCP/Sack1", -10), AgentUse("TCP/Fast")
     assert behaviour([one, two, one]) == behaviour([two, one])
-
-
-def test_paths_are_no_part_of_it(tree: Path, tmp_path: Path) -> None:
-    (tmp_path / "elsewhere").mkdir()
-    moved = tmp_path / "elsewhere" / "renamed.tcl"
-    moved.write_text((tree / "tcl/lib/args.tcl").read_text())
-    assert Versions().digest([moved]) == Versions().digest([tree / "tcl/lib/args.tcl"])
 
 
 def test_a_wrong_manifest_is_told_with_its_line(tree: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.pipeline.studies.network.conftest import Event, Planned, Simulated
+from tests.pipeline.studies.network.conftest import Event, Simulated
 
 Run = Callable[..., Simulated]
 Ask = Callable[..., list[str]]
@@ -213,19 +213,3 @@ def test_servers_and_clients_are_as_many_and_as_far_as_asked_for(asked: Ask) -> 
     servers = [w for w in ways if 0.010 <= w[0] <= 0.020 and 10e6 <= w[1] <= 20e6]
     clients = [w for w in ways if 0.030 <= w[0] <= 0.040 and 50e6 <= w[1] <= 60e6]
     assert (len(servers), len(clients)) == (3, 4)
-
-
-def test_numbers_of_the_web_can_be_swept(planned: Planned) -> None:
-    own = {"own_sessions": 7, "own_rate": 30, "own_mean": 2000, "own_shape": 1.3}
-    (swept,) = planned(
-        declared=list(own), parameters={**ALONE, **own}, flows=[],
-        background=[{**WEB, "sessions": "$own_sessions", "server_mbps": ["$own_rate", 60],
-                     "object_bytes": {"distribution": "pareto", "mean": "$own_mean",
-                                      "shape": "$own_shape"}}],
-    )  # fmt: skip
-    (plain,) = planned(
-        parameters=ALONE, flows=[],
-        background=[{**WEB, "sessions": 7, "server_mbps": [30, 60],
-                     "object_bytes": {"distribution": "pareto", "mean": 2000, "shape": 1.3}}],
-    )  # fmt: skip
-    assert swept["argv"] == plain["argv"]

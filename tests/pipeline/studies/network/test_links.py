@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from tests.make import arguments
 from tests.pipeline.studies.network.conftest import Planned, Simulated
 
 from bdpbench.contracts.plan import values_of
@@ -299,7 +300,7 @@ def test_bottlenecks_of_a_chain_have_their_own(simulated: Run) -> None:
         parameters={"buffer_pkts": None, "buffer_ms": 52}, bottlenecks=chain, duration_s=4
     )
     assert run.longest_queue("queue_bottleneck_2.out") <= 5
-    pairs = dict(zip(run.run["argv"][::2], run.run["argv"][1::2], strict=True))
+    pairs = arguments(run.run)
     assert [pairs[f"-link.{i}.mbps"] for i in range(3)] == ["10", "8", "8"]
     assert [pairs[f"-link.{i}.delay_ms"] for i in range(3)] == ["8", "3", "8"]
     # 8 Mbit/s · 52 ms / (8 · 1,040) = 50 packets.
@@ -312,25 +313,3 @@ def test_bottlenecks_of_a_chain_have_their_own(simulated: Run) -> None:
     assert {"queue_bottleneck_2.out", "util_bottleneck_3.out"} <= {
         path.name for path in run.folder.iterdir()
     }
-
-
-def test_numbers_of_bottlenecks_queues_and_changes_can_be_swept(planned: Planned) -> None:
-    own = ["mbps", "delay", "buffer", "threshold", "at", "slow"]
-    values = {"mbps": 9, "delay": 7, "buffer": 33, "threshold": 11, "at": 1.5, "slow": 4}
-
-    def scenario(v: Callable[[str], object]) -> dict[str, Any]:
-        return {
-            "bottlenecks": [
-                {"bottleneck_mbps": v("mbps"), "bottleneck_delay_ms": v("delay"),
-                 "buffer_pkts": v("buffer"), "queue": "Mine"}
-            ],
-            "queues": {"Mine": {"kind": "RED", "settings": {"min_th_pkts": v("threshold")}}},
-            "changes": [{"at_s": v("at"), "bottleneck_mbps": v("slow")}],
-        }  # fmt: skip
-
-    bare = {"bottleneck_mbps": None, "bottleneck_delay_ms": None, "buffer_pkts": None}
-    (swept,) = planned(
-        declared=own, parameters={**bare, **values}, **scenario(lambda name: f"${name}")
-    )
-    (plain,) = planned(parameters=bare, **scenario(lambda name: values[name]))
-    assert swept["argv"] == plain["argv"]

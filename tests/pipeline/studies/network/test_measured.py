@@ -110,61 +110,6 @@ def test_what_red_makes_of_the_queue(run: Any, values: Any) -> None:
     assert run.run["parameters"]["max_th_pkts"] == 12
 
 
-def test_what_follows_from_flows_and_links_is_told(planned: Any) -> None:
-    (chain,) = planned(
-        bottlenecks=[{"bottleneck_mbps": 8}, {"bottleneck_mbps": 4}],
-        parameters={"bottleneck_mbps": None},
-        flows=[{}, {"enters": 2, "group": "late"}, {"leaves": 1, "direction": "reverse"}],
-        changes=[
-            {"at_s": 2, "bottleneck": 2, "bottleneck_mbps": 6},
-            {"at_s": 1, "bottleneck": 2, "bottleneck_mbps": 2.5},
-        ],
-    )
-    parameters = chain["parameters"]
-    told = {
-        "bottleneck_1_mbps": 8,
-        "bottleneck_2_mbps": 4,
-        "bottleneck_2_mbps_changes": "2.5 from 1 s, 6 from 2 s",
-        "enters_2": 2,
-        "group_2": "late",
-        "leaves_3": 1,
-        "direction_3": "reverse",
-        "access_mbps": 100,
-    }
-    assert {name: parameters.get(name) for name in told} == told
-    flows: list[Any] = [{"access_mbps": 10}, {"access_mbps": 20, "size_pkts": 7}]
-    (sized,) = planned(flows=flows, parameters={"access_mbps": None})
-    told = {"access_1_mbps": 10, "access_2_mbps": 20, "size_2_pkts": 7}
-    assert {name: sized["parameters"].get(name) for name in told} == told
-
-
-def test_of_many_flows_with_different_protocols_each_tells_its_own(planned: Any) -> None:
-    flows: list[Any] = [{"protocol": "Sack", "count": 2}, {"protocol": "Reno"}]
-    (run,) = planned(flows=flows, parameters={"protocol": None})
-    told = {name: run["parameters"].get(f"flow_protocol_{name}") for name in (1, 2, 3)}
-    assert told == {1: "Sack", 2: "Sack", 3: "Reno"}
-
-
-def test_no_two_runs_share_a_label(planned: Any) -> None:
-    """If the buffer does not follow from the RTT, the label contains both."""
-    runs = planned(
-        sweep={"rtt_ms": [30, 60], "buffer_pkts": [10, 20]},
-        flows=[{"rtt_ms": "$rtt_ms"}],
-        parameters={"access_delay_ms": None, "rtt_ms": 30},
-    )
-    labels = [run["label"] for run in runs]
-    assert len(set(labels)) == 4
-    assert labels[0] == "SACK, RTT 30 ms, 3 s, buffer 10 packets"
-
-
-def test_queues_with_one_label_are_told_apart(planned: Any) -> None:
-    kinds = {key: {"kind": "RED", "label": "RED", "settings": {"min_th_pkts": number}}
-             for key, number in (("low", 5), ("high", 9))}  # fmt: skip
-    runs = planned(queues=kinds, sweep={"queue": ["low", "high"]})
-    labels = [run["label"] for run in runs]
-    assert labels == ["SACK, RED, 3 s, RED (low)", "SACK, RED, 3 s, RED (high)"]
-
-
 def test_goodput_of_the_whole_run_is_what_arrived_since_the_start(simulated: Any) -> None:
     flows = [{"start_s": 0.5}, {"size_pkts": 9}]
     sack = {"label": "SACK", "colour": "#993366", "agent": "TCP/Sack1", "sink": "TCPSink/Sack1",

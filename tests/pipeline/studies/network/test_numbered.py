@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.pipeline.studies.network.conftest import Planned, Simulated
+from tests.pipeline.studies.network.conftest import Simulated
 from tests.pipeline.studies.network.test_background import ALONE, sent
 from tests.pipeline.studies.network.test_measured import measured
 from tests.pipeline.studies.network.test_tmix import DRAWN, TMIX, drawn
@@ -101,11 +101,3 @@ def test_all_data_that_is_acknowledged_counts(simulated: Run) -> None:
     }  # fmt: skip
     goodput = run.facts["run", "background_0_goodput"] + run.facts["run", "background_1_goodput"]
     assert goodput == pytest.approx(len(got) * 8e-3 / 20, rel=0.02)
-
-
-def test_a_scenario_names_the_script_that_counts_packets(planned: Planned) -> None:
-    (plain,) = planned(flows=[{}])
-    own = {"flows": [{"arguments": {"loses": 3, "milestones": 1}}], "network": NUMBERED}
-    (told,) = planned(**own)
-    assert (plain["script"], told["script"]) == ("network.tcl", NUMBERED)
-    assert (told["parameters"]["loses_1"], told["parameters"]["milestones_1"]) == (3, 1)

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-from tests.pipeline.studies.network.conftest import Planned, Simulated
+from tests.pipeline.studies.network.conftest import Simulated
 from tests.pipeline.studies.network.test_background import ALONE, objects
 
 Run = Callable[..., Simulated]
@@ -107,16 +107,3 @@ def test_transfers_of_flows_and_responses_stand_in_the_order_of_their_ends(simul
     assert {row[1] for row in rows} == {"flow:0", "background:0", "background:1"}
     written = {path.name for path in run.folder.iterdir()}
     assert written == {output["file"] for output in run.run["outputs"]}
-
-
-def test_its_senders_have_the_window_and_the_class_defaults_of_the_run(planned: Planned) -> None:
-    (run,) = planned(
-        network=SCRIPT,
-        parameters=ALONE,
-        defaults={"Agent/TCP/FullTcp": {"nodelay_": 1}},
-        flows=[],
-        background=[SOURCE],
-    )
-    given = dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
-    assert float(given["-default.Agent/TCP.window_"]) >= 10_000
-    assert given["-default.Agent/TCP/FullTcp.nodelay_"] == "1"

@@ -22,26 +22,25 @@ needs_pdftotext = needs("pdftotext", "poppler-utils")
 # ---------------------------------------------------------------- copies
 
 
+PDF = Path(__file__).with_name("thesis.pdf")  # thesis_text with PRINTED, 20 lines to a page
+PRINTED = ["# Two nodes", "set ns [new Simulator]", *(f"puts {i}" for i in range(30)), "$ns run"]
+
+
 @needs_pdftotext
-def test_a_pdf_has_the_scripts_of_its_text(
-    thesis_text: Text, thesis_pdf: Callable[[str], Path]
-) -> None:
-    # Thirty lines: with twenty to a page, the listing continues after the first page's number.
-    lines = ["# Two nodes", "set ns [new Simulator]", *(f"puts {i}" for i in range(30)), "$ns run"]
-    copy = read_document(thesis_pdf(thesis_text(D=lines)))
+def test_a_pdf_has_the_scripts_of_its_text() -> None:
+    copy = read_document(PDF)
     assert copy.kind == "pdf"
-    script = find_scripts(copy)[3]
+    script = find_scripts(copy)[3]  # it goes on after the number of a page
     repair_script(script, frozenset(), Vocabulary())
-    assert [line.text.rstrip() for line in script.lines if line.text.strip()] == lines
+    assert [line.text.rstrip() for line in script.lines if line.text.strip()] == PRINTED
     assert set(count_repairs(script)) == {"page-furniture"}
 
 
 @needs_pdftotext
-def test_a_pdf_without_text_is_told(thesis_pdf: Callable[[str], Path], tmp_path: Path) -> None:
-    path = thesis_pdf("")
-    # No text block at all: the pages of a scan contain only pictures.
-    content = path.read_bytes().replace(b"/F1 3 0 R", b"/F2 3 0 R")
-    path.write_bytes(content.replace(b"/Contents 5 0 R", b"               "))
+def test_a_pdf_without_text_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "thesis.pdf"
+    # No page has contents: those of a scan have only pictures.
+    path.write_bytes(re.sub(rb"/Contents [^/]*0 R", lambda f: b" " * len(f[0]), PDF.read_bytes()))
     with pytest.raises(BdpbenchError, match="contains images of pages and no text"):
         read_document(path)
 

@@ -40,10 +40,6 @@ def write(tmp_path: Path, thesis_text: Text) -> Write:
     return call
 
 
-def _state(folder: Path) -> dict[str, bytes]:
-    return {path.name: path.read_bytes() for path in folder.iterdir()}
-
-
 def test_the_record_has_every_rule_and_repair(tmp_path: Path, write: Write) -> None:
     out = tmp_path / "out"
     write(out)
@@ -64,47 +60,31 @@ def test_the_record_has_every_rule_and_repair(tmp_path: Path, write: Write) -> N
     assert f"- line {repair['line']}, *wrapped-command*: `` puts [list 1 `` ⏎ `` 2] `` → " in text
 
 
-def test_an_empty_folder_is_filled(tmp_path: Path, write: Write) -> None:
+def test_a_folder_is_filled_once_or_not_at_all(
+    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
     out = tmp_path / "out"
     out.mkdir()
     write(out)
-    scripts = set(SCRIPTS.values())
-    assert set(_state(out)) == {"utils.tcl", "repairs.json", "REPAIRS.md"} | scripts
-    assert (out / "utils.tcl").read_text() == "puts 1\n"
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["out", "thesis.txt"]
-
-
-def test_what_is_in_a_folder_is_not_lost(tmp_path: Path, write: Write) -> None:
-    folder = tmp_path / "out"
-    write(folder)
-    before = _state(folder)
-    with pytest.raises(BdpbenchError, match="is not empty: nothing was written"):
-        write(folder)
-    assert _state(folder) == before
-
-
-def test_what_is_no_folder_to_write_into_is_told(tmp_path: Path, write: Write) -> None:
+    written = {path.name: path.read_bytes() for path in out.iterdir()}
+    assert set(written) == {"utils.tcl", "repairs.json", "REPAIRS.md", *SCRIPTS.values()}
+    assert written["utils.tcl"] == b"puts 1\n"
     (tmp_path / "file").write_text("precious")
-    (tmp_path / "full" / "inner").mkdir(parents=True)
     for folder, said in {
-        tmp_path / "full": "is not empty",
+        out: "is not empty: nothing was written",
         tmp_path / "file": "is a file, expected a folder",
         tmp_path / "file" / "deeper": "cannot be written",
         Path("/proc/out"): "/proc/out: cannot be written",
     }.items():
         with pytest.raises(BdpbenchError, match=said):
             write(folder)
-    assert (tmp_path / "file").read_text() == "precious"
-
-
-def test_a_failed_writing_leaves_nothing(
-    tmp_path: Path, write: Write, monkeypatch: pytest.MonkeyPatch
-) -> None:
     # A name that no file system accepts.
     monkeypatch.setattr("tcl.sharma2006.recover.recovery.HELPER_NAME", "x" * 300)
     with pytest.raises(BdpbenchError, match="cannot be written: File name too long"):
-        write(tmp_path / "out")
-    assert [path.name for path in tmp_path.iterdir()] == ["thesis.txt"]
+        write(tmp_path / "other")
+    assert {path.name for path in tmp_path.iterdir()} == {"out", "thesis.txt", "file"}
+    assert {path.name: path.read_bytes() for path in out.iterdir()} == written
+    assert (tmp_path / "file").read_text() == "precious"
 
 
 # ---------------------------------------------------------------- Tcl's parser

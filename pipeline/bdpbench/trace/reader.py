@@ -264,8 +264,8 @@ def _read_lines(path: Path, form: OutputFormat) -> pl.LazyFrame:
             )
         raise _line_error(path, *bad, "the line is not text") from None
     for row in first.iter_rows(named=True):
-        found = (each for each in _faults(form, fields) if first.select(each[0]).item())
-        _, place, text = next(found)
+        faults = (each for each in _faults(form, fields) if first.select(each[0]).item())
+        _, place, text = next(faults)
         word = row[_WORDS][place] if place < len(row[_WORDS]) else ""
         said = text.format(word=word, count=len(row[_WORDS]), **row)
         raise _line_error(path, row[_LINE], row[_LINE_TEXT], said)

@@ -14,7 +14,6 @@ import pytest
 from hypothesis import Phase, example, given, settings
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
-from tests.pipeline.metrics.packets.conftest import frame_of
 from tests.pipeline.trace.conftest import Traces
 from tests.pipeline.trace.conftest import traces as traces
 from tests.random_examples import examples
@@ -25,7 +24,6 @@ from bdpbench.metrics.packets import (
     PacketMeter,
     PacketSums,
     Window,
-    measure_packets,
     meter,
     rows,
     sum_packets,
@@ -84,7 +82,8 @@ class Network:
         kind, end = packet.split()[0], int(packet.split()[4].split(".")[0])
         link = (node, node + (1 if end > node else -1))
         queue = self._queues.setdefault(link, [])
-        text = f"{link[0]} {link[1]} {packet} {uid}"
+        kind, size, rest = packet.split(" ", 2)
+        text = f"{link[0]} {link[1]} {kind} {size} ------- {rest} {uid}"
         self.lines.append(f"+ {time_s} {text}")
         if kind != "ack" and (len(queue) == 4 or self._dice.random() < 0.05):
             self.lines.append(f"{self._dice.choice('de')} {time_s} {text}")
@@ -95,7 +94,7 @@ class Network:
             queue.append((time_s, text))
 
     def _leave(self, time_s: float, text: str) -> None:
-        _, to, kind, size, flow, src, dst, seq, uid = text.split()
+        _, to, kind, size, _, flow, src, dst, seq, uid = text.split()
         late = time_s + 1 / 256
         self.lines += [f"- {time_s} {text}", f"r {late} {text}"]
         if to != dst.split(".")[0]:
@@ -179,22 +178,13 @@ def _check_lines(
         assert account == trace.account
 
 
-def _text_of(lines: list[str]) -> list[str]:
-    """Lines for ``frame_of`` with flags, as ns-2 writes them."""
-    words = (line.split() for line in lines)
-    return [
-        " ".join((*each[:6], "-------", *each[6:])) if each[0] in "+-rdeh" else " ".join(each)
-        for each in words
-    ]
-
-
 WINDOWS = st.sampled_from([None, Window(0.25, 0.75), Window(0.5), Window(0, 0.5)])
 ODD = (
-    "+ {t} 0 1 cbr 500 9 0.9 -1.9 0 {n}",  # broadcast
-    "r {t} 0 1 cbr 500 9 0.9 -1.9 0 {n}",
-    "+ {t} 0 1 cbr 500 9 0.9 1073741825.0 0 {n}",  # multicast
-    "+ {t} 0 1 AODV 40 9 0.9 3.9 0 {n}",
-    "r {t} 0 3 tcp 1040 1 0.1 3.1 -1 {n}",
+    "+ {t} 0 1 cbr 500 ------- 9 0.9 -1.9 0 {n}",  # broadcast
+    "r {t} 0 1 cbr 500 ------- 9 0.9 -1.9 0 {n}",
+    "+ {t} 0 1 cbr 500 ------- 9 0.9 1073741825.0 0 {n}",  # multicast
+    "+ {t} 0 1 AODV 40 ------- 9 0.9 3.9 0 {n}",
+    "r {t} 0 3 tcp 1040 ------- 1 0.1 3.1 -1 {n}",
     "v {t} eval {{nothing}}",
     "v {t} the text of an annotation",
     "s {t} _0_ AGT --- {n} cbr 500 [0 0 0 0] ------- [0:9 3:9 32 0] [0] 0 0",
@@ -218,15 +208,7 @@ def test_networks_come_to_the_same(
             words[1] = lines[place].split()[1]  # else time runs backwards
         odd = dice.choice(ODD).format(t=words[1], n=dice.choice((words[-1], dice.randrange(9))))
         lines.insert(place + 1, " ".join(words) if dice.random() < 0.6 else odd)
-    _check_lines(_text_of(lines or Network(seed).run()), window)
-
-
-@FEW
-@given(st.integers(0, 10**6), st.integers(1, 30))
-def test_batches_do_not_matter(seed: int, rows: int) -> None:
-    frame = frame_of(Network(seed, ticks=20).run())  # each part takes as long as the whole
-    parts = [frame.slice(start, rows) for start in range(0, frame.height, rows)]
-    _equal(sum_packets(parts), sum_packets([frame]))
+    _check_lines(lines or Network(seed).run(), window)
 
 
 def test_packets_that_never_end_come_to_the_same() -> None:
@@ -234,11 +216,11 @@ def test_packets_that_never_end_come_to_the_same() -> None:
     lines = []
     for uid in range(20_000):
         stays = uid % 3 == 0
-        lines.append(f"+ {uid / 1000} 0 1 cbr 500 1 0.0 2.0 {uid} {uid}")
+        lines.append(f"+ {uid / 1000} 0 1 cbr 500 ------- 1 0.0 2.0 {uid} {uid}")
         if not stays:
-            lines.append(f"- {uid / 1000 + 0.0005} 0 1 cbr 500 1 0.0 2.0 {uid} {uid}")
-            lines.append(f"r {uid / 1000 + 0.0005} 1 2 cbr 500 1 0.0 2.0 {uid} {uid}")
-    _check_lines(_text_of(lines))
+            lines.append(f"- {uid / 1000 + 0.0005} 0 1 cbr 500 ------- 1 0.0 2.0 {uid} {uid}")
+            lines.append(f"r {uid / 1000 + 0.0005} 1 2 cbr 500 ------- 1 0.0 2.0 {uid} {uid}")
+    _check_lines(lines)
 
 
 def test_limits_and_codes_are_those_of_rows() -> None:
@@ -258,47 +240,6 @@ def test_forms_are_known_to_the_half_of_their_last_digits() -> None:
     assert dict(zip(meter.FORMS, found, strict=True)) == {name: known[name] for name in meter.FORMS}
 
 
-TURNED_AWAY = (
-    "+ 0.25 0 1 cbr 500 1 0.1 1.1 0 1",
-    "+ 0.5 0 1 cbr 500 1 0.1 1.1 0 2",
-    "- 0.5 0 1 cbr 500 1 0.1 1.1 0 1",
-    "+ 0.5 0 1 cbr 500 1 0.1 1.1 0 3",
-    "+ 0.5 0 1 cbr 500 1 0.1 1.1 0 4",
-    "d 0.5 0 1 cbr 500 1 0.1 1.1 0 3",
-    "- 0.75 0 1 cbr 500 1 0.1 1.1 0 2",
-    "- 0.75 0 1 cbr 500 1 0.1 1.1 0 4",
-)
-
-
-@pytest.mark.parametrize("cut", range(len(TURNED_AWAY)))
-def test_what_leaves_at_the_moment_of_its_coming_was_never_in_the_queue(cut: int) -> None:
-    """The queue has 1, 2, 1, 2 packets; the third one, which would make it 3, is turned away."""
-    frame = frame_of(TURNED_AWAY)
-    parts = [frame.head(cut), frame.slice(cut)]
-    assert sum_packets(parts).links["longest_pkts"].to_list() == [2]
-
-
-# Times of one packet, or of several with their uids, run backwards; of each a value of its sums.
-BACKWARDS = (
-    # A packet is sent again when it was last sent at another moment: three times.
-    (("+ 0.5 1", "+ 0.25 1", "+ 0.5 1"), "flows", "sent_pkts", 3),
-    # The first loss is the first that the trace has.
-    (("d 0.5 1", "d 0.25 1"), "flows", "first_drop_s", 0.5),
-    # Packet 2 entered at 0.5 s, but not in the moment that is at 0.5 s now: it was in the queue.
-    (("+ 0.5 1", "+ 0.5 2", "+ 0.25 3", "+ 0.5 4", "- 0.5 2"), "links", "longest_pkts", 4),
-)
-
-
-@pytest.mark.parametrize(("lines", "table", "name", "value"), BACKWARDS)
-def test_time_that_runs_backwards(
-    lines: tuple[str, ...], table: str, name: str, value: float
-) -> None:
-    words = (line.split() for line in lines)
-    frame = frame_of(f"{event} {t} 0 1 tcp 1040 1 0.1 1.1 {n} {n}" for event, t, n in words)
-    found = getattr(sum_packets([frame], Window(0.25, 0.75)), table)
-    assert found[name].sum() == value
-
-
 HOSTILE = (
     *("-1", "0", "1", "2147483647", "-2147483648", "999999999999999999"),
     *("9223372036854775807", "-9223372036854775808", "400000000"),
@@ -311,12 +252,11 @@ def test_numbers_that_nothing_can_mean_come_to_the_same(seed: int) -> None:
     dice = random.Random(seed)
     lines = Network(seed, ticks=20).run()
     for _ in range(3):
-        at, field = dice.randrange(len(lines)), dice.choice((9, 10))
+        at, field = dice.randrange(len(lines)), dice.choice((10, 11))
         words = lines[at].split()
         words[field] = dice.choice(HOSTILE)
         lines[at] = " ".join(words)
-    measure_packets(sum_packets([frame_of(lines)]))
-    _check_lines(_text_of(lines))
+    _check_lines(lines)
 
 
 REAL = [
@@ -356,14 +296,14 @@ def test_chunks_do_not_matter(
 
 
 def test_without_a_compiler_an_error_names_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tiny: pl.DataFrame
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BDPBENCH_HOME", str(tmp_path / "home"))
     monkeypatch.setenv("CC", "false")
     meter._library.cache_clear()
     try:
         with pytest.raises(BdpbenchError, match=r"packets\.c: cannot be compiled(.|\n)*g\+\+"):
-            sum_packets([tiny])
+            PacketMeter()
     finally:
         meter._library.cache_clear()
 

@@ -170,19 +170,6 @@ def test_flows_together(build: Any, measure: Measure) -> None:
     assert ("total_throughput_half_width", "run") not in values  # 5 s are no ten batches of 1 s
 
 
-def test_shares_from_the_last_start_on(build: Any, measure: Measure) -> None:
-    # The second flow starts at 4 s: 40 against 20 Mbit/s for two seconds, then 30 each for four.
-    flows = {0: [60] * 4 + [40] * 2 + [30] * 4, 1: [0] * 4 + [20] * 2 + [30] * 4}
-    tables = {
-        "throughput": build.table({flow: build.bins(mbps) for flow, mbps in flows.items()}),
-        "facts": build.facts({"flow:0": {"start": 0.01}, "flow:1": {"start": 4.0}}),
-    }
-    # (2 · 20 + 4 · 30)/(2 · 40 + 4 · 30)
-    assert measure(tables)["min_max_ratio_from_last_start", "run"] == pytest.approx(160 / 200)
-    tables["facts"] = build.facts({"flow:0": {"start": 0.01}})  # the last start is unknown
-    assert ("min_max_ratio_from_last_start", "run") not in measure(tables)
-
-
 def test_flows_of_a_chain_are_not_held_against_one_link(build: Any, measure: Measure) -> None:
     links = {name: build.bins([95] * 10) for name in ("bottleneck_1", "bottleneck_2")}
     tables = {

@@ -386,6 +386,8 @@ def _times_of(times: pl.DataFrame) -> Times | None:
     backwards = times.with_columns(after_s=pl.col("time_s").shift(1)).filter(
         pl.col("time_s") < pl.col("after_s") - slack
     )
-    (first_line, *first), (_, *last) = times.row(0), times.row(-1)
+    first_line, first_s, first_unit_s = times.row(0)
+    _, last_s, last_unit_s = times.row(-1)
     line, time_s, _, after_s = (0, 0.0, 0, 0.0) if backwards.is_empty() else backwards.row(0)
-    return Times(*first, *last, first_line, backwards.height, line, time_s, after_s)
+    ends = (first_s, first_unit_s, last_s, last_unit_s)
+    return Times(*ends, first_line, backwards.height, line, time_s, after_s)

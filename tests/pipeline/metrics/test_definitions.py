@@ -47,7 +47,8 @@ def test_a_definition_says_what_is_measured_in_what_and_after_whom() -> None:
         assert each.text.endswith("."), each
         assert each.text[0].isupper() or each.text.startswith(("cwnd", "(x1", "time_to")), each
         assert each.source, each
-        assert each.title, each
+        assert 0 < len(each.title) < 60, each
+        assert "  " not in each.text, each
 
 
 def test_titles_tell_metrics_apart() -> None:

@@ -181,7 +181,7 @@ class Meter:
         MemoryError: here and in all methods, when memory is short; the sums are lost then.
     """
 
-    forms = FORMS
+    forms: Sequence[str] = FORMS
 
     def __init__(self, start_s: float, end_s: float, width_s: float | None) -> None:
         self._library = _library()

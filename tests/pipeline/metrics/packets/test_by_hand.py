@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import random
-import re
 import resource
 import time
 from collections.abc import Callable, Iterable
@@ -28,6 +27,7 @@ from bdpbench.metrics.packets import (
 )
 from bdpbench.trace import open_trace
 
+from ..conftest import number
 from .counter import count
 
 CASES: dict[str, dict[str, Any]] = {each["name"]: each for each in data_of(__file__)}  # type: ignore[index]
@@ -65,13 +65,6 @@ def sum_of(tmp_path: Path) -> Sum:
         return found
 
     return of
-
-
-def number(told: object) -> Any:
-    """A number, or that of a sum such as 8 * 3 * 1040e-6 / 2.4."""
-    if isinstance(told, str) and re.fullmatch(r"[-0-9.e+*/() ]+", told):
-        return eval(told)
-    return told
 
 
 def values_of(sums: PacketSums) -> dict[tuple[str, str], float | None]:

@@ -211,7 +211,6 @@ def sum_text(sources: Sequence[Source], reading: Reading, account: LineAccount, 
             for batch in _summed(chunk, reading, account, sink):
                 accountant.add(batch)
             sink.settle()
-            chunk.done()
             if sink.is_done and not reading.lenient:
                 return
         accountant.end(source.name)
@@ -241,9 +240,7 @@ def _parsed_in_order(
 
 def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
     length, cut = _whole(chunk, hint)
-    batch = _parsed(chunk, 0, length, reading, hint)
-    chunk.done()
-    return _with_cut(batch, cut)
+    return _with_cut(_parsed(chunk, 0, length, reading, hint), cut)
 
 
 def _whole(chunk: Chunk, hint: Sequence[str]) -> tuple[int, str | None]:

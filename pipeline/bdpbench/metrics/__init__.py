@@ -43,7 +43,6 @@ __all__ = [
     "group_metric",
     "link_metric",
     "measure_groups",
-    "measure_run",
     "measure_values",
     "metric_rows",
     "percentile",

@@ -9,8 +9,9 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.make import measure_run
 
-from bdpbench.metrics import definitions_for, measure_run
+from bdpbench.metrics import definitions_for
 from bdpbench.studies.load import find_study
 
 FACTS_SCHEMA = {"subject": pl.String, "name": pl.String, "value": pl.Float64, "unit": pl.String}

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.data_of import yaml_of
+from tests.make import measure_run
 
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.contracts.paths import config_dir, repository_root
@@ -22,7 +23,6 @@ from bdpbench.metrics import (
     Metric,
     code_of,
     definitions_for,
-    measure_run,
     percentile,
 )
 from bdpbench.studies.load import find_study, study_keys

@@ -9,10 +9,11 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.data_of import yaml_of
+from tests.make import measure_run
 from tests.pipeline.metrics.conftest import SAW_TOOTH, Build, measured, number
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA, RunView, fairness, measure_run
+from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA, RunView, fairness
 
 Measure = Callable[..., dict[tuple[str, str], Any]]
 

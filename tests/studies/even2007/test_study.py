@@ -12,9 +12,10 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.data_of import data_of
+from tests.make import measure_run
 from tests.pipeline.metrics.conftest import Build, measured
 
-from bdpbench.metrics import METRICS_SCHEMA, measure_groups, measure_run
+from bdpbench.metrics import METRICS_SCHEMA, measure_groups
 
 PROTOCOLS = ("SACK", "HTCP", "HS", "BIC", "Scalable", "FAST")
 TABLE_II = data_of(__file__)["table_ii"]

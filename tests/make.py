@@ -1,0 +1,23 @@
+"""What tests of several rooms make: the metrics of a run that is given by its tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import polars as pl
+
+from bdpbench.contracts.plan import Scalar
+from bdpbench.metrics import DEFINITIONS, Definition, as_metrics, measure_values, metric_rows
+
+
+def measure_run(
+    parameters: Mapping[str, Scalar],
+    tables: Mapping[str, pl.LazyFrame],
+    *,
+    run_id: str = "r",
+    scenario: str = "s",
+    definitions: Mapping[str, Definition] = DEFINITIONS,
+) -> pl.DataFrame:
+    """All metrics of one run, as rows of metrics.parquet."""
+    values = measure_values(parameters, tables, definitions, where=f"run {run_id}")
+    return as_metrics(metric_rows(values, definitions, run_id=run_id, scenario=scenario))

@@ -24,7 +24,7 @@ from tests.pipeline.trace.conftest import read
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace, sources
-from bdpbench.trace.text_lines import LINE_FORMS, fault_of
+from bdpbench.trace.text_lines import fault_of
 
 LINES = (
     "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
@@ -65,33 +65,6 @@ def test_each_title_of_a_file_for_xgraph_begins_a_curve(
     found = frame.group_by("name", maintain_order=True).agg(pl.len(), pl.col("value").mean())
     assert found.rows() == [(title, 20_000, value) for title, value in curves.items()]
     assert (account.parsed, account.skipped) == (60_000, 3)  # two blank lines and a title
-
-
-def test_a_line_becomes_a_row(trace: Path) -> None:
-    frame, account = read(trace)
-    row = frame.row(2, named=True)
-    assert {name: value for name, value in row.items() if value is not None} == {
-        "time_s": 0.25,
-        "event": "r",
-        "from_node": 0,
-        "to_node": 1,
-        "type": "tcp",
-        "bytes": 1040,
-        "flags": "-------",
-        "flow": 1,
-        "src_node": 0,
-        "src_port": 0,
-        "dst_node": 3,
-        "dst_port": 0,
-        "seq": 7,
-        "uid": 20,
-    }
-    assert (account.lines, account.first_s, account.last_s, account.complete) == (
-        3,
-        0.1,
-        0.25,
-        True,
-    )
 
 
 COMPRESS = {
@@ -240,6 +213,9 @@ def test_what_becomes_of_lines(trace: Path, name: str) -> None:
     )
     assert account.lines == account.parsed + account.skipped
     assert account.cut == [str(trace)] * account.skipped
+    assert account.complete
+    ends = case.get("ends", [account.first_s, account.last_s])
+    assert [account.first_s, account.last_s] == ends
     for column, values in case.get("columns", {}).items():
         found = frame[column]
         assert (found if found.dtype.is_numeric() else found.cast(pl.String)).to_list() == values
@@ -362,20 +338,6 @@ def test_headings_are_counted_and_nothing_else_is(trace: Path, head: str, *, len
     assert f"{trace}:2: " in _error(trace)
     _, account = read(trace, lenient=True)
     assert (account.headings, account.parsed, account.skipped) == (0, 2, lines)
-
-
-def test_times_are_known_to_half_a_unit_of_their_last_digit() -> None:
-    units = {form.name: form.half_unit_s for form in LINE_FORMS}
-    assert units["routing events"] == pytest.approx(5e-10)
-    assert units["routing events, 5 digits"] == pytest.approx(5e-6)
-    satellite = [unit for name, unit in units.items() if name in {"HDLC"} or "satellite" in name]
-    assert satellite == [5e-5] * 3  # %.4f in satellite/sattrace.cc
-    queues = [units["queue variable"], units["XCP variable"]]
-    assert queues == [5e-3] * 2
-    assert units["all variables"] == units["variable"] == 5e-6
-    assert {f"{unit:g}" for unit in units.values()} == {
-        *("0", "0.005", "5e-05", "5e-06", "5e-07", "5e-10"),
-    }
 
 
 MARK = b"\xef\xbb\xbf"

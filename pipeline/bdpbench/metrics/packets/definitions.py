@@ -6,7 +6,7 @@ import functools
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bdpbench.later import pl
 from bdpbench.metrics.definition import FAIR_ASYMMETRY, Definition, Subject
@@ -40,6 +40,8 @@ _PER_S = "per_window_s"
 
 _QUEUEING = "RFC 5166, section 2.2 (queueing)"
 _BROCH = "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5"
+_PATHS = f"{_BROCH} (path optimality)"
+_JAIN = "Jain, Chiu and Hawe (1984), DEC-TR-301"
 _TRACE_CC = "ns-2, trace/cmu-trace.cc and trace/trace.cc"
 _ENERGY = "ns-2, mobile/energy-model.h"
 _LIFETIME = "Dietrich and Dressler (2009), ACM TOSN 5(1), section 4 (lifetime by living nodes)"
@@ -161,16 +163,9 @@ def _define(
     heading: str = "",
 ) -> Callable[[str], PacketMetric]:
     """Everything about a metric but its text, which follows."""
-    return lambda text: PacketMetric(
-        metric=metric,
-        subject=subject,
-        unit=unit,
-        text=text,
-        source=source,
-        measure=measure,
-        version=version,
-        heading=heading,
-    )
+    told: dict[str, Any] = {"unit": unit, "source": source, "measure": measure}
+    told |= {"version": version, "heading": heading}
+    return lambda text: PacketMetric(metric=metric, subject=subject, text=text, **told)
 
 
 _flow, _receiver, _link, _node, _drops, _type, _run = (
@@ -348,7 +343,7 @@ _ALL = (
     _flow(
         "hop_count",
         "hops",
-        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
+        _PATHS,
         lambda: _of_paths(
             pl.col("hop_sum") / pl.col("hop_pkts"), _ratio("route_pkts", "sent_pkts")
         ),
@@ -362,7 +357,7 @@ _ALL = (
     _flow(
         "path_length",
         "hops",
-        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
+        _PATHS,
         lambda: _of_paths(pl.col("hop_max"), pl.col("route_links")),
     )(
         "Most hops of a packet received in the window, as lines of wireless nodes tell them. On "
@@ -590,7 +585,7 @@ _ALL = (
     _run(
         "fairness_index",
         "1",
-        "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1",
+        f"{_JAIN}; RFC 5166, section 2.3.1",
         heading="Jain's fairness index",
     )(
         "Jain's index of the throughputs x_i of the data flows: (sum x_i)^2/(n sum x_i^2), from "
@@ -599,7 +594,7 @@ _ALL = (
     _run(
         "max_min_fairness_index",
         "1",
-        "Jain, Chiu and Hawe (1984), DEC-TR-301, section on normalised allocations",
+        f"{_JAIN}, section on normalised allocations",
         heading="Jain's index of throughput over max-min fair share",
     )(
         "Jain's index of throughput over max_min_share, of the data flows: 1 where each flow gets "

@@ -107,14 +107,11 @@ class Trace:
         batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
         """The source of ``frame``: batches with these columns, filtered, of ``row_limit`` rows."""
-        if row_limit is None:
-            yield from self.batches(columns, predicate)
-            return
         left = row_limit
         for batch in self.batches(columns):
-            rows = batch.head(left)
+            rows = batch if left is None else batch.head(left)
             yield rows if predicate is None else rows.filter(predicate)
-            left -= rows.height
+            left = None if left is None else left - rows.height
             if left == 0:
                 return
 

@@ -425,7 +425,8 @@ def _split_by_form(lines: pl.DataFrame, form: LineForm) -> tuple[pl.DataFrame, p
 
 def _typed(texts: pl.DataFrame, form: LineForm) -> list[pl.Expr]:
     """The groups as columns of the form's table; null if a field is invalid for its column."""
-    types = {**TABLES[form.table], **dict.fromkeys(_of_all_variables(form), pl.Float64())}
+    more = ALL_VARIABLES if form.name == _ALL else ()
+    types = {**TABLES[form.table], **dict.fromkeys(more, pl.Float64())}
     exprs = [
         _cast(texts, name, types[name.removesuffix("_hex")])
         for name in texts.columns
@@ -435,10 +436,6 @@ def _typed(texts: pl.DataFrame, form: LineForm) -> list[pl.Expr]:
         rest = pl.coalesce(rests).str.strip_chars()
         exprs.append(pl.when(rest != "").then(rest).alias("rest"))
     return exprs
-
-
-def _of_all_variables(form: LineForm) -> tuple[str, ...]:
-    return ALL_VARIABLES if form.name == _ALL else ()
 
 
 def _cast(texts: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Expr:
@@ -517,9 +514,11 @@ def fault_of(text: str) -> str:
         return "the line is not text"
     if is_nam_line(text):
         return "this is a line of a nam trace, which is made for the animator"
-    if foreign := _foreign(text):
-        return foreign
     words = text.split()
+    columns = "a number" if len(words) == 1 else f"{len(words)} columns of numbers"
+    for pattern, what in _FOREIGN:
+        if re.match(pattern, text):
+            return f"this is {what.format(columns=columns)}"
     if words[0] in ("+", "-", "r", "d", "e", "h", "c") and not any(
         w.startswith("-s") for w in words
     ):
@@ -544,25 +543,13 @@ _FOREIGN = (
     (r"[0-9]+(?: +[0-9]+){2} +[0-9.]+ ms", "a list of delays of a delaybox, not packets"),
     (r"[0-9.]+ \d+\(\d+->\d+\):", "a log of MPLS: labels of packets on links"),
     (_COMMENT, "a comment or heading of a script"),
-    (rf"{_SPACE}*{_NUMBER}(?:{_SPACE}+{_NUMBER})*{_SPACE}*$", ""),
+    (
+        rf"{_SPACE}*{_NUMBER}(?:{_SPACE}+{_NUMBER})*{_SPACE}*$",
+        "{columns} that a script printed; of columns, a time and a value can be read",
+    ),
     (_PRINTED, "text that a script printed"),
 )
-"""Descriptions of lines that are not of ns-2's traces; lines of numbers are recognised by column
-count."""
-
-
-def _foreign(text: str) -> str | None:
-    """What kind of foreign line this is; None if it is unknown."""
-    for pattern, words in _FOREIGN:
-        if re.match(pattern, text):
-            return f"this is {words or _columns(text)}"
-    return None
-
-
-def _columns(text: str) -> str:
-    count = len(text.split())
-    columns = "a number" if count == 1 else f"{count} columns of numbers"
-    return f"{columns} that a script printed; of columns, a time and a value can be read"
+"""Descriptions of lines that are not of ns-2's traces."""
 
 
 def is_heading(text: str) -> bool:

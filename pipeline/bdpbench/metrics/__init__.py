@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFINITIONS",
-    "LARGEST",
     "MEAN",
-    "MEDIAN",
     "METRICS_SCHEMA",
     "Definition",
     "FlowView",

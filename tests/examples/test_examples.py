@@ -10,10 +10,11 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.forks import Forks
+from tests.make import measure_run
 
 from bdpbench.contracts.paths import config_dir, repository_root, tcl_dir
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.metrics import definitions_for, measure_run
+from bdpbench.metrics import definitions_for
 from bdpbench.simulation.build import libraries_dir
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.load import folders_of, load_study

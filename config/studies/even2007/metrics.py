@@ -21,7 +21,7 @@ from bdpbench.metrics import (
     run_metric,
     second_half,
 )
-from bdpbench.metrics.definition import EVEN, ZHANG
+from bdpbench.metrics.definition import BINS, EVEN, ZHANG  # noqa: F401 - words of definitions
 from bdpbench.metrics.fairness import smallest_to_largest, time_to_ratio
 from bdpbench.metrics.series import inside, mean, median, number
 
@@ -66,6 +66,34 @@ def _outlasts_500_s(run: RunView) -> bool:
 def _ratio(run: RunView, window: Window) -> float | None:
     flows = run.flows("throughput")
     return smallest_to_largest([mean(flow.throughput, "mbps", window) for flow in flows])
+
+
+def _from_last_start(run: RunView) -> Window:
+    starts = [flow.fact("start") for flow in run.flows("throughput")]
+    return (max((each for each in starts if each is not None), default=0.0), run.duration_s)
+
+
+def _starts_are_known(run: RunView) -> bool:
+    flows = run.flows("throughput")
+    return len(flows) > 1 and all(flow.fact("start") is not None for flow in flows)
+
+
+@run_metric(
+    "1",
+    "Smallest over largest throughput, from the last start",
+    f"{EVEN}, section V and Figure 5",
+    tables=("throughput", "facts"),
+    window=_from_last_start,
+    when=_starts_are_known,
+    better="more",
+    apart=0.05,
+    reference=1,
+)
+def min_max_ratio_from_last_start(run: RunView) -> float | None:
+    """Mean throughput of the slowest flow over that of the fastest, from the start of the flow that
+    starts last to the end of the run. {BINS}
+    """
+    return _ratio(run, _from_last_start(run))
 
 
 @run_metric(

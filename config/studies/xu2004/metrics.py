@@ -8,7 +8,7 @@ import polars as pl
 
 from bdpbench.contracts.judged import Better
 from bdpbench.metrics import FlowView, LinkView, flow_metric, link_metric, second_half, whole
-from bdpbench.metrics.definition import CUT, SETTLED, XU
+from bdpbench.metrics.definition import CUT, SETTLED
 from bdpbench.metrics.flows import kept_shares, mbps_of_payload, settled_s
 from bdpbench.metrics.packets.definitions import PACKET_DEFINITIONS, PacketMetric
 from bdpbench.metrics.series import (
@@ -20,6 +20,12 @@ from bdpbench.metrics.series import (
     nth,
 )
 from bdpbench.metrics.views import PACKET_FLOWS
+
+XU = "Xu (2004)"
+SLOW_START = (
+    "the one before ssthresh is first set to what cwnd is then or less, by a loss or by the "
+    "sender's law."
+)
 
 _of_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("rtt_ms",))
 _of_full_cuts = functools.partial(flow_metric, tables=("cwnd",), parameters=("bdp_pkts", "rtt_ms"))

@@ -19,9 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DEFINITIONS",
-    "LARGEST",
     "MEAN",
-    "MEDIAN",
     "METRICS_SCHEMA",
     "Definition",
     "FlowView",
@@ -43,7 +41,6 @@ __all__ = [
     "group_metric",
     "link_metric",
     "measure_groups",
-    "measure_run",
     "measure_values",
     "metric_rows",
     "percentile",

@@ -43,7 +43,6 @@ CONVERGED_WINDOW_S = 20.0
 """Time in s over which flows have to have that ratio to count as having converged."""
 
 THESIS = "Sharma (2006)"
-XU = "Xu (2004)"
 ZHANG = (
     "Zhang, Hasegawa and Murata, Performance Analysis and Improvement of HighSpeed TCP with "
     "TailDrop/RED Routers"
@@ -78,10 +77,6 @@ SETTLED = (
 )
 AFTER_FIRST_FULL_PEAK = (
     "that follow the first full peak's own cut (a full peak is at or above 90 % of the nominal BDP)"
-)
-SLOW_START = (
-    "the one before ssthresh is first set to what cwnd is then or less, by a loss or by the "
-    "sender's law."
 )
 ASYMMETRY = "(x1 - x2)/(x1 + x2), where x1 and x2 are the mean throughputs of the first and the"
 
@@ -285,8 +280,6 @@ class Statistic:
 
 
 MEAN = Statistic("mean", "Mean", "Mean", lambda samples: samples.mean())
-MEDIAN = Statistic("median", "Median", "Median", lambda samples: samples.median())
-LARGEST = Statistic("max", "Largest", "Largest", lambda samples: samples.max())
 
 
 def percentile(rank: int) -> Statistic:

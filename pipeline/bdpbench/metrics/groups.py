@@ -71,18 +71,11 @@ class Group:
     def rows_of(self, metric: str) -> list[Row]:
         """The rows of a metric for the runs of the plan."""
         rows = self._metrics.filter(pl.col("metric") == metric).iter_rows(named=True)
+        names = ("subject", "value", "start_s", "end_s")
         return [
-            Row(
-                row["run_id"],
-                row["scenario"],
-                self._runs[row["run_id"], row["scenario"]],
-                row["subject"],
-                row["value"],
-                row["start_s"],
-                row["end_s"],
-            )
+            Row(*run, self._runs[run], *(row[name] for name in names))
             for row in rows
-            if (row["run_id"], row["scenario"]) in self._runs
+            if (run := (row["run_id"], row["scenario"])) in self._runs
         ]
 
     def alike(self, metric: str, beside: frozenset[str]) -> list[list[Row]]:
@@ -191,7 +184,11 @@ def over_repetitions(metrics: pl.DataFrame, runs: Iterable[PlannedRun]) -> pl.Da
         One row for each metric and subject of two repetitions or more, columns as
         ``REPETITIONS_SCHEMA``. Equal values are their mean, without a rounding error.
     """
-    repeated = _repeated(runs)
+    groups: dict[str, dict[str, None]] = {}
+    for run in runs:
+        key = run["scenario"] + rest_of(run["parameters"], frozenset({REPETITION}))
+        groups.setdefault(key, {})[run["run_id"]] = None
+    repeated = [list(ids) for ids in groups.values() if len(ids) > 1]
     numbers = [(run_id, number) for number, ids in enumerate(repeated) for run_id in ids]
     columns = {"run_id": pl.String, _NUMBER: pl.Int64}
     of_run = pl.DataFrame(numbers, schema=columns, orient="row")
@@ -209,13 +206,3 @@ def over_repetitions(metrics: pl.DataFrame, runs: Iterable[PlannedRun]) -> pl.Da
         for low, high in [(min(values), max(values))]
     ]
     return pl.DataFrame(rows, schema=REPETITIONS_SCHEMA, orient="row")
-
-
-def _repeated(runs: Iterable[PlannedRun]) -> list[list[str]]:
-    """Ids of runs that are repetitions of one another, two or more."""
-    groups: dict[str, dict[str, None]] = {}
-    for run in runs:
-        rest = {key: value for key, value in run["parameters"].items() if key != REPETITION}
-        key = json.dumps([run["scenario"], rest], sort_keys=True)
-        groups.setdefault(key, {})[run["run_id"]] = None
-    return [list(ids) for ids in groups.values() if len(ids) > 1]

@@ -188,16 +188,6 @@ def _own_code(folder: Path) -> bytes:
     return digest.digest()
 
 
-def metrics_of(definitions: Mapping[str, Definition]) -> Sequence[Metric]:
-    """The definitions of metrics of a single run."""
-    return [each for each in definitions.values() if isinstance(each, Metric)]
-
-
-def group_metrics_of(definitions: Mapping[str, Definition]) -> Sequence[GroupMetric]:
-    """The definitions of metrics of several runs."""
-    return [each for each in definitions.values() if isinstance(each, GroupMetric)]
-
-
 METRICS_SCHEMA = {
     "run_id": pl.String,
     "scenario": pl.String,
@@ -222,41 +212,6 @@ class Value(NamedTuple):
     end_s: float
 
 
-def measure_run(
-    parameters: Mapping[str, Scalar],
-    tables: Mapping[str, pl.LazyFrame],
-    *,
-    run_id: str,
-    scenario: str,
-    definitions: Mapping[str, Definition] = DEFINITIONS,
-) -> pl.DataFrame:
-    """Compute all metrics of one run; their definitions say what they mean and need.
-
-    Windows are half-open, ``(start_s, end_s]``: a bin counts if its end is inside.
-
-    Args:
-        parameters: parameters of the run; duration_s (s) is required.
-        tables: by name, with the columns that ``trace.read_output`` describes, each in the order of
-            time within a flow or link.
-        run_id: written into the rows.
-        scenario: written into the rows.
-        definitions: metrics to measure.
-
-    Returns:
-        One row for each metric and subject, columns as ``METRICS_SCHEMA``: run_id, scenario,
-        metric, subject ("flow:0", "link:bottleneck", "run"), value (f64, null: never reached or not
-        defined, as for a flow without packets), unit, start_s, end_s (f64, s), definition. Metrics
-        whose tables or parameters the run does not have are absent.
-
-    Raises:
-        BdpbenchError: when a parameter that has to be a positive number is not, or a series ends
-            more than a second (or a sampling interval) before duration_s, so that its means would
-            cover another window.
-    """
-    values = measure_values(parameters, tables, definitions, where=f"run {run_id}")
-    return as_metrics(metric_rows(values, definitions, run_id=run_id, scenario=scenario))
-
-
 def measure_values(
     parameters: Mapping[str, Scalar],
     tables: Mapping[str, pl.LazyFrame],
@@ -264,25 +219,29 @@ def measure_values(
     *,
     where: str = "the run",
 ) -> list[Value]:
-    """Values of all metrics of one run, for ``metric_rows``.
+    """Values of all metrics of one run, for ``metric_rows``; their definitions say what they need.
 
-    Metrics of the same series are adjacent, ordered by flow or link.
+    Windows are half-open, ``(start_s, end_s]``: a bin counts if its end is inside. Metrics of the
+    same series are adjacent, ordered by flow or link; those whose tables or parameters the run does
+    not have are absent, and a value that was never reached or is not defined is None.
 
     Args:
-        parameters: as for ``measure_run``.
-        tables: as for ``measure_run``; only the needed ones are read.
+        parameters: parameters of the run; duration_s (s) is required.
+        tables: by name, with the columns that ``trace.read_output`` describes, each in the order of
+            time within a flow or link; only the needed ones are read.
         definitions: metrics to measure.
         where: name of the run, for errors.
 
     Raises:
-        BdpbenchError: as ``measure_run``.
+        BdpbenchError: when a parameter that has to be a positive number is not, or a series ends
+            more than a second (or a sampling interval) before duration_s, so that its means would
+            cover another window.
     """
     run = RunView(parameters, tables, where)
     run.check_coverage()
     found: list[Value] = []
-    for _, block in itertools.groupby(
-        metrics_of(definitions), key=lambda each: (each.subject, each.tables[0])
-    ):
+    metrics = [each for each in definitions.values() if isinstance(each, Metric)]
+    for _, block in itertools.groupby(metrics, key=lambda each: (each.subject, each.tables[0])):
         measured = [_measure(each, run) for each in block if tables.keys() >= set(each.tables)]
         of_block = itertools.chain.from_iterable(measured)
         found += sorted(of_block, key=lambda each: _subject_key(each.subject))
@@ -353,7 +312,7 @@ def measure_groups(
     smallest buffer.
 
     Args:
-        run_metrics: as ``measure_run`` returns it, of any number of runs.
+        run_metrics: rows of ``metrics.parquet``, of any number of runs.
         runs: all runs of the plan, measured or not.
         sweeps: scenario → parameter → all numbers that the study gives it in any tier. Without it a
             sweep has only the plan's values, so in a tier that leaves out a buffer, the smallest
@@ -361,18 +320,17 @@ def measure_groups(
         definitions: metrics to measure.
 
     Returns:
-        Rows like those of ``measure_run``, with subject "run", for the run that the definition
-            names. value is null if no run of a complete sweep attains it, and for differences if
-            one side was never reached.
+        Rows like those of single runs, with subject "run", for the run that the definition names.
+        value is null if no run of a complete sweep attains it, and for differences if one side was
+        never reached.
 
     Raises:
         BdpbenchError: when the swept parameter of a run is not a number.
     """
     group = Group(run_metrics, runs, sweeps or {})
     rows: list[MetricRow] = []
-    for _, block in itertools.groupby(
-        group_metrics_of(definitions), key=lambda each: each.metrics[0]
-    ):
+    metrics = [each for each in definitions.values() if isinstance(each, GroupMetric)]
+    for _, block in itertools.groupby(metrics, key=lambda each: each.metrics[0]):
         for metric, row, found in _of_block(list(block), group):
             value = Value(metric.metric, "run", found, row.start_s, row.end_s)
             rows += metric_rows([value], definitions, run_id=row.run_id, scenario=row.scenario)

@@ -21,7 +21,7 @@ from bdpbench.metrics.definition import (
     percentile,
     run_metric,
 )
-from bdpbench.metrics.series import known_mean, known_sum, mean
+from bdpbench.metrics.series import known_mean, known_sum
 from bdpbench.metrics.views import FlowView, RunView, counted, once, second_half
 from bdpbench.units import total
 
@@ -36,16 +36,6 @@ def _has_two_flows(run: RunView) -> bool:
 
 def _has_one_link(run: RunView) -> bool:
     return len(run.links("utilization")) == 1
-
-
-def _from_last_start(run: RunView) -> Window:
-    starts = [flow.fact("start") for flow in run.flows("throughput")]
-    return (max((each for each in starts if each is not None), default=0.0), run.duration_s)
-
-
-def _starts_are_known(run: RunView) -> bool:
-    flows = run.flows("throughput")
-    return _has_flows(run) and all(flow.fact("start") is not None for flow in flows)
 
 
 _of_flows = functools.partial(run_metric, tables=("throughput",), when=_has_flows)
@@ -83,25 +73,6 @@ def min_max_throughput_ratio(run: RunView) -> float | None:
     starved, 1 is fair.
     """
     return fairness.smallest_to_largest(run.mean_throughputs)
-
-
-@run_metric(
-    "1",
-    "Smallest over largest throughput, from the last start",
-    f"{EVEN}, section V and Figure 5",
-    tables=("throughput", "facts"),
-    window=_from_last_start,
-    when=_starts_are_known,
-    better="more",
-    apart=0.05,
-    reference=1,
-)
-def min_max_ratio_from_last_start(run: RunView) -> float | None:
-    """Mean throughput of the slowest flow over that of the fastest, from the start of the flow that
-    starts last to the end of the run. {BINS}
-    """
-    flows, window = run.flows("throughput"), _from_last_start(run)
-    return fairness.smallest_to_largest([mean(each.throughput, "mbps", window) for each in flows])
 
 
 @_of_flows(

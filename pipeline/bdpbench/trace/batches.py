@@ -6,7 +6,7 @@ import os
 from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Protocol
 
 from bdpbench.errors import BdpbenchError
@@ -44,25 +44,6 @@ class Skipped:
         )
 
 
-@dataclass(frozen=True)
-class RunsBackwards:
-    """A line whose time is earlier than that of the line before, both in seconds."""
-
-    source: str
-    line: int
-    time_s: float
-    after_s: float
-
-    def error(self) -> BdpbenchError:
-        """The same as an error, if times must not run backwards."""
-        return BdpbenchError(
-            f"time runs backwards: {self.time_s:.15g} s after {self.after_s:.15g} s",
-            where=f"{self.source}:{self.line}",
-            hint="give the traces of several runs one by one, parts of one trace in their order; "
-            "--lenient keeps such lines and counts them",
-        )
-
-
 @dataclass
 class LineAccount:
     """The account of one reading of a trace; final once ``complete`` is true.
@@ -76,7 +57,6 @@ class LineAccount:
         first_skipped: the first of them.
         cut: sources whose last line was cut off; those lines count as skipped.
         backwards: lines whose time is earlier than that of the line before.
-        first_backwards: the first of them.
         first_s, last_s: time of the first and of the last parsed line, s.
         complete: whether the reading came to the end of the last source.
     """
@@ -89,7 +69,6 @@ class LineAccount:
     first_skipped: list[Skipped] = field(default_factory=list)
     cut: list[str] = field(default_factory=list)
     backwards: int = 0
-    first_backwards: RunsBackwards | None = None
     first_s: float | None = None
     last_s: float | None = None
     complete: bool = False
@@ -107,21 +86,14 @@ class LineAccount:
         """The forms of the lines, the most frequent first."""
         return ", ".join(form for form, _ in self.forms.most_common())
 
-    def skip(self, skipped: Skipped) -> None:
-        """Count a line that is left out."""
-        self.skipped += 1
-        if len(self.first_skipped) < _KEPT_LINES:
-            self.first_skipped.append(skipped)
-
 
 class Sink(Protocol):
     """What sums packets, from text as far as it reads that, else from rows.
 
     Attributes:
         forms: names of the forms of lines that it reads.
-        told: the lines that ``add_text`` has read: lines, forms (how many of each), first_s,
-            last_s, first_unit_s, last_unit_s, backwards, backwards_line, backwards_s, after_s, as
-            ``Times`` has them.
+        told: the lines that ``add_text`` has read: lines, forms (how many of each), and what
+            ``Times`` has of them.
         is_done: whether further lines change nothing.
     """
 
@@ -146,37 +118,26 @@ class Sink(Protocol):
 
 
 @dataclass(frozen=True)
-class Moment:
-    """Time of a line, s, and half a unit of its last digit."""
-
-    time_s: float
-    half_unit_s: float
-
-    def is_before(self, other: Moment) -> bool:
-        """Whether this time is earlier than the other by more than rounding explains."""
-        same = self.half_unit_s == other.half_unit_s
-        slack = 0.0 if same else self.half_unit_s + other.half_unit_s + _ROUNDING
-        return self.time_s < other.time_s - slack
-
-
-@dataclass(frozen=True)
 class Times:
     """Times of the first and the last line of a batch, and where time runs backwards in it.
 
     Attributes:
-        first, last: the times.
-        first_line: which line is the first that has a time.
-        backwards: how often it does.
-        line, time_s, after_s: where first, counted from 0, and the times of that line and of the
+        first_s, last_s: the times, s, known to first_unit_s and last_unit_s, half a unit of their
+            last digits.
+        first_line: which line is the first that has a time, counted from 0.
+        backwards: how often time runs backwards.
+        backwards_line, backwards_s, after_s: where first, and the times of that line and of the
             line before, s.
     """
 
-    first: Moment
-    last: Moment
+    first_s: float
+    first_unit_s: float
+    last_s: float
+    last_unit_s: float
     first_line: int = 0
     backwards: int = 0
-    line: int = 0
-    time_s: float = 0.0
+    backwards_line: int = 0
+    backwards_s: float = 0.0
     after_s: float = 0.0
 
 
@@ -250,7 +211,6 @@ def sum_text(sources: Sequence[Source], reading: Reading, account: LineAccount, 
             for batch in _summed(chunk, reading, account, sink):
                 accountant.add(batch)
             sink.settle()
-            chunk.done()
             if sink.is_done and not reading.lenient:
                 return
         accountant.end(source.name)
@@ -280,9 +240,7 @@ def _parsed_in_order(
 
 def _parse_chunk(chunk: Chunk, reading: Reading, hint: Sequence[str]) -> _Batch:
     length, cut = _whole(chunk, hint)
-    batch = _parsed(chunk, 0, length, reading, hint)
-    chunk.done()
-    return _cut_off(batch, cut)
+    return _with_cut(_parsed(chunk, 0, length, reading, hint), cut)
 
 
 def _whole(chunk: Chunk, hint: Sequence[str]) -> tuple[int, str | None]:
@@ -295,10 +253,8 @@ def _whole(chunk: Chunk, hint: Sequence[str]) -> tuple[int, str | None]:
     return chunk.length, None
 
 
-def _cut_off(batch: _Batch, cut: str | None) -> _Batch:
-    batch.cut = cut
-    batch.lines += cut is not None
-    return batch
+def _with_cut(batch: _Batch, cut: str | None) -> _Batch:
+    return replace(batch, cut=cut, lines=batch.lines + (cut is not None))
 
 
 def _parsed(chunk: Chunk, start: int, end: int, reading: Reading, hint: Sequence[str]) -> _Batch:
@@ -326,18 +282,15 @@ def _summed(chunk: Chunk, reading: Reading, account: LineAccount, sink: Sink) ->
             yield batch
             start = end
     if cut is not None:
-        yield _cut_off(_Batch(chunk.source, 0, None), cut)
+        yield _with_cut(_Batch(chunk.source, 0, None), cut)
 
 
 def _told(source: str, sink: Sink) -> _Batch:
     told = sink.told
     forms = {form: lines for form, lines in zip(sink.forms, told.forms, strict=True) if lines}
-    times = Times(
-        Moment(told.first_s, told.first_unit_s),
-        Moment(told.last_s, told.last_unit_s),
-        *(0, told.backwards, told.backwards_line, told.backwards_s, told.after_s),
-    )
-    return _Batch(source, told.lines, None, forms, times=times if told.lines else None)
+    names = [each.name for each in fields(Times) if each.name != "first_line"]
+    times = Times(**{name: getattr(told, name) for name in names}) if told.lines else None
+    return _Batch(source, told.lines, None, forms, times=times)
 
 
 class _Accountant:
@@ -346,14 +299,12 @@ class _Accountant:
     def __init__(self, account: LineAccount, lenient: bool) -> None:
         self._account = account
         self._lenient = lenient
-        self._line = 1
-        self._at_head, self._headings = True, 0
-        self._last: Moment | None = None
+        self._line, self._headings = 1, 0
+        self._last: Times | None = None
 
     def begin(self) -> None:
         """Begin a source."""
-        self._line = 1
-        self._at_head, self._headings = True, 0
+        self._line, self._headings = 1, 0
 
     def end(self, name: str) -> None:
         """End a source."""
@@ -362,61 +313,65 @@ class _Accountant:
 
     def add(self, batch: _Batch) -> None:
         """Add the next batch of the source; the first fault in it, in order of lines, is raised."""
-        faults: list[tuple[int, BdpbenchError]] = []
+        account, left = self._account, _KEPT_LINES - len(self._account.first_skipped)
         self._add_headings(batch)
-        self._add_skipped(batch, faults)
-        self._add_times(batch, faults)
+        skipped = [
+            Skipped(batch.source, self._line + index, text, fault_of(text))
+            for index, text in batch.bad[:left]
+        ]
+        if batch.cut is not None:
+            last = self._line + batch.lines - 1
+            skipped = [*skipped, Skipped(batch.source, last, batch.cut, _CUT)][:left]
+            account.cut.append(batch.source)
+        faults = [(each.line, each.error()) for each in skipped] + self._add_times(batch)
         if faults and not self._lenient:
             raise min(faults, key=lambda fault: fault[0])[1]
-        parsed = sum(batch.forms.values())
-        self._account.lines += batch.lines
-        self._account.parsed += parsed
-        self._account.forms.update(batch.forms)
+        account.skipped += len(batch.bad) + (batch.cut is not None)
+        account.first_skipped += skipped
+        account.lines += batch.lines
+        account.parsed += sum(batch.forms.values())
+        account.forms.update(batch.forms)
         self._line += batch.lines
 
     def _add_headings(self, batch: _Batch) -> None:
         """Take those unrecognised lines out that stand before the first line of a trace."""
-        while self._at_head and batch.bad:
-            index, text = batch.bad[0]
-            if self._line + index != self._headings + 1 or not is_heading(text):
+        while batch.bad and self._line + batch.bad[0][0] == self._headings + 1:
+            if not is_heading(batch.bad[0][1]):
                 break
             del batch.bad[0]
             self._headings += 1
             self._account.headings += 1
-        self._at_head = self._at_head and not batch.forms and not batch.bad
 
-    def _add_skipped(self, batch: _Batch, faults: list[tuple[int, BdpbenchError]]) -> None:
-        skipped = [
-            Skipped(batch.source, self._line + index, text, fault_of(text))
-            for index, text in batch.bad
-        ]
-        if batch.cut is not None:
-            last = self._line + batch.lines - 1
-            skipped.append(Skipped(batch.source, last, batch.cut, _CUT))
-            self._account.cut.append(batch.source)
-        for each in skipped:
-            self._account.skip(each)
-            faults.append((each.line, each.error()))
-
-    def _add_times(self, batch: _Batch, faults: list[tuple[int, BdpbenchError]]) -> None:
-        times = batch.times
+    def _add_times(self, batch: _Batch) -> list[tuple[int, BdpbenchError]]:
+        """Note the times of a batch; returns where they run backwards."""
+        times, last, found = batch.times, self._last, []
         if times is None:
-            return
-        found = []
-        if self._last is not None and times.first.is_before(self._last):
-            found.append((1, times.first_line, times.first.time_s, self._last.time_s))
+            return []
+        if last is not None:
+            same = times.first_unit_s == last.last_unit_s
+            slack = 0.0 if same else times.first_unit_s + last.last_unit_s + _ROUNDING
+            if times.first_s < last.last_s - slack:
+                found.append((1, times.first_line, times.first_s, last.last_s))
         if times.backwards:
-            found.append((times.backwards, times.line, times.time_s, times.after_s))
-        for count, index, time_s, after_s in found:
-            line = self._line + index
-            place = RunsBackwards(batch.source, line, time_s, after_s)
-            self._account.backwards += count
-            self._account.first_backwards = self._account.first_backwards or place
-            faults.append((line, place.error()))
+            where = (times.backwards_line, times.backwards_s, times.after_s)
+            found.append((times.backwards, *where))
         if self._account.first_s is None:
-            self._account.first_s = times.first.time_s
-        self._account.last_s = times.last.time_s
-        self._last = times.last
+            self._account.first_s = times.first_s
+        self._account.last_s = times.last_s
+        self._account.backwards += sum(count for count, *_ in found)
+        self._last = times
+        return [
+            (
+                self._line + index,
+                BdpbenchError(
+                    f"time runs backwards: {time_s:.15g} s after {after_s:.15g} s",
+                    where=f"{batch.source}:{self._line + index}",
+                    hint="give the traces of several runs one by one, parts of one trace in their "
+                    "order; --lenient keeps such lines and counts them",
+                ),
+            )
+            for _, index, time_s, after_s in found
+        ]
 
 
 def _times_of(times: pl.DataFrame) -> Times | None:
@@ -428,9 +383,8 @@ def _times_of(times: pl.DataFrame) -> Times | None:
     backwards = times.with_columns(after_s=pl.col("time_s").shift(1)).filter(
         pl.col("time_s") < pl.col("after_s") - slack
     )
-    first, last = (Moment(*times.row(at)[1:]) for at in (0, -1))
-    first_line = times.row(0)[0]
-    if backwards.is_empty():
-        return Times(first, last, first_line)
-    line, time_s, _, after_s = backwards.row(0)
-    return Times(first, last, first_line, backwards.height, line, time_s, after_s)
+    first_line, first_s, first_unit_s = times.row(0)
+    _, last_s, last_unit_s = times.row(-1)
+    line, time_s, _, after_s = (0, 0.0, 0, 0.0) if backwards.is_empty() else backwards.row(0)
+    ends = (first_s, first_unit_s, last_s, last_unit_s)
+    return Times(*ends, first_line, backwards.height, line, time_s, after_s)

@@ -9,14 +9,7 @@ from pathlib import Path
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
-from bdpbench.trace.batches import (
-    LineAccount,
-    Reading,
-    Sink,
-    Skipped,
-    read_batches,
-    sum_text,
-)
+from bdpbench.trace.batches import LineAccount, Reading, Sink, Skipped, read_batches, sum_text
 from bdpbench.trace.schema import TABLES
 from bdpbench.trace.sources import STANDARD_INPUT, Source
 from bdpbench.trace.text_lines import TABLE_OF_FORM, fault_of, is_heading, is_nam_line, parse_text
@@ -51,10 +44,8 @@ class Trace:
 
     def of(self, table: str) -> Trace:
         """The same trace, of which rows of another table are wanted."""
-        columns = tuple(TABLES[table])
-        return Trace(
-            self._sources, replace(self._reading, table=table, columns=columns), self.format
-        )
+        reading = replace(self._reading, table=table, columns=tuple(TABLES[table]))
+        return Trace(self._sources, reading, self.format)
 
     def batches(
         self, columns: Sequence[str] | None = None, predicate: pl.Expr | None = None
@@ -116,14 +107,11 @@ class Trace:
         batch_size: int | None,
     ) -> Iterator[pl.DataFrame]:
         """The source of ``frame``: batches with these columns, filtered, of ``row_limit`` rows."""
-        if row_limit is None:
-            yield from self.batches(columns, predicate)
-            return
         left = row_limit
         for batch in self.batches(columns):
-            rows = batch.head(left)
+            rows = batch if left is None else batch.head(left)
             yield rows if predicate is None else rows.filter(predicate)
-            left -= rows.height
+            left = None if left is None else left - rows.height
             if left == 0:
                 return
 
@@ -196,24 +184,21 @@ def _lines_of_headings(lines: Sequence[bytes]) -> int:
 
 
 _ARCHIVE, _FILES = "this is a {} archive of files, not a trace of ns-2", "give the files in it"
+_PCAP = (b"\xa1\xb2\xc3\xd4", b"\xa1\xb2\x3c\x4d")
+_CAPTURES = (*_PCAP, *(each[::-1] for each in _PCAP), b"\n\r\r\n")
 _NO_TRACES = (
     (0, b"PK\x03\x04", _ARCHIVE.format("zip"), _FILES),
     (0, b"7z\xbc\xaf", _ARCHIVE.format("7z"), _FILES),
     (0, b"Rar!", _ARCHIVE.format("rar"), _FILES),
     (257, b"ustar", _ARCHIVE.format("tar"), _FILES),
     (
-        *(0, b"\x1f\x8b", "this is a gzip file in a gzip file"),
+        0,
+        b"\x1f\x8b",
+        "this is a gzip file in a gzip file",
         "gzip -dc {path} | ./bdpbench analyze -",
     ),
     (
-        0,
-        (
-            b"\xa1\xb2\xc3\xd4",
-            b"\xd4\xc3\xb2\xa1",
-            b"\xa1\xb2\x3c\x4d",
-            b"\x4d\x3c\xb2\xa1",
-            b"\n\r\r\n",
-        ),
+        *(0, _CAPTURES),
         "this is a packet capture (pcap), as tcpdump and ns-3 write it, not a trace of ns-2",
         "tshark and tcptrace measure captures",
     ),

@@ -1,8 +1,8 @@
 """ns-2's text files as polars frames, with every line accounted for.
 
-The files are read as whole lines and split here rather than by a CSV reader, which raises an error
-for a double blank, hides surplus columns if it tolerates trailing blanks, and turns a truncated
-line into nulls.
+The files are read as whole lines and split into words here rather than by a CSV reader, which
+raises an error for a double blank, hides surplus columns if it tolerates trailing blanks, and turns
+a truncated line into nulls.
 """
 
 from __future__ import annotations
@@ -38,9 +38,8 @@ class OutputFormat:
 
     Attributes:
         table: name of the table.
-        version: version of the table's schema; it changes whenever the name, type or meaning of a
-            column does.
-        fields: the blank-separated fields of a line, in order, with the types of their columns.
+        fields: the blank-separated fields of a line, in order, with the types of their columns;
+            none of files that are tables already, made from a streamed packet trace.
         optional_fields: further fields that a file may have on all of its lines; not kept.
         counts: whether the numeric fields are counts and rates, which are never negative.
         signed: exceptions, which may be negative.
@@ -49,11 +48,11 @@ class OutputFormat:
         words: text fields → their allowed words.
         may_be_empty: whether an empty file means that nothing happened.
         streamed: whether files are too large to be held in memory.
-        reduced: whether files are already tables, made from a streamed packet trace.
+        version: version of the table's schema; it changes whenever the name, type or meaning of a
+            column does.
     """
 
     table: str
-    version: int
     fields: Mapping[str, pl.DataType]
     optional_fields: tuple[str, ...] = ()
     counts: bool = True
@@ -63,12 +62,17 @@ class OutputFormat:
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     may_be_empty: bool = False
     streamed: bool = False
-    reduced: bool = False
+    version: int = 1
 
     @property
     def key(self) -> Literal["flow", "link"] | None:
         """The column that distinguishes the table's files; None if the lines themselves do."""
         return TABLE_KEYS[self.table]
+
+    @property
+    def reduced(self) -> bool:
+        """Whether files are already tables."""
+        return not self.fields
 
     @property
     def schema_id(self) -> str:
@@ -81,17 +85,11 @@ class OutputFormat:
         names = list(self.fields)
         return [names[0], self.key, *names[1:]] if self.key else names
 
-    @property
-    def field_counts(self) -> tuple[int, ...]:
-        """Numbers of fields that a line may have."""
-        plain = len(self.fields)
-        return (plain, plain + len(self.optional_fields)) if self.optional_fields else (plain,)
-
 
 _FLOAT, _INT, _LONG, _TEXT = pl.Float64(), pl.Int32(), pl.Int64(), pl.String()
 _BY_TIME = {"time_s": _FLOAT}
 _SPAN = ("start_s", "end_s")
-_ENDED = dict.fromkeys(_SPAN, _FLOAT)
+_FACTS = {"subject": _TEXT, "name": _TEXT, "value": _FLOAT, "unit": _TEXT}
 _WIRED = {
     "event": _TEXT,
     "time_s": _FLOAT,
@@ -101,38 +99,32 @@ _WIRED = {
     "size_bytes": _INT,
     "flags": _TEXT,
     "flow": _INT,
-    "src": _TEXT,
-    "dst": _TEXT,
+    **dict.fromkeys(("src", "dst"), _TEXT),
     **dict.fromkeys(("seq", "uid"), _LONG),
 }
+_TRANSFER = {"kind": _TEXT, "subject": _TEXT, **dict.fromkeys(_SPAN, _FLOAT), "bytes": _LONG}
 
 _FORMATS = (
-    OutputFormat("cwnd", 1, {**_BY_TIME, "cwnd_pkts": _FLOAT}, optional_fields=BIC_DELAY_FIELDS),
-    OutputFormat("ssthresh", 1, {**_BY_TIME, "ssthresh_pkts": _FLOAT}),
-    OutputFormat("sequence", 1, {**_BY_TIME, "seq": _LONG}, rises=("time_s", "seq"), counts=False),
+    OutputFormat("cwnd", {**_BY_TIME, "cwnd_pkts": _FLOAT}, optional_fields=BIC_DELAY_FIELDS),
+    OutputFormat("ssthresh", {**_BY_TIME, "ssthresh_pkts": _FLOAT}),
+    # Agents without sequence numbers print -1.
+    OutputFormat("sequence", {**_BY_TIME, "seq": _LONG}, counts=False, rises=("time_s", "seq")),
+    OutputFormat("acknowledged", {**_BY_TIME, "ack": _LONG}, counts=False, rises=("time_s", "ack")),
+    OutputFormat("throughput", {**_BY_TIME, "mbps": _FLOAT}),
+    OutputFormat("queue", {**_BY_TIME, "pkts": _LONG, "drops": _LONG}, rises=("time_s", "drops")),
+    OutputFormat("utilization", {**_BY_TIME, "mbps": _FLOAT}),
+    OutputFormat("red", {**_BY_TIME, "average_pkts": _FLOAT, "max_p": _FLOAT}),
+    OutputFormat("recorded", {**_BY_TIME, "name": _TEXT, "value": _FLOAT}),
     OutputFormat(
-        "acknowledged", 1, {**_BY_TIME, "ack": _LONG}, rises=("time_s", "ack"), counts=False
-    ),
-    OutputFormat("throughput", 1, {**_BY_TIME, "mbps": _FLOAT}),
-    OutputFormat(
-        "queue", 1, {**_BY_TIME, "pkts": _LONG, "drops": _LONG}, rises=("time_s", "drops")
-    ),
-    OutputFormat("utilization", 1, {**_BY_TIME, "mbps": _FLOAT}),
-    OutputFormat("red", 1, {**_BY_TIME, "average_pkts": _FLOAT, "max_p": _FLOAT}),
-    OutputFormat("recorded", 1, {**_BY_TIME, "name": _TEXT, "value": _FLOAT}),
-    OutputFormat(
-        *("transfers", 1, {"kind": _TEXT, "subject": _TEXT, **_ENDED, "bytes": _LONG}),
+        *("transfers", _TRANSFER),
         rises=("end_s",),
         span=_SPAN,
         words={"kind": TRANSFER_KINDS},
         may_be_empty=True,
     ),
-    OutputFormat(
-        *("facts", 1, {"subject": _TEXT, "name": _TEXT, "value": _FLOAT, "unit": _TEXT}), rises=()
-    ),
-    # Agents without sequence numbers print -1.
-    OutputFormat("packets", 1, _WIRED, counts=False, words={"event": TRACE_EVENTS}, streamed=True),
-    *(OutputFormat(f"packet_{name}", 1, {}, reduced=True) for name in REDUCED_TABLES),
+    OutputFormat("facts", _FACTS, rises=()),
+    OutputFormat("packets", _WIRED, counts=False, words={"event": TRACE_EVENTS}, streamed=True),
+    *(OutputFormat(f"packet_{name}", {}) for name in REDUCED_TABLES),
 )
 
 OUTPUT_FORMATS: Mapping[str, OutputFormat] = types.MappingProxyType(
@@ -155,8 +147,7 @@ def output_format_of(table: str, *, where: str) -> OutputFormat:
 
 # ---------------------------------------------------------------- reading
 
-_LINE = "_line"
-_LINE_TEXT = "_text"
+_LINE, _LINE_TEXT, _WORDS = "_line", "_text", "_words"
 _SHOWN = 80
 _LINES: dict[str, Any] = {"encoding": "utf-8", "errors": "replace", "newline": "\n"}
 _DAMAGED = "the file is damaged, or another program wrote it: simulate the run again"
@@ -194,8 +185,6 @@ def read_output(
         max_p (f64).
         transfers: kind (str, of ``TRANSFER_KINDS``), subject (str, who), start_s, end_s (f64, s),
         bytes (i64); a row for each finished transfer.
-        pages: subject (str, whose), page (i64, its number), start_s, end_s (f64, s), objects,
-        bytes (i64); a row for each finished web page.
         facts: subject, name (str), value (f64), unit (str), as in ``read_facts``.
         packets: event (str), time_s (f64, s), from_node, to_node (i32), type (str),
         size_bytes (i32), flags (str), flow (i32), src, dst (str), seq, uid (i64): the twelve
@@ -218,44 +207,15 @@ def read_output(
         return pl.LazyFrame(schema=dict(form.fields)).with_columns(key).select(form.columns)
     if table == "recorded" and not names:
         raise BdpbenchError("table recorded has no names of variables", where=str(path))
-    if names:
-        fields = {**OUTPUT_FORMATS["cwnd"].fields, **dict.fromkeys(names, pl.Float64())}
-        wide = _read_lines(path, OutputFormat("cwnd", 0, fields, signed=tuple(names)))
-        long = wide.unpivot(names, index="time_s", variable_name="name", value_name="value")
-        rows = long.sort("time_s", maintain_order=True) if table == "recorded" else wide
-    else:
+    if not names:
         rows = _read_lines(path, form)
+    else:
+        fields = {**OUTPUT_FORMATS["cwnd"].fields, **dict.fromkeys(names, _FLOAT)}
+        rows = _read_lines(path, OutputFormat("cwnd", fields, signed=tuple(names)))
+        if table == "recorded":
+            rows = rows.unpivot(names, index="time_s", variable_name="name")
+            rows = rows.sort("time_s", maintain_order=True)
     return rows.with_columns(key).select(form.columns)
-
-
-def _read_lines(path: Path, form: OutputFormat) -> pl.LazyFrame:
-    """The fields of a file, with each line checked.
-
-    Raises:
-        BdpbenchError: for the first line that does not match the format.
-    """
-    field_count = _checked_field_count(path, form)
-    before = (pl.col(name).shift(1).alias(f"_before_{name}") for name in form.rises)
-    faulty = pl.any_horizontal(pl.col("_surplus"), *(fault for fault, *_ in _faults(form)))
-    parsed = _parse(path, form, field_count).with_columns(before).with_columns(_faulty=faulty)
-    try:
-        found = parsed if form.streamed else parsed.collect().lazy()
-        first = found.filter("_faulty").head(1).collect()
-    except pl.exceptions.ComputeError:  # it names no line
-        raise _undecodable(path) from None
-    if not first.is_empty():
-        finding = _diagnose(form, field_count, first)
-        raise _line_error(path, first[_LINE].item(), first[_LINE_TEXT].item(), finding)
-    return found.select(list(form.fields))
-
-
-def _undecodable(path: Path) -> BdpbenchError:
-    """The error about the first line that is not text."""
-    with path.open(**_LINES) as stream:
-        number, line = next(
-            each for each in enumerate(stream, 1) if "\N{REPLACEMENT CHARACTER}" in each[1]
-        )
-    return _line_error(path, number, line, "the line is not text")
 
 
 def _key_columns(
@@ -268,16 +228,52 @@ def _key_columns(
         raise BdpbenchError(
             f"a file of table {form.table} takes {expected}, got {got}", where=str(path)
         )
-    dtypes = {"flow": pl.Int32(), "link": pl.String()}
+    dtypes = {"flow": _INT, "link": _TEXT}
     return [pl.lit(value, dtype=dtypes[name]).alias(name) for name, value in given.items()]
 
 
-def _checked_field_count(path: Path, form: OutputFormat) -> int:
-    """Number of fields of the first line, which all must have; also checks the ends of the file.
+def _read_lines(path: Path, form: OutputFormat) -> pl.LazyFrame:
+    """The fields of a file, with each line checked.
 
-    An invalid number of fields in the first line is reported later, by the check of the lines.
+    Raises:
+        BdpbenchError: for the first line that does not match the format.
     """
-    expected = _fields_text(form, len(form.fields))
+    fields = _fields_of(path, form)
+    words = pl.col(_LINE_TEXT).str.extract_all(r"\S+").alias(_WORDS)
+    columns = (
+        pl.col(_WORDS).list.get(place, null_on_oob=True).cast(dtype, strict=False).alias(name)
+        for place, (name, dtype) in enumerate(fields.items())
+    )
+    before = (pl.col(name).shift(1).alias(f"_before_{name}") for name in form.rises)
+    faulty = pl.any_horizontal(fault for fault, *_ in _faults(form, fields))
+    rows = (
+        pl.scan_lines(path, name=_LINE_TEXT, row_index_name=_LINE, row_index_offset=1, glob=False)
+        .with_columns(words)
+        .with_columns(columns)
+        .with_columns(before)
+        .with_columns(_faulty=faulty)
+    )
+    try:
+        if not form.streamed:
+            rows = rows.drop(_WORDS).collect().lazy()
+        first = rows.filter("_faulty").head(1).collect().with_columns(words)
+    except pl.exceptions.ComputeError:  # it names no line
+        with path.open(**_LINES) as lines:
+            bad = next(
+                each for each in enumerate(lines, 1) if "\N{REPLACEMENT CHARACTER}" in each[1]
+            )
+        raise _line_error(path, *bad, "the line is not text") from None
+    for row in first.iter_rows(named=True):
+        faults = (each for each in _faults(form, fields) if first.select(each[0]).item())
+        _, place, text = next(faults)
+        word = row[_WORDS][place] if place < len(row[_WORDS]) else ""
+        said = text.format(word=word, count=len(row[_WORDS]), **row)
+        raise _line_error(path, row[_LINE], row[_LINE_TEXT], said)
+    return rows.select(list(form.fields))
+
+
+def _fields_of(path: Path, form: OutputFormat) -> dict[str, pl.DataType]:
+    """The fields that the lines of a file should have, by its first; also checks its ends."""
     try:
         with path.open("rb") as stream:
             first = stream.readline()
@@ -288,92 +284,54 @@ def _checked_field_count(path: Path, form: OutputFormat) -> int:
         said = f"{error.strerror}: expected an output of ns-2 for table {form.table}"
         raise BdpbenchError(said, where=str(path)) from None
     if not first:
-        said = f"the file is empty: expected lines of {expected}"
+        said = f"the file is empty: expected lines of {_fields_text(form.fields)}"
         raise BdpbenchError(said, where=str(path), hint=_DAMAGED)
     if not is_whole:
         with path.open(**_LINES) as lines:
-            number, text = deque(enumerate(lines, 1), maxlen=1).pop()
-        said = f"the last line was cut off: expected {expected} and the end of the line"
-        raise _line_error(path, number, text, said)
-    count = len(first.split())
-    return count if count in form.field_counts else len(form.fields)
+            last = deque(enumerate(lines, 1), maxlen=1).pop()
+        expected = f"expected {_fields_text(form.fields)} and the end of the line"
+        raise _line_error(path, *last, f"the last line was cut off: {expected}")
+    all_fields = {**form.fields, **dict.fromkeys(form.optional_fields, _FLOAT)}
+    return all_fields if len(first.split()) == len(all_fields) else dict(form.fields)
 
 
-def _parse(path: Path, form: OutputFormat, field_count: int) -> pl.LazyFrame:
-    """Columns of the format, null if a field is invalid, with the line's number and text.
-
-    ``_surplus`` is the text after field_count fields; ``_optional`` counts the optional fields that
-    are numbers.
-    """
-    fields = list(form.fields) + list(form.optional_fields)[: field_count - len(form.fields)]
-    names = [f"_field_{index}" for index in range(len(fields))]
-    single_blanks = pl.col(_LINE_TEXT).str.replace_all(r"\s+", " ").str.strip_chars(" ")
-    split = single_blanks.str.splitn(" ", field_count + 1).struct.rename_fields(
-        [*names, "_surplus"]
+def _faults(
+    form: OutputFormat, fields: Mapping[str, pl.DataType]
+) -> Iterator[tuple[pl.Expr, int, str]]:
+    """What may be wrong with a line: when it is, in which field, and in what words."""
+    yield (
+        pl.col(_WORDS).list.len() != len(fields),
+        0,
+        f"expected {_fields_text(fields)}, got {{count}}",
     )
-    columns = [
-        pl.col(name).cast(dtype, strict=False).alias(field)
-        for name, (field, dtype) in zip(names, form.fields.items(), strict=False)
-    ]
-    optional = [
-        pl.col(name).cast(pl.Float64, strict=False).is_not_null()
-        for name in names[len(form.fields) :]
-    ]
-    return (
-        pl.scan_lines(path, name=_LINE_TEXT, row_index_name=_LINE, row_index_offset=1, glob=False)
-        .select(_LINE, _LINE_TEXT, split.alias("_split"))
-        .unnest("_split")
-        .select(
-            _LINE,
-            _LINE_TEXT,
-            *columns,
-            _optional=pl.all_horizontal(pl.lit(True), *optional),
-            _surplus=pl.col("_surplus").is_not_null(),
-        )
-    )
-
-
-def _faults(form: OutputFormat) -> Iterator[tuple[pl.Expr, str, str]]:
-    """What may be wrong with a line: when it is, with which field, and in what words."""
-    for name, dtype in form.fields.items():
+    for place, (name, dtype) in enumerate(fields.items()):
         value = pl.col(name)
+        if name in form.optional_fields:
+            last = list(form.fields)[-1]
+            yield value.is_null(), place, f"expected numbers in the fields after {last}"
+            continue
         kind = "a number" if dtype.is_float() else "a whole number"
-        yield value.is_null(), name, f"{name}: expected {kind}, got {{word!r}}"
+        yield value.is_null(), place, f"{name}: expected {kind}, got {{word!r}}"
         if dtype.is_float():
-            yield ~value.is_finite(), name, f"{name}: expected a finite number, got {{word!r}}"
+            yield ~value.is_finite(), place, f"{name}: expected a finite number, got {{word!r}}"
         if form.counts and dtype.is_numeric() and name not in form.signed:
-            yield value < 0, name, f"{name}: expected a number of at least 0, got {{word!r}}"
+            yield value < 0, place, f"{name}: expected a number of at least 0, got {{word!r}}"
         if name in form.words:
-            words = " ".join(form.words[name])
+            known = " ".join(form.words[name])
             unknown = ~value.is_in(form.words[name])
-            yield unknown, name, f"{name}: expected one of {words}, got {{word!r}}"
+            yield unknown, place, f"{name}: expected one of {known}, got {{word!r}}"
         if name in form.rises:
             before = f"_before_{name}"
             text = f"{name} runs backwards: {{{name}:g}} after {{{before}:g}}"
-            yield value < pl.col(before), name, text
-    last = list(form.fields)[-1]
-    yield ~pl.col("_optional"), last, f"expected numbers in the fields after {last}"
+            yield value < pl.col(before), place, text
     if form.span is not None:
         start, end = form.span
         text = f"{end} is before {start}: {{{end}:g}} and {{{start}:g}}"
-        yield pl.col(end) < pl.col(start), end, text
+        yield pl.col(end) < pl.col(start), 0, text
 
 
-def _diagnose(form: OutputFormat, field_count: int, line: pl.DataFrame) -> str:
-    """What is wrong with a line that has a fault, and what was expected."""
-    row = line.row(0, named=True)
-    words = str(row[_LINE_TEXT]).split()
-    if len(words) != field_count:
-        return f"expected {_fields_text(form, field_count)}, got {len(words)}"
-    by_field = dict(zip(form.fields, words, strict=False))
-    faults = (each for each in _faults(form) if line.select(each[0]).item())
-    _, name, text = next(faults)
-    return text.format(word=by_field[name], **row)
-
-
-def _fields_text(form: OutputFormat, field_count: int) -> str:
-    names = [*form.fields, *form.optional_fields][:field_count]
-    return f"{len(names)} fields ({', '.join(names)})"
+def _fields_text(fields: Mapping[str, pl.DataType]) -> str:
+    return f"{len(fields)} fields ({', '.join(fields)})"
 
 
 def _line_error(path: Path, number: int, text: str, finding: str) -> BdpbenchError:
@@ -386,8 +344,6 @@ def _line_error(path: Path, number: int, text: str, finding: str) -> BdpbenchErr
 
 # ---- report.txt: what a script counted, among remarks for readers ----
 
-_FACTS_SCHEMA = {"subject": pl.String, "name": pl.String, "value": pl.Float64, "unit": pl.String}
-
 _FACT = re.compile(
     r"\s*(?P<subject>flow\.\d+|link\.[^\s.]+|run)\.(?P<name>\S+)"
     r"\s+(?P<value>\S+)(?:\s+(?P<unit>\S+))?\s*"
@@ -399,9 +355,6 @@ def read_facts(path: Path) -> pl.DataFrame:
 
     A key is ``flow.<index>.<name>``, ``link.<name of the link>.<name>`` or ``run.<name>``, and the
     value a number.
-
-    Args:
-        path: path of the report.
 
     Returns:
         subject (str: "flow:0", "link:bottleneck", "run"), name (str), value (f64, in the unit),
@@ -432,4 +385,4 @@ def read_facts(path: Path) -> pl.DataFrame:
             raise BdpbenchError(f"{name} of {subject}: expected a finite number", where=where)
         facts[subject, name] = (value, found["unit"] or "")
     rows = [(*key, *fact) for key, fact in facts.items()]
-    return pl.DataFrame(rows, schema=_FACTS_SCHEMA, orient="row")
+    return pl.DataFrame(rows, schema=_FACTS, orient="row")

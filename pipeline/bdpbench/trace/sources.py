@@ -8,7 +8,6 @@ import io
 import lzma
 import sys
 import zlib
-from collections import deque
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -53,18 +52,12 @@ class Chunk:
         length: length of the text, bytes; its last byte is a newline.
         cut: whether the source ended without a newline: the last line may have been cut off, and
             the final newline was added.
-        used: the queue to which the buffer returns after use, to be filled again.
     """
 
     source: str
     buffer: bytearray
     length: int
     cut: bool
-    used: deque[bytearray]
-
-    def done(self) -> None:
-        """Give the buffer back; the chunk must not be used any more."""
-        self.used.append(self.buffer)
 
 
 @dataclass
@@ -88,14 +81,14 @@ class Source:
         Raises:
             BdpbenchError: when the source cannot be read.
         """
-        stream = self._stream or self._open()
+        stream, buffer = self._stream or self._open(), bytearray(_HEAD_BYTES)
         self._stream = None
         try:
             while len(self._head) < _HEAD_BYTES or b"\n" not in self._head[:LONGEST_LINE]:
-                more = _read(stream, _HEAD_BYTES, self.name)
-                if not more or len(self._head) > LONGEST_LINE:
+                count = _read_into(stream, memoryview(buffer), self.name)
+                if not count or len(self._head) > LONGEST_LINE:
                     break
-                self._head += more
+                self._head += buffer[:count]
         except BdpbenchError:
             self._close(stream)
             raise
@@ -113,21 +106,17 @@ class Source:
             BdpbenchError: when the source cannot be read, is damaged, has a line longer than
                 LONGEST_LINE, or is a pipe that was read before.
         """
-        stream, head = self._rewound()
-        try:
-            yield from _cut_into_chunks(self, stream, head)
-        finally:
-            self._close(stream)
-
-    def _rewound(self) -> tuple[_Stream, bytes]:
-        """The stream of the source, and what has already been read of it."""
         if self._used and not self.is_regular:
             raise BdpbenchError("a pipe can be read only once", where=self.name)
         self._used = True
         head, self._head = self._head, b""
-        if self._stream is None:
-            self._stream, head = self._open(), b""
-        return self._stream, head
+        stream = self._stream
+        if stream is None:
+            stream, head = self._open(), b""
+        try:
+            yield from _cut_into_chunks(self.name, stream, head)
+        finally:
+            self._close(stream)
 
     @property
     def is_regular(self) -> bool:
@@ -160,61 +149,40 @@ def _decompressed(file: io.BufferedReader) -> _Stream:
     return ZstdFile(file) if magic.startswith(b"\x28\xb5\x2f\xfd") else file
 
 
-def _cut_into_chunks(source: Source, stream: _Stream, rest: bytes) -> Iterator[Chunk]:
+def _cut_into_chunks(name: str, stream: _Stream, rest: bytes) -> Iterator[Chunk]:
     """Chunks of a stream, the first of which begins with ``rest``."""
-    used: deque[bytearray] = deque()
-    name, ended, first = source.name, False, True
+    ended, first = False, True
     while not ended:
-        room = max(CHUNK_BYTES, 2 * len(rest)) + _HEAD_BYTES + PADDING
-        buffer = used.popleft() if used else bytearray(room)
-        buffer = buffer if len(buffer) >= room else bytearray(room)
+        buffer = bytearray(max(CHUNK_BYTES, 2 * len(rest)) + _HEAD_BYTES + PADDING)
         buffer[: len(rest)] = rest
-        filled, ended = _fill(stream, buffer, len(rest), name)
+        filled, room = len(rest), memoryview(buffer)[:-PADDING]
+        while filled < len(room) and not ended:
+            count = _read_into(stream, room[filled:], name)
+            filled, ended = filled + count, count == 0
+        room.release()
         if first and buffer.startswith(_BYTE_ORDER_MARK):
             filled -= len(_BYTE_ORDER_MARK)
-            buffer[:filled] = buffer[len(_BYTE_ORDER_MARK) : filled + len(_BYTE_ORDER_MARK)]
+            del buffer[: len(_BYTE_ORDER_MARK)]
         first = False
-        filled = _without_blank_end(buffer, filled) if ended else filled
-        end = filled if ended else buffer.rfind(b"\n", 0, filled) + 1
+        end = buffer.rfind(b"\n", 0, filled) + 1
         if not ended and end == 0 and filled >= LONGEST_LINE:
             raise BdpbenchError(
                 f"no line ends within {filled} bytes: this is not a trace of ns-2", where=name
             )
+        if ended:  # blank lines at the end have no meaning
+            written = len(buffer[:filled].rstrip(b" \t\r\n"))
+            newline = buffer.find(b"\n", written, filled)
+            end = newline + 1 if written and newline >= 0 else filled
         rest = bytes(memoryview(buffer)[end:filled])
-        if end == 0:
-            continue
-        cut = buffer[end - 1] != ord("\n")
-        if cut:
-            buffer[end : end + 1] = b"\n"
-        yield Chunk(name, buffer, end + cut, cut, used)
+        if end:
+            cut = buffer[end - 1] != ord("\n")
+            buffer[end : end + cut] = b"\n" * cut
+            yield Chunk(name, buffer, end + cut, cut)
 
 
-def _without_blank_end(buffer: bytearray, filled: int) -> int:
-    """Length of the text without blank lines at its end, which have no meaning."""
-    written = len(bytes(memoryview(buffer)[:filled]).rstrip(b" \t\r\n"))
-    newline = buffer.find(b"\n", written, filled)
-    return newline + 1 if written and newline >= 0 else filled
-
-
-def _fill(stream: _Stream, buffer: bytearray, filled: int, name: str) -> tuple[int, bool]:
-    """Read until the buffer is full except for its padding, or the stream ends."""
-    room = memoryview(buffer)
-    limit = len(buffer) - PADDING
-    while filled < limit:
-        try:
-            count = stream.readinto(room[filled:limit])
-        except _UNREADABLE as error:
-            raise _unreadable(name, error) from None
-        if not count:
-            return filled, True
-        filled += count
-    return filled, False
-
-
-def _read(stream: _Stream, size: int, name: str) -> bytes:
-    buffer = bytearray(size)
+def _read_into(stream: _Stream, room: memoryview, name: str) -> int:
     try:
-        return bytes(buffer[: stream.readinto(memoryview(buffer)) or 0])
+        return stream.readinto(room) or 0
     except _UNREADABLE as error:
         raise _unreadable(name, error) from None
 

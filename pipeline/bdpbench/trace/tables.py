@@ -92,11 +92,8 @@ def write_tables(run_dir: Path, outputs: Sequence[Output]) -> TableManifest:
 
 def holds_outputs(run_dir: Path, outputs: Sequence[Output]) -> bool:
     """Whether a run was parsed, and its tables contain these outputs."""
-    try:
-        manifest = read_manifest(run_dir)
-    except BdpbenchError:  # there is none, or it is damaged
-        return False
-    return all(
+    manifest = _manifest_of(run_dir)
+    return manifest is not None and all(
         _holds(manifest, table, files) for table, files in _by_table(run_dir, outputs).items()
     )
 
@@ -128,26 +125,17 @@ def load_table(
             f"the run has no table {name!r}; it has {', '.join(manifest['tables']) or 'none'}",
             where=str(path),
         )
-    if not _is_current(path, manifest["tables"][name], form):
-        manifest = _with_made_again(run_dir, name)
+    facts = manifest["tables"][name]
+    is_ours = facts["schema"] == form.schema_id
+    if not (is_ours and path.is_file() and sha256_of(path) == facts["sha256"]):
+        with _only_writer(run_dir):
+            manifest = read_manifest(run_dir)
+            held = manifest["outputs"]
+            _drop_tables(run_dir, manifest, [name])
+        manifest = write_tables(run_dir, held)
     frame = pl.scan_parquet(path, glob=False)
     others = _keys(manifest["outputs"], form) - _keys(outputs or manifest["outputs"], form)
     return frame.filter(~pl.col(form.key).is_in(sorted(others))) if form.key and others else frame
-
-
-def _is_current(path: Path, facts: TableFacts, form: OutputFormat) -> bool:
-    """Whether a table is what the manifest vouches for, in the schema that is read here."""
-    is_ours = facts["schema"] == form.schema_id
-    return is_ours and path.is_file() and sha256_of(path) == facts["sha256"]
-
-
-def _with_made_again(run_dir: Path, name: str) -> TableManifest:
-    """The manifest after a table that is not current was made again."""
-    with _only_writer(run_dir):
-        manifest = read_manifest(run_dir)
-        outputs = manifest["outputs"]
-        _drop_tables(run_dir, manifest, [name])
-    return write_tables(run_dir, outputs)
 
 
 def _keys(outputs: Sequence[Output], form: OutputFormat) -> set[Any]:
@@ -192,32 +180,30 @@ def _only_writer(run_dir: Path) -> Iterator[None]:
         os.close(handle)
 
 
+def _manifest_of(run_dir: Path) -> TableManifest | None:
+    """The manifest of a run; None without one that can be read."""
+    try:
+        return read_manifest(run_dir)
+    except BdpbenchError:  # there is none, or it is damaged, or of another version
+        return None
+
+
 def _kept_manifest(run_dir: Path) -> TableManifest:
     """The manifest with the tables that are current: made from this run.json, in our schemas."""
-    empty: TableManifest = {
-        "schema_version": MANIFEST_VERSION,
-        "run_json_sha256": sha256_of(run_dir / RUN_NAME),
-        "outputs": [],
-        "tables": {},
-    }
-    if not _manifest_path(run_dir).is_file():
-        return empty
-    try:
-        manifest = read_manifest(run_dir)
-    except BdpbenchError:  # of another version or truncated: the tables are made again
-        return empty
-    if manifest["run_json_sha256"] != empty["run_json_sha256"]:  # they are of another run.json
-        return empty
+    sha256, manifest = sha256_of(run_dir / RUN_NAME), _manifest_of(run_dir)
+    is_ours = manifest is not None and manifest["run_json_sha256"] == sha256
     current = {
         table: facts
-        for table, facts in manifest["tables"].items()
+        for table, facts in (manifest["tables"] if manifest and is_ours else {}).items()
         if table in OUTPUT_FORMATS
         and facts.get("schema") == OUTPUT_FORMATS[table].schema_id
         and _table_path(run_dir, table).is_file()
     }
+    outputs = manifest["outputs"] if manifest else []
     return {
-        **empty,
-        "outputs": [each for each in manifest["outputs"] if each["table"] in current],
+        "schema_version": MANIFEST_VERSION,
+        "run_json_sha256": sha256,
+        "outputs": [each for each in outputs if each["table"] in current],
         "tables": current,
     }
 
@@ -235,10 +221,8 @@ def _joined(manifest: TableManifest, files: Sequence[Output], table: str) -> lis
         for each in manifest["outputs"]
         if each["table"] == table and form.key and _key_of(each, form) not in asked
     ]
-    if not others:
-        return list(files)
-    by_key = {_key_of(each, form): each for each in (*files, *others)}
-    return [by_key[key] for key in sorted(by_key)]
+    joined = [*files, *others]
+    return sorted(joined, key=lambda each: _key_of(each, form)) if others else joined
 
 
 def _drop_tables(run_dir: Path, manifest: TableManifest, tables: Collection[str]) -> None:
@@ -272,8 +256,17 @@ def _check_unchanged(path: Path, sha256: str) -> None:
 
 
 def _write_table(run_dir: Path, form: OutputFormat, files: Sequence[Output]) -> TableFacts:
+    places = [run_dir / OUTPUT_FOLDER / output["file"] for output in files]
     frames = [
-        _read_file(run_dir / OUTPUT_FOLDER / output["file"], form, output) for output in files
+        pl.scan_parquet(place, glob=False)
+        if form.reduced
+        else read_output(
+            *(place, form.table),
+            flow=output.get("flow"),
+            link=output.get("link"),
+            names=output.get("names", ()),
+        )
+        for place, output in zip(places, files, strict=True)
     ]
     path = _table_path(run_dir, form.table)
     # Within each file times increase, and files come in the order of their keys: sorted already.
@@ -289,18 +282,6 @@ def _write_table(run_dir: Path, form: OutputFormat, files: Sequence[Output]) -> 
     if rows is None:
         rows = pl.scan_parquet(path, glob=False).select(pl.len()).collect().item()
     return {"rows": rows, "sha256": sha256_of(path), "schema": form.schema_id}
-
-
-def _read_file(path: Path, form: OutputFormat, output: Output) -> pl.LazyFrame:
-    if form.reduced:
-        return pl.scan_parquet(path, glob=False)
-    return read_output(
-        path,
-        form.table,
-        flow=output.get("flow"),
-        link=output.get("link"),
-        names=output.get("names", ()),
-    )
 
 
 def _manifest_path(run_dir: Path) -> Path:

@@ -14,6 +14,7 @@ By them, lines of text become rows. This is the reference for what reads ordinar
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -68,7 +69,6 @@ class LineForm:
         half_unit_s: half a unit of the last digit of its times, s: by how much a time may be
             earlier than one that another form printed at the same moment.
         source: value of the column ``source``, if the lines do not contain one.
-        has_time: whether its lines have a time; those without one are identified by ``what``.
     """
 
     name: str
@@ -76,17 +76,15 @@ class LineForm:
     pattern: str
     half_unit_s: float
     source: str | None = None
-    has_time: bool = True
+
+    @property
+    def has_time(self) -> bool:
+        """Whether its lines have a time; those without one are identified by ``what``."""
+        return "?P<time_s>" in self.pattern
 
 
 def _form(
-    name: str,
-    table: str,
-    body: str,
-    half_unit_s: float,
-    source: str | None = None,
-    *,
-    has_time: bool = True,
+    name: str, table: str, body: str, half_unit_s: float, source: str | None = None
 ) -> LineForm:
     """A form of whole lines, whose pattern is abbreviated.
 
@@ -98,7 +96,7 @@ def _form(
     groups = re.findall(r"\?P<(\w+?)(?:_hex)?>", pattern)
     if unknown := ", ".join(each for each in groups if each not in columns):
         raise ValueError(f"form {name!r}: the table {table} has no column {unknown}")
-    return LineForm(name, table, f"^[ \t]*{pattern}[ \t\r]*$", half_unit_s, source, has_time)
+    return LineForm(name, table, f"^[ \t]*{pattern}[ \t\r]*$", half_unit_s, source)
 
 
 def _pattern(body: str) -> str:
@@ -181,69 +179,61 @@ _SENTENCE = "<what:[!-~]+REMARK>"
 _MICROSECOND, _EXACT = 5e-7, 0.0
 
 
-def _routing_events(name: str, *, digits: int) -> LineForm:
-    """What DSR (S...) and TORA (T) note, with this many decimals of a second."""
-    time_s = rf"<time_s:[0-9]+\.[0-9]{{{digits}}}>"
-    body = f"<source:[ST][A-Za-z0-9$-]*>  {time_s}(?: _<node:ADDRESS>_)?  {_SENTENCE}"
-    return _form(name, "events", body, 0.5 * 10**-digits)
+_ROUTING = r"<source:[ST][A-Za-z0-9$-]*>  <time_s:[0-9]+\.[0-9]{%d}>(?: _<node:ADDRESS>_)?  "
+_QUEUE_NOW = "q -t <time_s> -s <from_node> -d <to_node> -l <bytes> -p <pkts>"
 
+_FORMS: Mapping[str, Sequence[tuple[str, str, float]]] = {
+    "packets": (
+        ("wired", f"{_WIRED}  <seq>  <uid>{_TCP_HEADER}", _MICROSECOND),
+        ("satellite", f"{_WIRED}  <seq>  <uid>{_TCP_HEADER}  {_POSITIONS}", 5e-5),
+        ("HDLC", f"{_HDLC}{_TCP_HEADER}  {_POSITIONS}<rest:{_HDLC_HEADER}>", 5e-5),
+        ("SCTP", f"{_WIRED}  {_SCTP}", _MICROSECOND),
+        ("satellite SCTP", f"{_WIRED}  {_SCTP}  {_POSITIONS}", 5e-5),
+        ("tagged", _TAGGED, _EXACT),
+        ("old wireless", _OLD_WIRELESS, 5e-10),
+        ("new wireless", _NEW_WIRELESS, 5e-10),
+        ("tagged wireless", _TAGGED_WIRELESS, _EXACT),
+        ("node energy", "<event:N>  -t  <time_s>  -n  <node>  -e  <energy_j>", _MICROSECOND),
+    ),
+    "variables": (
+        ("variable", f"{_VARIABLE}  <value>", 5e-6),
+        # ns-2 writes the name and a blank, and nothing where a variable has no value yet.
+        ("variable without a value", _VARIABLE + "[ \t]", 5e-6),
+        (_ALL, _ALL_VARIABLES, 5e-6),
+        ("feature variable", "[a-z] t<time_s> a<owner> n<name> v<value>", _MICROSECOND),
+        ("tagged variable", "[a-z] <time_s> -a <owner> -n <name> -v <value>", _MICROSECOND),
+        # %g prints six digits: near 1000 s, that is 0.01 s.
+        ("queue variable", f"<name:{_QUEUE_VARIABLE}>  <time_s>  <value>", 5e-3),
+        ("XCP variable", "<time_s>  x  x  x  x  <name>  <value>", 5e-3),
+    ),
+    "queues": (("queue now", _QUEUE_NOW, 0), ("queue samples", _SAMPLES, _EXACT)),
+    "events": (
+        ("TCP events", _TCP_EVENT, _MICROSECOND),
+        (
+            "error model events",
+            "E  <time_s>  <source:ErrModelTimer>  WORD  <what:REMARK>",
+            _MICROSECOND,
+        ),
+        ("MAC events", f"E  -t  <time_s>  {_SENTENCE}", _MICROSECOND),
+        # Scripts and multicast round to a microsecond; Tcl prints the time with all digits.
+        ("annotation", f"<source:v>  {_SHORT_TIME_S}  {_ANNOTATION}", _MICROSECOND),
+        ("exact annotation", f"<source:v>  {_LONG_TIME_S}  {_ANNOTATION}", _EXACT),
+        ("movement", r"<source:M>  <time_s>  <node>  <what:\(REMARK>", 5e-6),
+        ("scenario", "<source:M>  <time_s>  <what:[a-z]+[: ]REMARK>", 5e-6),
+        ("name of a test", "<source:v>  <what:testName(?:REMARK)>", _EXACT),
+        ("title", "<what:Directed Diffusion:REMARK>", _EXACT),
+        # What DSR (S...) and TORA (T) note.
+        ("routing events", _ROUTING % 9 + _SENTENCE, 5e-10),
+        ("routing events, 5 digits", _ROUTING % 5 + _SENTENCE, 5e-6),
+    ),
+    "series": (("two columns", "<time_s>  <value>", _EXACT),),
+}
+_SOURCES = {"MAC events": "MAC", "title": "title"}
 
-LINE_FORMS = (
-    _form("wired", "packets", f"{_WIRED}  <seq>  <uid>{_TCP_HEADER}", _MICROSECOND),
-    _form("satellite", "packets", f"{_WIRED}  <seq>  <uid>{_TCP_HEADER}  {_POSITIONS}", 5e-5),
-    _form("HDLC", "packets", f"{_HDLC}{_TCP_HEADER}  {_POSITIONS}<rest:{_HDLC_HEADER}>", 5e-5),
-    _form("SCTP", "packets", f"{_WIRED}  {_SCTP}", _MICROSECOND),
-    _form("satellite SCTP", "packets", f"{_WIRED}  {_SCTP}  {_POSITIONS}", 5e-5),
-    _form("tagged", "packets", _TAGGED, _EXACT),
-    _form("old wireless", "packets", _OLD_WIRELESS, 5e-10),
-    _form("new wireless", "packets", _NEW_WIRELESS, 5e-10),
-    _form("tagged wireless", "packets", _TAGGED_WIRELESS, _EXACT),
-    _form(
-        "node energy",
-        "packets",
-        "<event:N>  -t  <time_s>  -n  <node>  -e  <energy_j>",
-        _MICROSECOND,
-    ),
-    _form("variable", "variables", f"{_VARIABLE}  <value>", 5e-6),
-    # ns-2 writes the name and a blank, and nothing where a variable has no value yet.
-    _form("variable without a value", "variables", _VARIABLE + "[ \t]", 5e-6),
-    _form(_ALL, "variables", _ALL_VARIABLES, 5e-6),
-    _form(
-        *("feature variable", "variables"),
-        "[a-z] t<time_s> a<owner> n<name> v<value>",
-        _MICROSECOND,
-    ),
-    _form(
-        *("tagged variable", "variables"),
-        "[a-z] <time_s> -a <owner> -n <name> -v <value>",
-        _MICROSECOND,
-    ),
-    # %g prints six digits: near 1000 s, that is 0.01 s.
-    _form("queue variable", "variables", f"<name:{_QUEUE_VARIABLE}>  <time_s>  <value>", 5e-3),
-    _form("XCP variable", "variables", "<time_s>  x  x  x  x  <name>  <value>", 5e-3),
-    _form(
-        "queue now", "queues", "q -t <time_s> -s <from_node> -d <to_node> -l <bytes> -p <pkts>", 0
-    ),
-    _form("queue samples", "queues", _SAMPLES, _EXACT),
-    _form("TCP events", "events", _TCP_EVENT, _MICROSECOND),
-    _form(
-        *("error model events", "events"),
-        "E  <time_s>  <source:ErrModelTimer>  WORD  <what:REMARK>",
-        _MICROSECOND,
-    ),
-    _form("MAC events", "events", f"E  -t  <time_s>  {_SENTENCE}", _MICROSECOND, "MAC"),
-    # Scripts and multicast round to a microsecond; Tcl prints the time with all digits.
-    _form("annotation", "events", f"v  {_SHORT_TIME_S}  {_ANNOTATION}", _MICROSECOND, "v"),
-    _form("exact annotation", "events", f"v  {_LONG_TIME_S}  {_ANNOTATION}", _EXACT, "v"),
-    _form("movement", "events", r"M  <time_s>  <node>  <what:\(REMARK>", 5e-6, "M"),
-    _form("scenario", "events", "M  <time_s>  <what:[a-z]+[: ]REMARK>", 5e-6, "M"),
-    _form("name of a test", "events", "v  <what:testName(?:REMARK)>", _EXACT, "v", has_time=False),
-    _form(
-        *("title", "events", "<what:Directed Diffusion:REMARK>", _EXACT, "title"), has_time=False
-    ),
-    _routing_events("routing events", digits=9),
-    _routing_events("routing events, 5 digits", digits=5),
-    _form("two columns", "series", "<time_s>  <value>", _EXACT),
+LINE_FORMS = tuple(
+    _form(name, table, body, half_unit_s, _SOURCES.get(name))
+    for table, forms in _FORMS.items()
+    for name, body, half_unit_s in forms
 )
 """All forms; no line matches more than one of them."""
 
@@ -425,9 +415,7 @@ def _split_by_form(lines: pl.DataFrame, form: LineForm) -> tuple[pl.DataFrame, p
         return pl.DataFrame(), lines
     texts = lines.hstack(groups).filter(matched)
     typed = texts.select(LINE, _TEXT, *_typed(texts, form))
-    good = _in_range(texts, typed)
-    if form.table == "packets":
-        good &= typed.get_column("time_s") < LATEST_S
+    good = _in_range(texts, typed, LATEST_S if form.table == "packets" else math.inf)
     others = lines.filter(~matched)
     if good.all():
         return typed.drop(_TEXT), others
@@ -437,7 +425,8 @@ def _split_by_form(lines: pl.DataFrame, form: LineForm) -> tuple[pl.DataFrame, p
 
 def _typed(texts: pl.DataFrame, form: LineForm) -> list[pl.Expr]:
     """The groups as columns of the form's table; null if a field is invalid for its column."""
-    types = {**TABLES[form.table], **dict.fromkeys(_of_all_variables(form), pl.Float64())}
+    more = ALL_VARIABLES if form.name == _ALL else ()
+    types = {**TABLES[form.table], **dict.fromkeys(more, pl.Float64())}
     exprs = [
         _cast(texts, name, types[name.removesuffix("_hex")])
         for name in texts.columns
@@ -447,10 +436,6 @@ def _typed(texts: pl.DataFrame, form: LineForm) -> list[pl.Expr]:
         rest = pl.coalesce(rests).str.strip_chars()
         exprs.append(pl.when(rest != "").then(rest).alias("rest"))
     return exprs
-
-
-def _of_all_variables(form: LineForm) -> tuple[str, ...]:
-    return ALL_VARIABLES if form.name == _ALL else ()
 
 
 def _cast(texts: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Expr:
@@ -467,39 +452,35 @@ def _cast(texts: pl.DataFrame, name: str, dtype: pl.DataType) -> pl.Expr:
 
 def _packed_address(text: pl.Expr) -> pl.Expr:
     """An address of up to three levels as ns-2's integer; null if a level has too many bits."""
-    first, second, third = (
+    packed, *levels = (
         text.str.split(".").list.get(level, null_on_oob=True).cast(pl.Int64, strict=False)
         for level in range(3)
     )
-    packed = _with_level(_with_level(first, second), third)
+    for level in levels:
+        fits = packed.is_between(0, _MAX_ABOVE) & level.is_between(0, (1 << _LEVEL_BITS) - 1)
+        joined = pl.when(fits).then(packed * (1 << _LEVEL_BITS) + level)
+        packed = pl.when(level.is_null()).then(packed).otherwise(joined)
     packed = pl.when(packed >= 1 << 31).then(packed - (1 << 32)).otherwise(packed)
     return packed.alias(text.meta.output_name())
 
 
-def _with_level(above: pl.Expr, level: pl.Expr) -> pl.Expr:
-    """The levels so far and one more; ``above`` unchanged if there is none."""
-    fits = above.is_between(0, _MAX_ABOVE) & level.is_between(0, (1 << _LEVEL_BITS) - 1)
-    joined = pl.when(fits).then(above * (1 << _LEVEL_BITS) + level)
-    return pl.when(level.is_null()).then(above).otherwise(joined)
-
-
-def _in_range(texts: pl.DataFrame, typed: pl.DataFrame) -> pl.Series:
+def _in_range(texts: pl.DataFrame, typed: pl.DataFrame, latest_s: float) -> pl.Series:
     """Whether each field of a line is a number that its column can represent."""
-    faults = [pl.lit(False)]
+    good = pl.lit(value=True)
     for name in texts.columns:
         column = name.removesuffix("_hex")
         if column not in typed.columns or name in (LINE, _TEXT, "rest", "reason"):
             continue
         value = pl.col(column)
-        fault = value.is_null()
-        if typed.schema[column].is_float():
-            fault = fault | ~value.is_finite()
+        is_real = typed.schema[column].is_float()
+        fine = (value.is_finite() if is_real else value.is_not_null()).fill_null(value=False)
         if column == "bytes":
-            fault = fault | (value < 0)
-        fault = fault.fill_null(True)
+            fine = fine & (value >= 0)
+        if column == "time_s":
+            fine = fine & (value < latest_s)
         given = texts.get_column(name)
-        faults.append(fault & given.is_not_null() if given.null_count() else fault)
-    return typed.select(_good=~pl.any_horizontal(faults)).to_series()
+        good = good & (fine | given.is_null() if given.null_count() else fine)
+    return typed.select(_good=good).to_series()
 
 
 def _table_rows(rows: pl.DataFrame, form: LineForm) -> pl.DataFrame:
@@ -533,9 +514,11 @@ def fault_of(text: str) -> str:
         return "the line is not text"
     if is_nam_line(text):
         return "this is a line of a nam trace, which is made for the animator"
-    if foreign := _foreign(text):
-        return foreign
     words = text.split()
+    columns = "a number" if len(words) == 1 else f"{len(words)} columns of numbers"
+    for pattern, what in _FOREIGN:
+        if re.match(pattern, text):
+            return f"this is {what.format(columns=columns)}"
     if words[0] in ("+", "-", "r", "d", "e", "h", "c") and not any(
         w.startswith("-s") for w in words
     ):
@@ -560,25 +543,13 @@ _FOREIGN = (
     (r"[0-9]+(?: +[0-9]+){2} +[0-9.]+ ms", "a list of delays of a delaybox, not packets"),
     (r"[0-9.]+ \d+\(\d+->\d+\):", "a log of MPLS: labels of packets on links"),
     (_COMMENT, "a comment or heading of a script"),
-    (rf"{_SPACE}*{_NUMBER}(?:{_SPACE}+{_NUMBER})*{_SPACE}*$", ""),
+    (
+        rf"{_SPACE}*{_NUMBER}(?:{_SPACE}+{_NUMBER})*{_SPACE}*$",
+        "{columns} that a script printed; of columns, a time and a value can be read",
+    ),
     (_PRINTED, "text that a script printed"),
 )
-"""Descriptions of lines that are not of ns-2's traces; lines of numbers are recognised by column
-count."""
-
-
-def _foreign(text: str) -> str | None:
-    """What kind of foreign line this is; None if it is unknown."""
-    for pattern, words in _FOREIGN:
-        if re.match(pattern, text):
-            return f"this is {words or _columns(text)}"
-    return None
-
-
-def _columns(text: str) -> str:
-    count = len(text.split())
-    columns = "a number" if count == 1 else f"{count} columns of numbers"
-    return f"{columns} that a script printed; of columns, a time and a value can be read"
+"""Descriptions of lines that are not of ns-2's traces."""
 
 
 def is_heading(text: str) -> bool:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from tests.make import measure_run
 
-from bdpbench.metrics import definitions_for, measure_run
+from bdpbench.metrics import definitions_for
 from bdpbench.studies.load import find_study
 
 FACTS_SCHEMA = {"subject": pl.String, "name": pl.String, "value": pl.Float64, "unit": pl.String}
@@ -76,6 +78,13 @@ SAW_TOOTH = [
     *((0.0, 1), (1.0, 500), (1.5, 250), (3.0, 900), (4.0, 1000), (4.5, 500)),
     *((6.0, 900), (6.5, 720), (8.0, 950), (8.5, 722), (10.0, 800)),
 ]
+
+
+def number(told: object) -> Any:
+    """A number, or that of a sum such as 8 * 3 * 1040e-6 / 2.4."""
+    if isinstance(told, str) and re.fullmatch(r"[-0-9.e+*/() ]+", told):
+        return eval(told)
+    return told
 
 
 def measured(tables: Mapping[str, pl.LazyFrame], study: str = "", **changes: Any) -> Values:

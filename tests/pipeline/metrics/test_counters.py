@@ -7,11 +7,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from tests.make import measure_run
 from tests.studies.sharma2006.networks import SINGLE_FLOW, single_flow
 from tests.tcl.conftest import argv
 from tests.waiting import HANGS_S
 
-from bdpbench.metrics import measure_run
 from bdpbench.trace import read_output
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -11,6 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.data_of import yaml_of
+from tests.make import measure_run
 
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.contracts.paths import config_dir, repository_root
@@ -22,7 +23,6 @@ from bdpbench.metrics import (
     Metric,
     code_of,
     definitions_for,
-    measure_run,
     percentile,
 )
 from bdpbench.studies.load import find_study, study_keys
@@ -47,7 +47,8 @@ def test_a_definition_says_what_is_measured_in_what_and_after_whom() -> None:
         assert each.text.endswith("."), each
         assert each.text[0].isupper() or each.text.startswith(("cwnd", "(x1", "time_to")), each
         assert each.source, each
-        assert each.title, each
+        assert 0 < len(each.title) < 60, each
+        assert "  " not in each.text, each
 
 
 def test_titles_tell_metrics_apart() -> None:

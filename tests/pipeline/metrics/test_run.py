@@ -3,116 +3,109 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
-from tests.pipeline.metrics.conftest import SAW_TOOTH
+from tests.data_of import yaml_of
+from tests.make import measure_run
+from tests.pipeline.metrics.conftest import SAW_TOOTH, Build, measured, number
 
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA, measure_run
+from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA, RunView, fairness
 
 Measure = Callable[..., dict[tuple[str, str], Any]]
 
 
-@pytest.mark.parametrize(
-    ("metric", "expected"),
-    [
-        ("time_to_90pct_cwnd", 3.0),
-        ("time_to_max_cwnd", 4.0),  # the first full peak, not the largest one
-        ("first_cut_time", 1.0),  # the peak at 500
-        ("first_full_peak", 1000.0),
-        ("later_cut_ratio", 0.76),  # median of 0.5, 0.8 and 722/950 = 0.76
-        ("recovery_time", 1.5),  # 6.5 → 8; the cut at 4.5 s belongs to the first full peak
-        # 900, 720, 950, 722 and 800, with mean 818.4; the sum of their squared deviations is
-        # 43,291.2
-        ("cwnd_variation", (43291.2 / 5) ** 0.5 / 818.4),
-        ("max_cwnd", 1000.0),
-    ],
-)
-def test_metrics_of_cwnd(
-    saw_tooth: dict[str, pl.LazyFrame], measure: Measure, metric: str, expected: float
-) -> None:
-    assert measure(saw_tooth)[metric, "flow:0"] == pytest.approx(expected)
+CASES: dict[str, dict[str, Any]] = {
+    each["name"]: each
+    for each in yaml_of(Path(__file__).with_name("measured.yaml").read_text(encoding="utf-8"))
+}
 
 
-def test_a_flow_without_losses_is_at_its_top_when_it_settles(build: Any, measure: Measure) -> None:
-    samples = [(0.0, 1), (4.0, 980), (4.1, 990), (5.0, 1000), (8.0, 1000), (10.0, 1000)]
-    settled = {"cwnd": build.table({0: build.cwnd(samples)})}
-    assert measure(settled)["time_to_max_cwnd", "flow:0"] == 4.1  # 99 % of 1,000
-    # The last quarter, from 7.5 s on, is still rising.
-    rising = {"cwnd": build.table({0: build.cwnd([*samples[:-1], (10.0, 1100)])})}
-    assert measure(rising)["time_to_max_cwnd", "flow:0"] is None
-    # Constant, but below 90 % of the BDP.
-    low = {"cwnd": build.table({0: build.cwnd([(0.0, 1), (8.0, 700), (10.0, 700)])})}
-    assert measure(low)["time_to_max_cwnd", "flow:0"] is None
+def numbers(told: str) -> list[float]:
+    """9 and 9 of ``2*9``, for each word of a text."""
+    words = (word.rpartition("*")[::2] for word in str(told).split())
+    return [float(value) for count, value in words for _ in range(int(count or 1))]
 
 
-@pytest.mark.parametrize(("buffer_pkts", "expected"), [(100, 2.5), (120, None)])
-def test_the_first_recovery_ends_at_a_peak_that_nearly_fills_path_and_buffer(
-    saw_tooth: dict[str, pl.LazyFrame], measure: Measure, buffer_pkts: int, expected: float | None
-) -> None:
-    # 90 % of 1,100 and 1,120 are 990 and 1,008; the peak of 1,000 is 2.5 s after the first cut.
-    values = measure(saw_tooth, "xu2004", buffer_pkts=buffer_pkts)
-    assert values["first_recovery_time", "flow:0"] == expected
-
-
-def test_a_flow_that_never_gets_there_has_no_times(build: Any, measure: Measure) -> None:
-    values = measure({"cwnd": build.table({0: build.cwnd([(0.0, 1), (10.0, 1)])})})
-    assert values.pop(("max_cwnd", "flow:0")) == 1.0
-    assert values.pop(("cwnd_variation", "flow:0")) == 0.0
-    assert set(values.values()) == {None}
-
-
-def test_metrics_of_the_link(build: Any, measure: Measure) -> None:
-    mbps = [50, 95, 99, 60, 80, 70, 90, 100, 100, 100]
-    values = measure({"utilization": build.table({"bottleneck": build.bins(mbps)})})
-    link = "link:bottleneck"
-    assert values["time_to_90pct_utilization", link] == 2.0
-    assert values["max_throughput", link] == 100.0
-    assert values["utilization", link] == 92.0  # (70 + 90 + 100 + 100 + 100)/5 of 100 Mbit/s
-
-
-def test_metrics_of_the_queue(build: Any, measure: Measure) -> None:
-    queue = build.queue([0, 0, 0, 9, 0, 7, 5, 0, 6, 8])
-    values = measure({"queue": build.table({"b": queue})})
-    assert values["queue_empty_share", "link:b"] == 0.2  # of 7, 5, 0, 6, 8
-    assert values["mean_queue", "link:b"] == 5.2
-
-
-def test_fairness(build: Any, measure: Measure) -> None:
-    # Second half: 90 and 30.
-    first = build.bins([99, 99, 90, 90, 90, 90, 90, 90, 90, 90])
-    second = build.bins([0, 0, 70, 70, 70, 30, 30, 30, 30, 30])
-    tables = {"throughput": build.table({1: second, 0: first})}
-    values = measure(tables)
-    assert values["mean_throughput", "flow:0"] == 90
-    assert values["mean_throughput", "flow:1"] == 30
-    assert values["asymmetry", "run"] == 0.5  # 60/120
-    assert values["jain_index", "run"] == pytest.approx(0.8)  # 120²/(2 · 9,000)
-
-
-def test_one_flow_shares_with_nobody_and_three_have_no_asymmetry(
-    build: Any, measure: Measure
-) -> None:
-    bins = build.bins([10] * 10)
-    one = measure({"throughput": build.table({0: bins})})
-    three = measure({"throughput": build.table({0: bins, 1: bins, 2: bins})})
-    assert {metric for metric, subject in one if subject == "run"} == set()
-    assert {metric for metric, subject in three if subject == "run"} == {
-        "jain_index",
-        "min_max_throughput_ratio",
-        "time_to_converge",
-        "total_throughput",
+def tables_of(case: dict[str, Any]) -> dict[str, pl.LazyFrame]:
+    """The tables of a case."""
+    makers: dict[str, Callable[[Any], pl.DataFrame]] = {
+        "cwnd": lambda samples: Build.cwnd([(float(at), each) for at, each in samples.items()]),
+        "throughput": lambda told: Build.bins(numbers(told)),
+        "utilization": lambda told: Build.bins(numbers(told)),
+        "queue": lambda told: Build.queue([int(each) for each in numbers(told)]),
+        "red": Build.red,
     }
+    found = {
+        name: Build.table({who: make(told) for who, told in case[name].items()})
+        for name, make in makers.items()
+        if name in case
+    }
+    whole = {"facts": Build.facts, "transfers": Build.transfers}
+    return found | {name: make(case[name]) for name, make in whole.items() if name in case}
 
 
-def test_flows_without_packets_are_null_not_a_crash(build: Any, measure: Measure) -> None:
-    idle = build.bins([0] * 10)
-    values = measure({"throughput": build.table({0: idle, 1: idle})})
-    assert values["mean_throughput", "flow:0"] == 0
-    for metric in ("asymmetry", "jain_index"):
-        assert values[metric, "run"] is None
+@pytest.mark.parametrize("name", CASES)
+def test_values_worked_out_by_hand(name: str) -> None:
+    case = CASES[name]
+    found = measured(tables_of(case), case.get("study", ""), **case.get("parameters", {}))
+    for subject, metrics in case.get("values", {}).items():
+        for metric, told in metrics.items():
+            expected = number(told)
+            expected = expected if expected is None else pytest.approx(expected)
+            assert found[metric, subject] == expected, (metric, subject)
+    assert not {*case.get("absent", ())} & {metric for metric, _ in found}
+
+
+def test_counts_have_the_window_that_the_report_says() -> None:
+    def of(**counts: float) -> pl.DataFrame:
+        facts = Build.facts({"flow:0": {"goodput": 9, "packets": 1, **counts}})
+        return measure_run({"duration_s": 10}, {"facts": facts}, run_id="r", scenario="s")
+
+    told = of(window_start=4.0, window_end=9.0)
+    assert told.select("metric", "start_s", "end_s").rows() == [("goodput", 4.0, 9.0)]
+    with pytest.raises(BdpbenchError, match=r"flow:0 and does not say over which window"):
+        of()
+
+
+def test_percentiles_are_samples() -> None:
+    # 200 samples of 1 to 200 packets in the second half, 0.08 ms each: rank 190.
+    times = [200.0 + each for each in range(1, 201)]
+    rows = pl.DataFrame({"time_s": times, "pkts": range(1, 201), "drops": [0] * 200})
+    window = {"window_start": 200.0, "window_end": 400.0}
+    facts = Build.facts({"link:b": {**window, "packets": 10, "bytes": 10_000}})
+    found = measured({"queue": Build.table({"b": rows}), "facts": facts}, duration_s=400)
+    assert found["p95_queueing_delay", "link:b"] == pytest.approx(190 * 0.08)
+
+
+def test_capacity_of_a_moment_is_that_of_the_beginning() -> None:
+    given: dict[str, int | str] = {"duration_s": 10, "bottleneck_mbps": 10}
+    given["bottleneck_mbps_changes"] = "5 from 4 s"
+    link = RunView({**given}, {}, "r").link("bottleneck")
+    assert link.capacity_mbps((5.0, 5.0)) == 10
+    assert link.capacity_mbps((5.0, 6.0)) == 5
+
+
+def test_the_shares_of_a_run_are_computed_once_and_not_for_each_flow(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    calls = []
+    shares = fairness.max_min_shares
+    monkeypatch.setattr(
+        fairness, "max_min_shares", lambda *given: calls.append(1) or shares(*given)
+    )
+    told = {"window_start": 5.0, "window_end": 10.0}
+    flows = {f"flow:{i}": {**told, "throughput": 1.0 + i % 2} for i in range(40)}
+    tables = {
+        "facts": Build.facts(flows),
+        "utilization": Build.table({"bottleneck": Build.bins([80] * 10)}),
+    }
+    values = measured(tables, access_mbps=100)
+    assert [values["fair_share_ratio", f"flow:{flow}"] for flow in (0, 39)] == [0.4, 0.8]
+    assert len(calls) == 1
 
 
 def test_rows_say_what_they_are(build: Any, saw_tooth: dict[str, pl.LazyFrame]) -> None:
@@ -151,12 +144,6 @@ def test_parameters_that_do_not_fit_are_told(
         measure(saw_tooth, **changes)
 
 
-def test_the_last_sample_may_be_one_interval_before_the_end(build: Any, measure: Measure) -> None:
-    cwnd = build.cwnd([(0.0, 1), (4.0, 2), (8.0, 3)])
-    values = measure({"cwnd": build.table({0: cwnd})}, duration_s=12)  # when the next would be
-    assert values["max_cwnd", "flow:0"] == 3.0
-
-
 def test_a_run_of_fifty_thousand_samples_is_measured(build: Any, measure: Measure) -> None:
     """500 s of cwnd at intervals of 0.01 s."""
     # Teeth that rise from 500 to 1,000 packets in 10 s, for 500 s.
@@ -169,49 +156,6 @@ def test_a_run_of_fifty_thousand_samples_is_measured(build: Any, measure: Measur
     }
     values = measure(tables, duration_s=500)
     assert values["recovery_time", "flow:0"] == pytest.approx(9.99)  # from 20 s to 29.99 s
-
-
-def test_a_point_of_a_response_function(build: Any, measure: Measure) -> None:
-    # Cuts at 2 s, and at 6 s and 8 s, which are in the second half, (5, 10] s.
-    points = [(0.0, 100), (2.0, 50), (6.0, 40), (8.0, 30), (10.0, 31)]
-    tables = {
-        "cwnd": build.table({0: build.cwnd(points)}),
-        "throughput": build.table({0: build.bins([8.0] * 10)}),
-    }
-    values = measure(tables, packet_bytes=1000)
-    # 8 Mbit/s of 1,000 bytes are 1,000 packets a second: 2 cuts in 5,000.
-    assert values["loss_event_rate", "flow:0"] == pytest.approx(2 / 5000)
-    assert 30 <= (values["mean_cwnd", "flow:0"] or 0) <= 50
-    assert values["mean_cut_share", "flow:0"] == pytest.approx((10 / 50 + 10 / 40) / 2)
-    silent = {**tables, "throughput": build.table({0: build.bins([0.0] * 10)})}
-    assert measure(silent, packet_bytes=1000)["loss_event_rate", "flow:0"] is None
-
-
-def test_growth_between_cuts_in_packets(build: Any, measure: Measure) -> None:
-    # From 10 packets at 6.1 s to 28 at 7.9 s, in 18 RTTs of 100 ms.
-    rise = [(6.1 + 0.1 * i, 10.0 + i) for i in range(19)]
-    points = [(0.0, 20.0), (6.0, 20.0), *rise, (8.0, 14.0), (10.0, 14.0)]
-    tables = {
-        "cwnd": build.table({0: build.cwnd(points)}),
-        "throughput": build.table({0: build.bins([8.0] * 10)}),
-    }
-    values = measure(tables, packet_bytes=1000)
-    assert values["packets_added_per_rtt", "flow:0"] == pytest.approx(1.0)
-    assert values["mean_cut_share", "flow:0"] == pytest.approx(0.5)
-
-
-def test_a_metric_without_its_parameter_or_table_is_absent(
-    saw_tooth: dict[str, pl.LazyFrame], measure: Measure
-) -> None:
-    without = measure(saw_tooth, bdp_pkts=None)
-    assert ("time_to_90pct_cwnd", "flow:0") not in without
-    assert without["first_cut_time", "flow:0"] == 1.0  # needs no BDP
-    assert measure(saw_tooth, rtt_ms=None).keys() == {
-        ("time_to_90pct_cwnd", "flow:0"),  # needs an RTT, by which cuts are told apart
-        ("max_cwnd", "flow:0"),
-        ("cwnd_variation", "flow:0"),
-    }
-    assert {metric for metric, _ in measure({})} == set()
 
 
 def test_rows_stand_by_series_then_flow_then_metric(build: Any, measure: Measure) -> None:

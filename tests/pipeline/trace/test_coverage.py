@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
 import shutil
 import subprocess
-from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-import polars as pl
 import pytest
 from tests.needs import validation_suite
 from tests.waiting import HANGS_S
-
-from bdpbench.metrics.packets import COLUMNS, sum_packets
-from bdpbench.trace import open_trace
 
 from .coverage import judge
 
@@ -66,32 +60,3 @@ def test_counts_of_a_trace_of_ns2(
 ) -> None:
     verdict = judge(written(script, *arguments) / file)
     assert (verdict.kind, verdict.form) == ("confirmed", form), verdict.words
-
-
-def test_each_receiver_of_srm(written: Written) -> None:
-    path = written("ex/srm.tcl") / "out.tr"
-    sums = sum_packets(open_trace(path).batches(COLUMNS))
-    came: set[tuple[str, ...]] = set()
-    for line in path.read_text().splitlines():
-        words = line.split()
-        if words[0] == "r" and words[9].startswith("1073741824."):
-            came.add((words[3], words[8], words[9], words[11]))
-    expected = Counter(int(node) for node, *_ in came)
-    rows = sums.receivers.group_by("node").agg(pl.col("received_pkts").sum())
-    assert dict(rows.iter_rows()) == expected
-    assert sum(expected.values()) > 0
-
-
-def test_each_layer_of_each_node_of_diffusion(written: Written) -> None:
-    path = written("ex/diffusion3/simple-diffusion.tcl") / "diffusion.tr"
-    sums = sum_packets(open_trace(path).batches(COLUMNS))
-    lines = re.findall(r"^([srDf]) \S+ _(\d+)_ (\w+) ", path.read_text(), re.MULTILINE)
-    expected = Counter((int(node), layer, event) for event, node, layer in lines)
-    names = {"sent_pkts": "s", "received_pkts": "r", "forwarded_pkts": "f", "dropped_pkts": "D"}
-    got = {
-        (row["node"], row["layer"], event): row[column]
-        for row in sums.nodes.iter_rows(named=True)
-        for column, event in names.items()
-        if row[column]
-    }
-    assert got == expected

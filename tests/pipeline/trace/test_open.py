@@ -13,16 +13,18 @@ import tarfile
 import threading
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 from backports import zstd
+from tests.data_of import data_of
 from tests.pipeline.trace.conftest import read
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace, sources
-from bdpbench.trace.text_lines import LINE_FORMS, fault_of
+from bdpbench.trace.text_lines import fault_of
 
 LINES = (
     "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
@@ -30,6 +32,7 @@ LINES = (
     "r 0.25 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
 )
 TEXT = "".join(f"{line}\n" for line in LINES)
+CASES: dict[str, dict[str, Any]] = {each["name"]: each for each in data_of(__file__)}  # type: ignore[index]
 
 
 @pytest.fixture
@@ -62,43 +65,6 @@ def test_each_title_of_a_file_for_xgraph_begins_a_curve(
     found = frame.group_by("name", maintain_order=True).agg(pl.len(), pl.col("value").mean())
     assert found.rows() == [(title, 20_000, value) for title, value in curves.items()]
     assert (account.parsed, account.skipped) == (60_000, 3)  # two blank lines and a title
-
-
-@pytest.mark.parametrize("said", ["{a\tb}", "{Übertragung beginnt}", "{a}\t"])
-def test_a_remark_may_have_any_text(trace: Path, said: str) -> None:
-    remark = f"eval {{set sim_annotation {said}}}"
-    trace.write_text(f"{TEXT}v 0.3 {remark}\n")
-    _, account = read(trace)
-    assert account.forms == {"wired": 3, "annotation": 1}
-    (event,) = open_trace(trace, kind="events").frame.collect()["what"]
-    assert event == remark
-
-
-def test_a_line_becomes_a_row(trace: Path) -> None:
-    frame, account = read(trace)
-    row = frame.row(2, named=True)
-    assert {name: value for name, value in row.items() if value is not None} == {
-        "time_s": 0.25,
-        "event": "r",
-        "from_node": 0,
-        "to_node": 1,
-        "type": "tcp",
-        "bytes": 1040,
-        "flags": "-------",
-        "flow": 1,
-        "src_node": 0,
-        "src_port": 0,
-        "dst_node": 3,
-        "dst_port": 0,
-        "seq": 7,
-        "uid": 20,
-    }
-    assert (account.lines, account.first_s, account.last_s, account.complete) == (
-        3,
-        0.1,
-        0.25,
-        True,
-    )
 
 
 COMPRESS = {
@@ -193,11 +159,25 @@ BAD = {
     "+ 0.2 0 1 tcp 1040 ------- 1 0 3.0 7 20": "src.port: expected an address and a port",
     "+ 0.2 0 1 tcp 99999999999 ------- 1 0.0 3.0 7 20": "out of range",
     "+ 1e999 0 1 tcp 1040 ------- 1 0.0 3.0 7 20": r"time: expected less than 1e\+12 s",
+    "+ 1000000000000 0 1 tcp 1040 ------- 1 0.0 3.0 7 20": r"time: expected less than 1e\+12 s",
     "+ 0.2 0 1 tcp 1040 ------- 1 0.0 3.0 7 20 1 2 3 4": "the fields after uid are not ones",
     "": "the line is empty",
     "what is this": "this is text that a script printed",
     "s 1.0 _2_ AGT --- 0 cbr 512 [0 0 0 0] ------- [2:0 3": "no line of an ns-2 trace",
     "+ -t 1 -s 0 -d 1 -p tcp -e 40": "nam trace",
+    # Lines from ns-2's own suite and examples, and of others.
+    " 3.5685 n 2 m <1:1> r 0 Q DETECT": "a log of SRM agents",
+    "8.249329 i 0 C GET p _o47:0 s 1 z 43 ": "a log of a web cache",
+    "0.00710233021858257 2(2->1): U -1 L3 -1 -1 -1 0": "a log of MPLS",
+    "0   3   1       13.469 ms": "a list of delays of a delaybox",
+    "0.00000  3  0  1  1  throughput_": "a traced variable without a value",
+    "0 2 1 2 0 0 0": "7 columns of numbers",
+    "0.Color: red": "a file for xgraph",
+    "# nodes: 16.0, max time: 2060.0": "a comment or heading of a script",
+    "Session 0 starting page 1, curpage 0": "text that a script printed",
+    "# nam4wpan #": "nam trace",
+    "+ 2 /NodeList/0/DeviceList/0/$ns3::PointToPointNetDevice/TxQueue": "trace of ns-3",
+    '<?xml version="1.0"?>': "XML or HTML",
 }
 
 
@@ -207,6 +187,9 @@ def test_a_bad_line_is_told_with_file_number_and_reason(trace: Path, bad: str) -
     error = _error(trace)
     assert error.startswith(f"{trace}:3: ")
     assert re.search(BAD[bad], error)
+    trace.write_text(f"{bad}\n")
+    assert re.search(BAD[bad], _error(trace)) or not bad  # a blank line may stand above a trace
+    trace.write_text(f"{LINES[0]}\n{LINES[1]}\n{bad}\n{LINES[2]}\n")
     assert repr(bad)[1:40] in error
     frame, account = read(trace, lenient=True)
     assert frame.height == 3
@@ -214,50 +197,28 @@ def test_a_bad_line_is_told_with_file_number_and_reason(trace: Path, bad: str) -
     assert (account.first_skipped[0].line, account.first_skipped[0].text) == (3, bad)
 
 
-def test_blanks_and_ends_of_lines_may_differ(trace: Path) -> None:
-    trace.write_text(TEXT.replace(" tcp ", "  tcp\t").replace("\n", " \r\n"))
-    frame, account = read(trace)
-    assert frame["bytes"].to_list() == [1040] * 3
-    assert account.skipped == 0
-
-
-def test_a_cut_last_line_is_named_as_such(trace: Path) -> None:
-    trace.write_text(TEXT + "r 0.3 0 1 tcp 1040 ------- 1 0.0 3.0 7")
-    error = _error(trace)
-    assert error.startswith(f"{trace}:4: the last line was cut off")
-    frame, account = read(trace, lenient=True)
-    assert frame.height == 3
-    assert (account.lines, account.skipped, account.cut) == (4, 1, [str(trace)])
-
-
-@pytest.mark.parametrize(
-    "text", [f"{TEXT}\n", f"{TEXT}\n \t\r\n\n", f"\N{BYTE ORDER MARK}{TEXT}", TEXT.rstrip("\n")]
-)
-def test_what_is_harmless_is_taken(trace: Path, text: str) -> None:
-    trace.write_bytes(text.encode())
-    frame, account = read(trace)
-    assert frame["time_s"].to_list() == [0.1, 0.1, 0.25]
-    assert (account.lines, account.parsed, account.cut) == (3, 3, [])
-
-
-def test_time_that_runs_backwards_is_told(trace: Path) -> None:
-    trace.write_text(TEXT + TEXT + TEXT)
-    error = _error(trace)
-    assert error.startswith(f"{trace}:4: time runs backwards: 0.1 s after 0.25 s")
-    frame, account = read(trace, lenient=True)
-    assert (frame.height, account.backwards, account.skipped) == (9, 2, 0)
-    assert account.first_backwards is not None
-    assert account.first_backwards.line == 4
-
-
-def test_forms_that_round_differently_do_not_make_time_run_backwards(trace: Path) -> None:
-    # Both events occur at 1.0000006 s; a wired line rounds that to 1.000001, a wireless one does
-    # not.
-    wireless = "s 1.000000600 _2_ AGT  --- 0 cbr 512 [0 0 0 0] ------- [2:0 3:0 32 0] [0] 0 0"
-    trace.write_text(f"+ 1.000001 0 1 tcp 1040 ------- 1 0.0 3.0 7 20\n{wireless}\n")
-    assert read(trace)[1].backwards == 0
-    trace.write_text(f"+ 1.000002 0 1 tcp 1040 ------- 1 0.0 3.0 7 20\n{wireless}\n")
-    assert "time runs backwards" in _error(trace)
+@pytest.mark.parametrize("name", CASES)
+def test_what_becomes_of_lines(trace: Path, name: str) -> None:
+    case = CASES[name]
+    trace.write_bytes(case["trace"].encode())
+    lenient = case.get("lenient", False)
+    if lenient:
+        assert case["error"] in _error(trace)
+    kind = {"kind": case["kind"]} if "kind" in case else {}
+    frame, account = read(trace, lenient=lenient, **kind)
+    assert account.forms == case["forms"]
+    assert (account.skipped, account.backwards) == (
+        case.get("skipped", 0),
+        case.get("backwards", 0),
+    )
+    assert account.lines == account.parsed + account.skipped
+    assert account.cut == [str(trace)] * account.skipped
+    assert account.complete
+    ends = case.get("ends", [account.first_s, account.last_s])
+    assert [account.first_s, account.last_s] == ends
+    for column, values in case.get("columns", {}).items():
+        found = frame[column]
+        assert (found if found.dtype.is_numeric() else found.cast(pl.String)).to_list() == values
 
 
 def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
@@ -268,6 +229,9 @@ def test_what_is_no_trace_is_refused(tmp_path: Path) -> None:
     assert f"{path}:1: not a trace of ns-2: the line is not text" in _error(path)
     path.write_text("id,name\n1,x\n")
     assert f"{path}:1: not a trace of ns-2" in _error(path)
+    for shown, more in (("x" * 80, ""), ("x" * 80 + "...", "x")):
+        path.write_text("x" * 80 + more + "\n")
+        assert f"the line reads '{shown}'" in _error(path)
     assert "not a trace of ns-2" in _error(path, lenient=True)
     path.write_bytes(b"x" * (sources.LONGEST_LINE + 100))
     assert "not a trace of ns-2" in _error(path) or "no line ends" in _error(path)
@@ -297,6 +261,8 @@ def test_archives_and_text_in_utf_16_are_named(trace: Path) -> None:
     for kind, magic in (("7z", b"7z\xbc\xaf\x27\x1c"), ("rar", b"Rar!\x1a\x07")):
         path.write_bytes(magic + bytes(90))
         assert f"{path}: this is a {kind} archive of files" in _error(path)
+    path.write_bytes(b"\xd4\xc3\xb2\xa1" + bytes(60))
+    assert "this is a packet capture (pcap)" in _error(path)
     path.write_text(TEXT, encoding="utf-16")
     assert f"{path}: this is text in UTF-16" in _error(path)
     assert f"iconv -f UTF-16 -t UTF-8 {path} |" in _error(path)
@@ -307,15 +273,6 @@ def test_archives_and_text_in_utf_16_are_named(trace: Path) -> None:
 def test_a_line_without_end_is_told_also_behind_good_lines(trace: Path) -> None:
     trace.write_text(TEXT + "x" * (2 * sources.LONGEST_LINE))
     assert "no line ends within" in _error(trace)
-
-
-@pytest.mark.parametrize(("characters", "shown"), [(80, "x" * 80), (81, "x" * 80 + "...")])
-def test_of_a_line_no_more_than_a_terminal_shows_is_told(
-    tmp_path: Path, characters: int, shown: str
-) -> None:
-    path = tmp_path / "odd.tr"
-    path.write_text("x" * characters + "\n")
-    assert f"the line reads '{shown}'" in _error(path)
 
 
 def test_unknown_kinds_and_columns_are_told(trace: Path) -> None:
@@ -365,31 +322,6 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
     assert peaks[10] - peaks[1] < 150
 
 
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        (" 3.5685 n 2 m <1:1> r 0 Q DETECT", "a log of SRM agents"),
-        ("8.249329 i 0 C GET p _o47:0 s 1 z 43 ", "a log of a web cache"),
-        ("0.00710233021858257 2(2->1): U -1 L3 -1 -1 -1 0", "a log of MPLS"),
-        ("0   3   1       13.469 ms", "a list of delays of a delaybox"),
-        ("0.00000  3  0  1  1  throughput_", "a traced variable without a value"),
-        ("0 2 1 2 0 0 0", "7 columns of numbers"),
-        ("0.Color: red", "a file for xgraph"),
-        ("# nodes: 16.0, max time: 2060.0", "a comment or heading of a script"),
-        ("Session 0 starting page 1, curpage 0", "text that a script printed"),
-        ("# nam4wpan #", "this is a nam trace"),
-        ("+ 2 /NodeList/0/DeviceList/0/$ns3::PointToPointNetDevice/TxQueue", "trace of ns-3"),
-        ('<?xml version="1.0"?>', "XML or HTML"),
-    ],
-)
-def test_what_ns2_writes_beside_traces_is_told_as_what_it_is(
-    trace: Path, line: str, words: str
-) -> None:
-    # Lines from ns-2's own suite and examples.
-    trace.write_text(f"{line}\n")
-    assert words in _error(trace)
-
-
 @pytest.mark.parametrize("lenient", [False, True])
 @pytest.mark.parametrize(
     "head",
@@ -408,135 +340,32 @@ def test_headings_are_counted_and_nothing_else_is(trace: Path, head: str, *, len
     assert (account.headings, account.parsed, account.skipped) == (0, 2, lines)
 
 
-def test_a_capture_of_packets_is_named(trace: Path) -> None:
-    trace.write_bytes(b"\xd4\xc3\xb2\xa1" + bytes(60))
-    assert "this is a packet capture (pcap)" in _error(trace)
+MARK = b"\xef\xbb\xbf"
 
 
-def test_variables_of_queues_and_of_xcp(trace: Path) -> None:
-    trace.write_text(
-        "Tq_ 0.25 0.025\nQsize 0.25 0\nX2 0.25 0.02\nrouterId 0.25 7\n0.5 x x x x throughput 3\n"
-    )
-    frame, account = read(trace)
-    assert frame.select("time_s", "name", "value").rows() == [
-        (0.25, "Tq_", 0.025),
-        (0.25, "Qsize", 0.0),
-        (0.25, "X2", 0.02),
-        (0.25, "routerId", 7.0),
-        (0.5, "throughput", 3.0),
-    ]
-    assert account.parsed == 5
-
-
-def test_annotations_have_all_digits_of_their_time(trace: Path) -> None:
-    annotation = "v 0.12175733333333334 eval {set sim_annotation {1 received {ping(42)}}}"
-    trace.write_text(
-        f"r 0.121757 2 1 udp 724 ------- 0 0.0 1.0 0 0\n{annotation}\n"
-        "+ 0.121757 1 2 udp 100 ------- 1 1.0 0.0 0 1\n"
-    )
-    _, account = read(trace)
-    assert (account.parsed, account.backwards) == (3, 0)
-
-
-def test_multicast_rounds_the_times_of_its_annotations(trace: Path) -> None:
-    # Of test-suite-plm: at one moment with all digits, rounded, and with all digits again.
-    exact = "v 6.2337983331843398 eval {set sim_annotation {100000}}"
-    trace.write_text(
-        f"r 6.233798 1 23 cbr 500 ------- 1 2.0 1073741824.0 16 3409\n{exact}\n"
-        f"v 6.233798 eval {{set sim_annotation {{23 join-group 1073741825}}}}\n{exact}\n"
-    )
-    _, account = read(trace)
-    assert (account.parsed, account.backwards) == (4, 0)
-
-
-HDLC = (
-    "+ 0.5592 1 0 HDLC 28 ------- 0 2.0 0.0 -1 3 42.30 -71.10 0.00 -95.00[2 0 S 1 RR]",
-    "r 0.6864 1 0 HDLC 28 ------- 0 2.0 0.0 -1 3 0 0x10 40 0 42.30 -71.10 0.00 -95.00[2 0 U UA]",
-    "e 0.6864 1 0 HDLC 28 ------- 0 2.0 0.0 -1 4 42.30 -71.10 0.00 -95.00[2 0 I 7 -1]",
+@pytest.mark.parametrize(
+    ("data", "texts", "cut"),
+    [
+        # Only the first bytes are a mark; the second line does not fit into the first chunk.
+        (
+            MARK + b"first\n" + MARK + b"x" * 200_000 + b"\n",
+            [b"first\n", MARK + b"x" * 200_000 + b"\n"],
+            False,
+        ),
+        (b"x" * 200_000 + b"\n", [b"x" * 200_000 + b"\n"], False),
+        (b"x" * 1000, [b"x" * 1000 + b"\n"], True),
+    ],
 )
-
-
-def test_a_frame_of_hdlc_without_a_packet_has_no_ends(trace: Path) -> None:
-    trace.write_text("".join(f"{line}\n" for line in HDLC))
-    frame, account = read(trace)
-    assert account.forms == {"HDLC": 3}
-    assert frame["rest"].to_list() == ["[2 0 S 1 RR]", "[2 0 U UA]", "[2 0 I 7 -1]"]
-    assert frame.select("src_node", "src_port", "dst_node", "dst_port").null_count().row(0) == (
-        (3,) * 4
-    )
-    assert frame["from_lat"].to_list() == [42.3] * 3
-    trace.write_text(HDLC[0].replace(" RR]", "\n"))
-    assert "the fields after uid are not ones that ns-2 prints" in _error(trace)
-
-
-def test_a_variable_without_a_value_is_a_row_without_one(trace: Path) -> None:
-    trace.write_text("0.00000  2  0  1  0  throughput_ \n0.04006  2  0  1  0  throughput_ 0.5\n")
-    frame, account = read(trace)
-    assert frame["value"].to_list() == [None, 0.5]
-    assert account.forms == {"variable": 1, "variable without a value": 1}
-
-
-def test_a_title_of_diffusion_is_no_packet(trace: Path) -> None:
-    trace.write_text("Directed Diffusion:OnePhasePullFilter\nM 0.0 nn 5 x 670 y 670\n")
-    frame, account = read(trace)
-    assert account.parsed == 2
-    assert frame["source"].to_list() == ["title", "M"]
-
-
-def test_times_are_known_to_half_a_unit_of_their_last_digit() -> None:
-    units = {form.name: form.half_unit_s for form in LINE_FORMS}
-    assert units["routing events"] == pytest.approx(5e-10)
-    assert units["routing events, 5 digits"] == pytest.approx(5e-6)
-    satellite = [unit for name, unit in units.items() if name in {"HDLC"} or "satellite" in name]
-    assert satellite == [5e-5] * 3  # %.4f in satellite/sattrace.cc
-    queues = [units["queue variable"], units["XCP variable"]]
-    assert queues == [5e-3] * 2
-    assert units["all variables"] == units["variable"] == 5e-6
-    assert {f"{unit:g}" for unit in units.values()} == {
-        *("0", "0.005", "5e-05", "5e-06", "5e-07", "5e-10"),
-    }
-
-
-def test_only_the_first_bytes_of_a_file_are_a_byte_order_mark(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_chunks_are_whole_lines_with_room_behind_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, texts: list[bytes], cut: bool
 ) -> None:
     monkeypatch.setattr(sources, "CHUNK_BYTES", 100)
-    # The second line does not fit into the first chunk.
-    mark, lines = b"\xef\xbb\xbf", [b"first\n", b"\xef\xbb\xbf" + b"x" * 200_000 + b"\n"]
-    path = tmp_path / "marked"
-    path.write_bytes(mark + b"".join(lines))
-    chunks = sources.Source(str(path)).chunks()
-    assert [bytes(chunk.buffer[: chunk.length]) for chunk in chunks] == lines
-
-
-def test_chunks_grow_to_hold_a_long_first_line(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "CHUNK_BYTES", 100)
-    path = tmp_path / "long"
-    path.write_bytes(b"x" * 200_000 + b"\n")
-    (chunk,) = sources.Source(str(path)).chunks()
-    assert chunk.length == 200_001
-
-
-def test_a_last_line_without_its_end_has_room_behind_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sources, "CHUNK_BYTES", 100)
-    path = tmp_path / "cut"
-    whole = sources.Source(str(path))
-    path.write_bytes(b"x" * 1000)
-    (chunk,) = whole.chunks()
-    assert (chunk.length, chunk.cut) == (1001, True)
-    assert len(chunk.buffer) == 100 + sources._HEAD_BYTES + sources.PADDING
-
-
-def test_a_time_that_is_none_is_named() -> None:
-    line = "+ {} 0 1 tcp 40 ------- 1 0.0 1.0 0 0"
-    assert fault_of(line.format("1000000000000")) == (
-        "time: expected less than 1e+12 s, got '1000000000000'"
-    )
-    assert "time" not in fault_of(line.format("999999999999"))
+    path = tmp_path / "trace"
+    path.write_bytes(data)
+    chunks = list(sources.Source(str(path)).chunks())
+    assert [bytes(chunk.buffer[: chunk.length]) for chunk in chunks] == texts
+    assert all(len(each.buffer) >= each.length - cut + sources.PADDING for each in chunks)
+    assert chunks[-1].cut == cut
 
 
 @pytest.mark.parametrize("fields", range(11, 23))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import polars as pl
 import pytest
 from polars.testing import assert_frame_equal
@@ -135,6 +133,13 @@ def test_a_wired_cum_wireless_trace_has_both_kinds_of_lines_in_their_order(trace
 
 def test_variables_are_what_the_script_prints(traces: Traces) -> None:
     folder = traces("wired")
+    path = folder / "all_variables.tr"
+    first = path.read_text().splitlines()[0].split()
+    told = dict(zip(first[::2], first[1::2], strict=True))
+    rows = read(path)[0].head(len(ALL_VARIABLES))
+    assert rows["name"].cast(pl.String).to_list() == list(ALL_VARIABLES)
+    assert rows["value"].to_list() == [float(told[f"{name}:"]) for name in ALL_VARIABLES]
+    assert rows["dst_node"].to_list() == [int(told["daddr:"])] * len(ALL_VARIABLES)
     changes, _ = read(folder / "variables.tr")
     cwnd = changes.filter(pl.col("name").cast(pl.String) == "cwnd_").select("time_s", "value")
     series, _ = read(folder / "series.tr")
@@ -142,17 +147,6 @@ def test_variables_are_what_the_script_prints(traces: Traces) -> None:
     at = later.join_asof(cwnd, on="time_s", suffix="_traced")
     # A line prints cwnd with three decimals.
     assert (at["value"] - at["value_traced"]).abs().max() <= 0.5001e-3  # type: ignore[operator]
-
-
-def test_a_line_of_all_variables_becomes_a_row_each(traces: Traces) -> None:
-    path = traces("wired") / "all_variables.tr"
-    frame, _ = read(path)
-    first = path.read_text().splitlines()[0].split()
-    told = dict(zip(first[::2], first[1::2], strict=True))
-    rows = frame.head(len(ALL_VARIABLES))
-    assert rows["name"].cast(pl.String).to_list() == list(ALL_VARIABLES)
-    assert rows["value"].to_list() == [float(told[f"{name}:"]) for name in ALL_VARIABLES]
-    assert rows["dst_node"].to_list() == [int(told["daddr:"])] * len(ALL_VARIABLES)
 
 
 def test_queue_samples_count_what_the_trace_counts(traces: Traces) -> None:
@@ -173,9 +167,7 @@ def test_satellite_lines_carry_positions(traces: Traces) -> None:
     ends = frame.filter(pl.col("event") == "+").select("from_lat", "from_lon").unique()
     # The positions of the terminals in the script, with the trace's two decimals.
     assert {(37.9, -122.3), (42.3, -71.1)} <= set(ends.rows())
-    plain, _ = read(traces("satellite", "tcphdr") / "all.tr")
-    assert plain["ack"].null_count() == 0
-    assert frame["ack"].null_count() == frame.height
+    assert read(traces("satellite", "tcphdr") / "all.tr")[0]["ack"].null_count() == 0
 
 
 def test_a_nam_trace_is_refused_with_what_to_give_instead(traces: Traces) -> None:
@@ -185,15 +177,6 @@ def test_a_nam_trace_is_refused_with_what_to_give_instead(traces: Traces) -> Non
     assert "trace-all" in str(caught.value)
     with pytest.raises(BdpbenchError, match="nam trace"):
         open_trace(path, lenient=True)
-
-
-def test_other_kinds_of_rows_can_be_asked_for(traces: Traces) -> None:
-    path: Path = traces("wired") / "all.tr"
-    frame, account = read(path, kind="events")
-    told = [line for line in path.read_text().splitlines() if line.startswith("E ")]
-    assert frame.height == len(told) + 1  # and the annotation
-    assert frame["what"].to_list()[0] == told[0].split()[5]
-    assert account.forms["wired"] == account.lines - frame.height
 
 
 def test_a_form_whose_fields_are_no_columns_is_refused() -> None:

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import example, given
-from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 from tests.pipeline.trace.conftest import Traces
-from tests.random_examples import examples
 
 from bdpbench.trace.text_lines import parse_text, parse_wired
 
@@ -28,6 +25,7 @@ OTHERS = (
     b"",
     b" ",
     GOOD[0] + b" ",
+    GOOD[0].replace(b" tcp", b"  tcp"),
     b" " + GOOD[0],
     GOOD[0][:-3],
     b"v 0.2 eval {}",
@@ -49,29 +47,11 @@ def _same(lines: list[bytes]) -> bool:
     return True
 
 
-@examples(60)
-@given(
-    st.booleans(),
-    st.integers(0, 2),
-    st.integers(0, 15),
-    st.sampled_from(WORDS) | st.binary(max_size=3).filter(lambda text: b"\n" not in text),
-    st.sampled_from(["put", "before", "without"]),
-)
-@example(header=True, line=2, place=13, word=b"0x7fffffff", what="put")
-@example(header=False, line=1, place=0, word=b"", what="without")
-def test_a_word_may_be_any(header: bool, line: int, place: int, word: bytes, what: str) -> None:
-    lines = [each + header * HEADER for each in GOOD]
-    words = lines[line].split(b" ")
-    words[place : place + (what != "before")] = [word] * (what != "without")
-    lines[line] = b" ".join(words)
-    _same(lines)
-
-
 @pytest.mark.parametrize("word", WORDS)
 def test_odd_words_stand_at_any_place(word: bytes) -> None:
     for place in range(16):
         words = (GOOD[0] + HEADER).split(b" ")
-        words[place] = word
+        words[place : place + 1] = [word] if word else []
         _same([GOOD[1] + HEADER, b" ".join(words), GOOD[2] + HEADER])
 
 

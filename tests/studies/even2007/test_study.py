@@ -12,9 +12,10 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.data_of import data_of
-from tests.pipeline.metrics.conftest import measured
+from tests.make import measure_run
+from tests.pipeline.metrics.conftest import Build, measured
 
-from bdpbench.metrics import METRICS_SCHEMA, measure_groups, measure_run
+from bdpbench.metrics import METRICS_SCHEMA, measure_groups
 
 PROTOCOLS = ("SACK", "HTCP", "HS", "BIC", "Scalable", "FAST")
 TABLE_II = data_of(__file__)["table_ii"]
@@ -183,3 +184,18 @@ def test_modes_that_a_sender_changes() -> None:
     assert found == {("mode_changes", "flow:0"): 3.0}
     other = recorded.with_columns(name=pl.lit("other_"))
     assert measured({"recorded": other}, study="even2007") == {}
+
+
+def test_shares_from_the_last_start_on() -> None:
+    # The second flow starts at 4 s: 40 against 20 Mbit/s for two seconds, then 30 each for four.
+    flows = {0: [60] * 4 + [40] * 2 + [30] * 4, 1: [0] * 4 + [20] * 2 + [30] * 4}
+    tables = {
+        "throughput": Build.table({flow: Build.bins(mbps) for flow, mbps in flows.items()}),
+        "facts": Build.facts({"flow:0": {"start": 0.01}, "flow:1": {"start": 4.0}}),
+    }
+    # (2 · 20 + 4 · 30)/(2 · 40 + 4 · 30)
+    assert measured(tables, "even2007")["min_max_ratio_from_last_start", "run"] == pytest.approx(
+        160 / 200
+    )
+    tables["facts"] = Build.facts({"flow:0": {"start": 0.01}})  # the last start is unknown
+    assert ("min_max_ratio_from_last_start", "run") not in measured(tables, "even2007")

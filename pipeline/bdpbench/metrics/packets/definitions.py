@@ -6,7 +6,7 @@ import functools
 import types
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from bdpbench.later import pl
 from bdpbench.metrics.definition import FAIR_ASYMMETRY, Definition, Subject
@@ -40,6 +40,8 @@ _PER_S = "per_window_s"
 
 _QUEUEING = "RFC 5166, section 2.2 (queueing)"
 _BROCH = "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5"
+_PATHS = f"{_BROCH} (path optimality)"
+_JAIN = "Jain, Chiu and Hawe (1984), DEC-TR-301"
 _TRACE_CC = "ns-2, trace/cmu-trace.cc and trace/trace.cc"
 _ENERGY = "ns-2, mobile/energy-model.h"
 _LIFETIME = "Dietrich and Dressler (2009), ACM TOSN 5(1), section 4 (lifetime by living nodes)"
@@ -65,11 +67,6 @@ def per_second(seconds: float) -> float | None:
 def mbps_of(size: Number, per_s: Number) -> Number:
     """Bytes in a window as Mbit/s, from one over its length (1/s)."""
     return _MBIT * size * per_s
-
-
-def _count(did: str) -> Callable[[], pl.Expr]:
-    """Packets that something did, such as sent."""
-    return functools.partial(_number, f"{did}_pkts")
 
 
 def _rate(of_bytes: str | pl.Expr) -> pl.Expr:
@@ -156,21 +153,15 @@ def _define(
     metric: str,
     unit: str,
     source: str,
-    measure: Callable[[], pl.Expr] | None = None,
+    measure: Callable[[], pl.Expr] | str | None = None,
     version: int = 1,
     heading: str = "",
 ) -> Callable[[str], PacketMetric]:
-    """Everything about a metric but its text, which follows."""
-    return lambda text: PacketMetric(
-        metric=metric,
-        subject=subject,
-        unit=unit,
-        text=text,
-        source=source,
-        measure=measure,
-        version=version,
-        heading=heading,
-    )
+    """Everything about a metric but its text, which follows; a measure may be a column."""
+    measure = functools.partial(_number, measure) if isinstance(measure, str) else measure
+    told: dict[str, Any] = {"unit": unit, "source": source, "measure": measure}
+    told |= {"version": version, "heading": heading}
+    return lambda text: PacketMetric(metric=metric, subject=subject, text=text, **told)
 
 
 _flow, _receiver, _link, _node, _drops, _type, _run = (
@@ -214,7 +205,7 @@ _ALL = (
         "retransmissions",
         "packets",
         "ns-2, tcp.cc (nrexmitpack_)",
-        lambda: _number("retransmitted_pkts"),
+        "retransmitted_pkts",
         heading="resent",
     )(
         "Packets sent in the window whose number is not above the highest that their source has "
@@ -333,7 +324,7 @@ _ALL = (
         "max_min_share",
         "Mbit/s",
         "Bertsekas and Gallager, Data Networks, section 6.5.2; RFC 5166, section 2.3.1",
-        lambda: pl.col("max_min_mbps"),
+        "max_min_mbps",
         heading="fair Mbit/s",
     )(
         "Max-min fair share by progressive filling over the routes of all data flows and the known "
@@ -348,7 +339,7 @@ _ALL = (
     _flow(
         "hop_count",
         "hops",
-        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
+        _PATHS,
         lambda: _of_paths(
             pl.col("hop_sum") / pl.col("hop_pkts"), _ratio("route_pkts", "sent_pkts")
         ),
@@ -362,14 +353,14 @@ _ALL = (
     _flow(
         "path_length",
         "hops",
-        "Broch, Maltz, Johnson, Hu and Jetcheva (1998), MobiCom, section 5 (path optimality)",
+        _PATHS,
         lambda: _of_paths(pl.col("hop_max"), pl.col("route_links")),
     )(
         "Most hops of a packet received in the window, as lines of wireless nodes tell them. On "
         "wires the number of traced links that packets of the flow entered, which is the length of "
         "its path as long as its route does not change."
     ),
-    _flow("route_changes", "changes", "definition of bdpbench", lambda: _number("route_changes"))(
+    _flow("route_changes", "changes", "definition of bdpbench", "route_changes")(
         "How often in the window a node sent a packet of the flow to another next node than the "
         "packet of the flow before it: the far end of the link that the packet entered or, on a "
         "wireless node, the next hop of what its router sent or forwarded (s and f at RTR). A flow "
@@ -379,7 +370,7 @@ _ALL = (
         "longest_gap",
         "s",
         "Koodli, RFC 5568, section 1 (handover latency), at the receiver",
-        lambda: pl.col("longest_gap_s"),
+        "longest_gap_s",
         heading="gap s",
     )(
         "Largest time between two packets of the flow that arrive after one another in the window. "
@@ -433,7 +424,7 @@ _ALL = (
         "link_capacity",
         "Mbit/s",
         "definition of bdpbench",
-        lambda: pl.col("capacity_mbps"),
+        "capacity_mbps",
         heading="capacity",
     )(
         "Capacity as given, or else measured: bytes of packets that waited and were followed by "
@@ -461,7 +452,7 @@ _ALL = (
         lambda: (pl.col("length_area") * pl.col(_PER_S)).clip(0.0),
         heading="mean queue",
     )("Mean over time of the packets in the link's queue, without the one being transmitted."),
-    _link("max_queue_length", "packets", _QUEUEING, lambda: _number("longest_pkts"), heading="max")(
+    _link("max_queue_length", "packets", _QUEUEING, "longest_pkts", heading="max")(
         "Most packets in the link's queue at any moment of the window. A packet that a full queue "
         "turns away was never in it; one that finds the link idle is in it for no time."
     ),
@@ -476,7 +467,7 @@ _ALL = (
         "max_queueing_delay", "ms", _QUEUEING, lambda: _MS * pl.col("wait_max_s"), heading="max ms"
     )("Largest time from a packet's + to its - line, of packets that left in the window."),
     *(
-        _node(f"node_{did}", "packets", _TRACE_CC, _count(did), heading=did)(
+        _node(f"node_{did}", "packets", _TRACE_CC, f"{did}_pkts", heading=did)(
             f"Packets that the layer of the node {text}"
         )
         for did, text in _OF_NODES.items()
@@ -488,7 +479,7 @@ _ALL = (
         "Packets dropped in the window by all nodes, of one layer for one reason, as the trace "
         "names both; on links the queue or an error model."
     ),
-    _node("remaining_energy", "J", _ENERGY, lambda: pl.col("last_j"), heading="left J")(
+    _node("remaining_energy", "J", _ENERGY, "last_j", heading="left J")(
         "Energy of the node at its last line in the window that tells it."
     ),
     _node(
@@ -498,23 +489,23 @@ _ALL = (
         lambda: pl.col("first_j") - pl.col("last_j"),
         heading="spent J",
     )("Energy of the node at its first line in the window that tells it less that at its last."),
-    _node("depletion_time", "s", _ENERGY, lambda: pl.col("dead_s"), heading="used up at s")(
+    _node("depletion_time", "s", _ENERGY, "dead_s", heading="used up at s")(
         "Time of the first line in the window that tells that the node has no energy left; no "
         "value for a node that has some."
     ),
-    _type("type_sent", "packets", _TRACE_CC, _count("sent"), heading="sent")(
+    _type("type_sent", "packets", _TRACE_CC, "sent_pkts", heading="sent")(
         f"Packets of the type sent in the window: {_AT_ENDS}."
     ),
-    _type("type_received", "packets", _TRACE_CC, _count("received"), heading="received")(
+    _type("type_received", "packets", _TRACE_CC, "received_pkts", heading="received")(
         f"Packets of the type received in the window: {_AT_ENDS}."
     ),
-    _type("type_received_bytes", "bytes", _TRACE_CC, lambda: _number("received_bytes"))(
+    _type("type_received_bytes", "bytes", _TRACE_CC, "received_bytes")(
         "Bytes of the packets that type_received counts, with all headers that the trace counts."
     ),
-    _type("type_forwarded", "packets", _TRACE_CC, _count("forwarded"), heading="forwarded")(
+    _type("type_forwarded", "packets", _TRACE_CC, "forwarded_pkts", heading="forwarded")(
         "Packets of the type that the layer of wireless nodes sent on in the window (f lines)."
     ),
-    _type("type_dropped", "packets", _TRACE_CC, _count("dropped"), heading="dropped")(
+    _type("type_dropped", "packets", _TRACE_CC, "dropped_pkts", heading="dropped")(
         "Drops of packets of the type in the window, anywhere or by the layer; one packet can be "
         "dropped more than once, and be delivered all the same."
     ),
@@ -590,7 +581,7 @@ _ALL = (
     _run(
         "fairness_index",
         "1",
-        "Jain, Chiu and Hawe (1984), DEC-TR-301; RFC 5166, section 2.3.1",
+        f"{_JAIN}; RFC 5166, section 2.3.1",
         heading="Jain's fairness index",
     )(
         "Jain's index of the throughputs x_i of the data flows: (sum x_i)^2/(n sum x_i^2), from "
@@ -599,7 +590,7 @@ _ALL = (
     _run(
         "max_min_fairness_index",
         "1",
-        "Jain, Chiu and Hawe (1984), DEC-TR-301, section on normalised allocations",
+        f"{_JAIN}, section on normalised allocations",
         heading="Jain's index of throughput over max-min fair share",
     )(
         "Jain's index of throughput over max_min_share, of the data flows: 1 where each flow gets "

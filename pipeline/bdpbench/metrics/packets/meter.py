@@ -113,10 +113,10 @@ class Found:
         hosts: address, host (i32): the nodes of hierarchical addresses; empty if there are none.
         series: name → subject, bin (i64) and the columns of ``SERIES``.
         causes: layer and reason of each cause of drops.
-        width_index: index of the width of the bins, if it was not given.
-        routing_pkts, routing_bytes: what routers of wireless nodes sent and forwarded of routing.
-        has_routers, has_agents: whether such lines (RTR, AGT) were there.
-        forgotten: packets whose end did not come in time.
+        state: width_index, the index of the width of the bins, if it was not given; routing_pkts
+            and routing_bytes, what routers of wireless nodes sent and forwarded of routing;
+            has_routers and has_agents, whether such lines (RTR, AGT) were there; forgotten, the
+            packets whose end did not come in time.
     """
 
     named: pl.DataFrame
@@ -131,12 +131,7 @@ class Found:
     hosts: pl.DataFrame
     series: Mapping[str, pl.DataFrame]
     causes: list[tuple[str, str | None]]
-    width_index: int
-    routing_pkts: int
-    routing_bytes: int
-    has_routers: bool
-    has_agents: bool
-    forgotten: int
+    state: Any
 
 
 class Told(ctypes.Structure):
@@ -177,13 +172,16 @@ class Meter:
         width_s: width of the bins of the series, s; None to choose it.
 
     Attributes:
-        state: told, the lines of the last text; first_s and last_s, the times of the first and the
-            last row in the window, s, NaN without one.
+        forms: names of the forms of lines that ``add_text`` reads.
+        state: first_s and last_s, the times of the first and the last row in the window, s, NaN
+            without one, and what ``Found`` has of it.
 
     Raises:
         BdpbenchError: when there is no compiler.
         MemoryError: here and in all methods, when memory is short; the sums are lost then.
     """
+
+    forms: Sequence[str] = FORMS
 
     def __init__(self, start_s: float, end_s: float, width_s: float | None) -> None:
         self._library = _library()
@@ -199,6 +197,11 @@ class Meter:
         number = int(self._library.bdpbench_word(self._meter, which, text, len(text), kind))
         _check(number >= 0)
         return number
+
+    @property
+    def told(self) -> Any:
+        """The lines of the last text, see ``Told``."""
+        return self.state.told
 
     def add_text(self, buffer: bytearray, start: int, length: int) -> int:
         """Add lines of a text, from ``start`` to ``length``, up to one that has none of ``FORMS``.
@@ -218,7 +221,7 @@ class Meter:
         _check(left >= 0)
         return start + left
 
-    def add(self, batch: pl.DataFrame) -> None:
+    def add_rows(self, batch: pl.DataFrame) -> None:
         """Add rows of ``COLUMNS``, in the order of the trace."""
         word_of = [functools.partial(self._number_of, which) for which in (_TYPES, _REASONS)]
         arrays = {
@@ -229,12 +232,6 @@ class Meter:
         columns = (ctypes.c_void_p * len(places))(*places)
         _check(self._library.bdpbench_add_rows(self._meter, batch.height, columns))
 
-    @functools.cached_property
-    def _finished(self) -> Any:
-        """The state; no row follows."""
-        _check(self._library.bdpbench_finish_meter(self._meter))
-        return self.state
-
     def _named(self, types: Mapping[int, str | None]) -> pl.DataFrame:
         """Who the streams are, in the order in which they are shown."""
         links = list(self._rows("links", ("from_node", "to_node")))
@@ -244,12 +241,12 @@ class Meter:
             types,
             {links[each][0] for each in entered},
             {links[each][1] for each in entered},
-            has_agents=bool(self._finished.has_agents),
+            has_agents=bool(self.state.has_agents),
         )
 
     def found(self) -> Found:
         """The sums of all rows; no row follows."""
-        state = self._finished
+        _check(self._library.bdpbench_finish_meter(self._meter))
         types: dict[int, str | None] = {-1: None, **self._words(_TYPES)}
         reasons: dict[int, str | None] = {UNKNOWN: None, **self._words(_REASONS)}
         tables = {name: self._table(name) for name in _MEMBERS}
@@ -281,12 +278,7 @@ class Meter:
             hosts=tables["hosts"],
             series={name: _series(self._table(f"{name}_bins"), name) for name in SERIES},
             causes=causes,
-            width_index=state.width_index,
-            routing_pkts=state.routing_pkts,
-            routing_bytes=state.routing_bytes,
-            has_routers=bool(state.has_routers),
-            has_agents=bool(state.has_agents),
-            forgotten=state.forgotten,
+            state=self.state,
         )
 
     def _words(self, which: int) -> dict[int, str]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from bdpbench.later import Schema, pl
@@ -51,11 +50,8 @@ _ENERGY = (*_SUMMED_ENERGY, "depletion_time")
 _TCP = "tcp"
 
 
-@dataclass(frozen=True)
-class _Value:
-    metric: str
-    subject: str
-    value: float | None
+_Value = tuple[str, str, "float | None"]
+"""Metric, subject and value."""
 
 
 def measure_packets(
@@ -95,25 +91,13 @@ def measure_packets(
         *_of_series(sums, data),
         *_of_all(sums, data),
     ]
+    order = {metric: place for place, metric in enumerate(PACKET_DEFINITIONS)}
     rows = [
-        (
-            each.metric,
-            each.subject,
-            each.value,
-            PACKET_DEFINITIONS[each.metric].unit,
-            sums.start_s,
-            sums.end_s,
-            PACKET_DEFINITIONS[each.metric].id,
-        )
-        for each in _in_order(values)
+        (*each, definition.unit, sums.start_s, sums.end_s, definition.id)
+        for each in sorted(values, key=lambda each: order[each[0]])
+        for definition in [PACKET_DEFINITIONS[each[0]]]
     ]
     return pl.DataFrame(rows, schema=ROWS_SCHEMA, orient="row")
-
-
-def _in_order(values: Iterable[_Value]) -> list[_Value]:
-    """Values in the order of the definitions."""
-    order = {metric: index for index, metric in enumerate(PACKET_DEFINITIONS)}
-    return sorted(values, key=lambda each: order[each.metric])
 
 
 def _of(subject: str) -> list[PacketMetric]:
@@ -130,7 +114,7 @@ def _by_row(
     names = frame["subject"].to_list()
     for values in values_of(metrics, frame, seconds):
         for name, value in zip(names, values.to_list(), strict=True):
-            yield _Value(values.name, name, value)
+            yield (values.name, name, value)
 
 
 def _of_nodes(sums: PacketSums, chosen: Collection[int] | None) -> Iterator[_Value]:
@@ -154,7 +138,7 @@ def _drops(metric: str, rows: pl.DataFrame) -> Iterator[_Value]:
         return
     sums = rows.group_by("subject", maintain_order=True).agg(pl.col("dropped_pkts").sum())
     for subject, count in sums.iter_rows():
-        yield _Value(metric, subject, float(count))
+        yield (metric, subject, float(count))
 
 
 def flow_bins(sums: PacketSums, subject: str) -> pl.DataFrame:
@@ -185,9 +169,9 @@ def _of_series(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
         bins = parts.get((name,))
         if bins is not None:
             reached_s = time_to_share(bins, tight_mbps, first_sent_s)
-            yield _Value("time_to_90pct_throughput", name, reached_s)
+            yield ("time_to_90pct_throughput", name, reached_s)
             recovery_s = recovery_after(bins, first_drop_s)
-            yield _Value("throughput_recovery_time", name, recovery_s)
+            yield ("throughput_recovery_time", name, recovery_s)
 
 
 def time_to_share(
@@ -247,12 +231,12 @@ def _of_all(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
     if rates:
         measured = [PACKET_DEFINITIONS[name] for name in _TOTALS]
         for total in values_of(measured, _together(flows), sums.seconds):
-            yield _Value(f"total_{total.name}", "trace", total[0])
+            yield (f"total_{total.name}", "trace", total[0])
     yield from _of_network(sums)
     yield from _of_rates(rates, flows["started_s"].to_list())
     if len(rates) > 1:
         shares = flows["max_min_mbps"].to_list()
-        yield _Value("max_min_fairness_index", "trace", normalised_jain_index(rates, shares))
+        yield ("max_min_fairness_index", "trace", normalised_jain_index(rates, shares))
     if len(rates) == 2:
         yield from _of_two(sums, flows.sort("started_s", maintain_order=True))
 
@@ -260,14 +244,14 @@ def _of_all(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
 def _of_rates(rates: Sequence[float | None], started_s: Sequence[float | None]) -> Iterator[_Value]:
     """How flows share the network, from their throughputs and starts."""
     if len(rates) > 1:
-        yield _Value("fairness_index", "trace", jain_index(rates))
+        yield ("fairness_index", "trace", jain_index(rates))
     if len(rates) == 2:
         in_order = sorted(
             (0, 1), key=lambda each: (started_s[each] is not None, started_s[each] or 0)
         )
         first, second = (rates[each] for each in in_order)
-        yield _Value("throughput_asymmetry", "trace", asymmetry(first, second))
-        yield _Value("throughput_ratio", "trace", throughput_ratio(first, second))
+        yield ("throughput_asymmetry", "trace", asymmetry(first, second))
+        yield ("throughput_ratio", "trace", throughput_ratio(first, second))
 
 
 def _of_network(sums: PacketSums) -> Iterator[_Value]:
@@ -275,17 +259,17 @@ def _of_network(sums: PacketSums) -> Iterator[_Value]:
     if sums.routing_pkts is not None and sums.routing_bytes is not None:
         received = int(data_flows(sums)["received_pkts"].sum())
         load = sums.routing_pkts / received if received else None
-        yield _Value("routing_overhead", "trace", float(sums.routing_pkts))
-        yield _Value("routing_overhead_bytes", "trace", float(sums.routing_bytes))
-        yield _Value("normalised_routing_load", "trace", load)
+        yield ("routing_overhead", "trace", float(sums.routing_pkts))
+        yield ("routing_overhead_bytes", "trace", float(sums.routing_bytes))
+        yield ("normalised_routing_load", "trace", load)
     if sums.energy.height:
         for name in _SUMMED_ENERGY:
             total = float(PACKET_DEFINITIONS[name].of(sums.energy, sums.seconds).sum())
-            yield _Value(f"total_{name}", "trace", total)
+            yield (f"total_{name}", "trace", total)
         dead_s = sums.energy["dead_s"].drop_nulls().to_list()
-        yield _Value("nodes_with_energy", "trace", float(sums.energy.height - len(dead_s)))
-        yield _Value("network_lifetime", "trace", min(dead_s, default=None))
-        yield _Value("last_depletion_time", "trace", max(dead_s, default=None))
+        yield ("nodes_with_energy", "trace", float(sums.energy.height - len(dead_s)))
+        yield ("network_lifetime", "trace", min(dead_s, default=None))
+        yield ("last_depletion_time", "trace", max(dead_s, default=None))
 
 
 def _of_two(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
@@ -293,7 +277,7 @@ def _of_two(sums: PacketSums, flows: pl.DataFrame) -> Iterator[_Value]:
     start_s = flows["started_s"][1]
     if start_s is not None and one.height and two.height:
         fair_s = convergence_time(one, two, start_s, CONVERGENCE_WINDOW_S, FAIR_ASYMMETRY)
-        yield _Value("throughput_convergence_time", "trace", fair_s)
+        yield ("throughput_convergence_time", "trace", fair_s)
 
 
 def routes_of(sums: PacketSums) -> dict[str, list[str]]:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from collections.abc import Iterable, Mapping
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import pl
-from bdpbench.metrics.packets.meter import FORMS, Found, Meter
+from bdpbench.metrics.packets.meter import Found, Meter
 from bdpbench.metrics.packets.rows import LATEST_S, Window, readable_width_s, width_ms
 from bdpbench.metrics.packets.totals import PacketSums, Totals
 
@@ -47,40 +45,28 @@ def sum_packets(
     return meter.result()
 
 
-@dataclass
-class PacketMeter:
+class PacketMeter(Meter):
     """``sum_packets`` for callers that have batches one by one, or the text of a trace.
 
     Attributes:
         is_done: whether the window has ended, so that further batches change nothing.
-        forms: names of the forms of lines that ``add_text`` reads.
     """
 
-    window: Window | None = None
-    bin_s: float | None = None
-    capacities: Mapping[tuple[int, int], float] | None = None
-    is_done: bool = field(default=False, init=False)
-    forms: Sequence[str] = field(default=FORMS, init=False)
-
-    def __post_init__(self) -> None:
-        self._window = self.window or Window()
-        self._meter = Meter(self._window.start_s, self._window.end_s, self.bin_s)
-        self._last_s = -math.inf
-
-    def left(self, buffer: bytearray, start: int, length: int) -> int:
-        """The place up to which lines that are left are to be read otherwise."""
-        return self._meter.left(buffer, start, length)
+    def __init__(
+        self,
+        window: Window | None = None,
+        bin_s: float | None = None,
+        capacities: Mapping[tuple[int, int], float] | None = None,
+    ) -> None:
+        self._window, self._bin_s, self._capacities = window or Window(), bin_s, capacities or {}
+        self.is_done, self._last_s = False, -math.inf
+        super().__init__(self._window.start_s, self._window.end_s, bin_s)
 
     def add_text(self, buffer: bytearray, start: int, length: int) -> int:
         """Sum lines of a text as ``Meter.add_text``; ``told`` has what was read."""
-        end = self._meter.add_text(buffer, start, length)
+        end = super().add_text(buffer, start, length)
         self.is_done |= bool(self.told.has_ended)
         return end
-
-    @property
-    def told(self) -> Any:
-        """The lines of the last text, see ``Told``."""
-        return self._meter.state.told
 
     def update(self, batch: pl.DataFrame) -> None:
         """Add rows, in the order of the trace.
@@ -97,7 +83,7 @@ class PacketMeter:
         self.is_done |= bool((times_s >= self._window.end_s).any())
         if not (times_s.is_between(-LATEST_S, LATEST_S) | (times_s >= self._window.end_s)).all():
             raise BdpbenchError(f"the trace has a time beyond {LATEST_S:g} s")
-        self._meter.add(batch)
+        super().add_rows(batch)
 
     def settle(self) -> None:
         """Note that some rows, in the order of the trace, have been added.
@@ -105,24 +91,24 @@ class PacketMeter:
         Raises:
             BdpbenchError: for more bins of a given width than a series may have.
         """
-        first_s, last_s = self._meter.state.first_s, self._meter.state.last_s
+        first_s, last_s = self.state.first_s, self.state.last_s
         self._last_s = max(self._last_s, last_s)
         start_s = max(first_s, self._window.start_s)
-        if self.bin_s is not None and self._last_s - start_s > MOST_GIVEN_BINS * self.bin_s:
+        if self._bin_s is not None and self._last_s - start_s > MOST_GIVEN_BINS * self._bin_s:
             raise BdpbenchError(
-                f"bins of {self.bin_s:g} s are too narrow for a trace from {start_s:g} s to "
+                f"bins of {self._bin_s:g} s are too narrow for a trace from {start_s:g} s to "
                 f"{self._last_s:g} s: a series has at most {MOST_GIVEN_BINS:,}",
                 hint="give wider bins, or a window",
             )
 
     @functools.cached_property
     def _sums(self) -> Found:
-        return self._meter.found()
+        return self.found()
 
     @property
     def width_s(self) -> float:
         """Width of the bins, s; no batch follows."""
-        return width_ms(self._sums.width_index) / 1e3 if self.bin_s is None else self.bin_s
+        return width_ms(self._sums.state.width_index) / 1e3 if self._bin_s is None else self._bin_s
 
     @property
     def readable_width_s(self) -> float:
@@ -130,8 +116,8 @@ class PacketMeter:
 
         That of the bins so far, or wider where few packets arrived; a given width stays as it is.
         """
-        first_s = self._meter.state.first_s
-        if self.bin_s is not None or math.isnan(first_s):
+        first_s = self.state.first_s
+        if self._bin_s is not None or math.isnan(first_s):
             return self.width_s
         start_s = max(first_s, self._window.start_s)
         length_s = min(self._last_s, self._window.end_s) - start_s
@@ -149,7 +135,7 @@ class PacketMeter:
         Raises:
             BdpbenchError: when no packet event is in the window.
         """
-        first_s, window = self._meter.state.first_s, self._window
+        first_s, window = self.state.first_s, self._window
         if math.isnan(first_s) or self._last_s < window.start_s:
             raise BdpbenchError("the trace has no packet event in the window")
         width_s = max(bin_s, self.width_s)
@@ -161,6 +147,6 @@ class PacketMeter:
             width_s=width_s,
             ratio=round(width_s / self.width_s),
             last_s=self._last_s,
-            capacities=self.capacities or {},
+            capacities=self._capacities,
         )
         return totals.sums()

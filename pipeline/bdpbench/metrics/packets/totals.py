@@ -232,7 +232,7 @@ class Totals:
             routing_pkts=routing_pkts,
             routing_bytes=routing_bytes,
             last_s=self.last_s,
-            forgotten=found.forgotten,
+            forgotten=found.state.forgotten,
         )
 
     def _flow_totals(self, bins: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:
@@ -344,11 +344,11 @@ class Totals:
         """Packets and bytes of routing; None if the trace has no lines that would show them."""
         types = flows.filter(pl.col("type").is_in(ROUTING_TYPES)).select("stream")
         put, found = entered.join(types, on="stream", how="semi"), self.found
-        if put.is_empty() and not found.has_routers:
+        if put.is_empty() and not found.state.has_routers:
             return None, None
         return (
-            found.routing_pkts + int(put["entered_pkts"].sum()),
-            found.routing_bytes + int(put["entered_bytes"].sum()),
+            found.state.routing_pkts + int(put["entered_pkts"].sum()),
+            found.state.routing_bytes + int(put["entered_bytes"].sum()),
         )
 
     def _link_totals(self, bins: pl.DataFrame, entered: pl.DataFrame) -> pl.DataFrame:

@@ -8,9 +8,10 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.make import measure_run
 
 from bdpbench.contracts.paths import config_dir
-from bdpbench.metrics import definitions_for, measure_run
+from bdpbench.metrics import definitions_for
 from bdpbench.trace import read_output
 
 LINK = "link:bottleneck"

@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 
 from bdpbench.errors import BdpbenchError
+from bdpbench.pages.analysis import samples_spec
 from bdpbench.pages.curves import line_spec, thresholds, time_specs
 from bdpbench.pages.exports import Charts
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_specs import Axes, valued_matrix, winner_matrix
-from bdpbench.pages.samples import samples_spec
 from bdpbench.pages.specs import number
 from bdpbench.pages.sweep_charts import (
     Abscissa,

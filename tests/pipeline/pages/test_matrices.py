@@ -20,7 +20,6 @@ matrices:
     rows: {parameter: protocol_1, title: first}
     columns: {parameter: protocol_2, title: second}
     ends: [-1, 1]
-    about_zero: true
     only: {protocol_1: [HS, BIC]}
 """
 PAGE = """\
@@ -51,14 +50,13 @@ def test_a_study_may_do_without(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("[HS, BIC]", "[XS, BIC]", r"yaml:8: .*only\..*unknown protocol"),
+        ("[HS, BIC]", "[XS, BIC]", r"yaml:7: .*only\..*unknown protocol"),
         ("inter_protocol", "interprotocol", r"yaml:2: matrices\.0\.scenario: unknown scenario"),
         ("metric: asymmetry", "metric: asymetry", r"yaml:3: .*unknown metric .*\n.*asymmetry"),
         ("[-1, 1]", "[-1, 1]\n    mean_over: [rtt_ms]", r"yaml:7: .*mean_over\.0: unknown varied"),
         ("[-1, 1]", "[-1, 1]\n    mean_over: [buffer_pkts]", r"yaml:7: .*unknown varied"),
         ("protocol_2", "buffer_pkts", r"yaml:5: .*unknown varied parameter 'buffer_pkts'"),
         ("[-1, 1]", "[1, -1]", r"the first, 1, must be below the second"),
-        ("[-1, 1]", "[0, 1]", r"about zero the first must be the negative of the second"),
     ],
 )
 def test_a_mistake_in_a_matrix_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:

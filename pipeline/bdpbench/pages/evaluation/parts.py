@@ -24,7 +24,7 @@ from bdpbench.contracts.evaluation import (
 from bdpbench.contracts.judged import direction
 from bdpbench.pages.evaluation.findings import is_known
 from bdpbench.pages.inputs import read_captions
-from bdpbench.pages.matrix_specs import Axes, valued_matrix
+from bdpbench.pages.matrix_charts import Axes, valued_matrix
 from bdpbench.pages.names import (
     ParameterWords,
     broken_dash_of,

@@ -23,7 +23,6 @@ from bdpbench.pages.evaluation.page import (
     EvaluationReport,
     evaluation_page,
 )
-from bdpbench.pages.evaluation.parts import EvaluationInputs
 from bdpbench.pages.notebook import offline_chart
 
 
@@ -125,12 +124,7 @@ CRITERIA = [
 def _report(earlier: Judgement | None = None, **more: Any) -> EvaluationReport:
     prints = {("paper", "cubic-run", "metric_a", "flow:0"): 13.75}
     judgement = made.judgement(FIGURES, CRITERIA, prints=prints, **more)
-    return EvaluationReport(
-        EvaluationInputs(
-            judgement,
-            None if earlier is None else ("earlier", earlier),
-        )
-    )
+    return EvaluationReport(judgement, None if earlier is None else ("earlier", earlier))
 
 
 @pytest.fixture(scope="module")
@@ -281,8 +275,8 @@ def test_a_protocol_that_has_several_keys_in_a_study_gets_a_row_for_each() -> No
     reno = cells.filter(pl.col("protocol") == "standard").with_columns(own_key=pl.lit("Reno"))
     tahoe = reno.with_columns(own_key=pl.lit("Tahoe"))
     found = pl.concat([cells.filter(pl.col("protocol") != "standard"), reno, tahoe])
-    inputs = EvaluationInputs(made.judgement(found=found))
-    tables = {each.name: each for each in evaluation_tables(EvaluationReport(inputs))}
+    report = EvaluationReport(made.judgement(found=found))
+    tables = {each.name: each for each in evaluation_tables(report)}
     assert [row[0] for row in tables["paper-table"].rows][2:] == [
         "Standard TCP (Reno)",
         "Standard TCP (Tahoe)",

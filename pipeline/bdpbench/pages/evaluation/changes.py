@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from bdpbench.contracts.evaluation import Column, Judgement, Ranked, found_of, group_of
 from bdpbench.contracts.judged import Found, Judged
@@ -31,8 +31,7 @@ MOVES: Mapping[Move, str] = {
 """How a value moved, in words: ``within`` if the intervals of both overlap."""
 
 
-@dataclass(frozen=True)
-class Change:
+class Change(NamedTuple):
     """A figure or cell before and now, in words."""
 
     what: str
@@ -40,11 +39,6 @@ class Change:
     before: str
     now: str
     move: Move
-
-    @property
-    def words(self) -> str:
-        """How it moved."""
-        return MOVES[self.move]
 
 
 @dataclass(frozen=True)
@@ -102,30 +96,22 @@ def _of_figures(before: Judgement, now: Judgement, old: str, new: str) -> Iterat
     """All judged figures of a protocol that had or have a value, moved or not."""
     earlier = {each.key: values_of(each, old) for each in before.figures}
     for figure in now.figures:
-        both = (*earlier.get(figure.key, ()), None)[0], (*values_of(figure, new), None)[0]
+        both = [
+            (*found, None)[0] for found in (earlier.get(figure.key, ()), values_of(figure, new))
+        ]
         if any(each and is_known(each["value"]) for each in both):
-            title, anchor = figure.column.title, figure_anchor(figure)
-            yield _change(title, anchor, *both, figure.column, is_ranked=True)
+            then, own = (_told(each, figure.column, is_ranked=True) for each in both)
+            move = moved(found_of(both[0]), found_of(both[1]), figure.column.judged)
+            yield Change(figure.column.title, figure_anchor(figure), then, own, move)
 
 
-def _change(
-    what: str,
-    anchor: str,
-    before: Ranked | None,
-    now: Ranked | None,
-    column: Column,
-    *,
-    is_ranked: bool = False,
-) -> Change:
-    def told(cell: Ranked | None) -> str:
-        if cell is None or not is_known(cell["value"]):
-            return "–"
-        is_shown = is_ranked and cell["rank"]
-        rank = f", {ordinal(cell['rank'] or 0)} of {cell['of']}" if is_shown else ""
-        return shown(cell["value"], column.unit) + rank
-
-    move = moved(found_of(before), found_of(now), column.judged)
-    return Change(what, anchor, told(before), told(now), move)
+def _told(cell: Ranked | None, column: Column, *, is_ranked: bool = False) -> str:
+    if cell is None or not is_known(cell["value"]):
+        return "–"
+    rank = cell["rank"] if is_ranked else None
+    return shown(cell["value"], column.unit) + (
+        f", {ordinal(rank)} of {cell['of']}" if rank else ""
+    )
 
 
 def moved(before: Found, now: Found, judged: Judged) -> Move:
@@ -154,25 +140,16 @@ def _of_criteria(before: Judgement, now: Judgement, old: str, new: str) -> Itera
     """Criteria with another answer."""
     words = {True: "meets it", False: "does not meet it", None: "not known"}
     moves: dict[bool | None, Move] = {True: "better", False: "worse", None: "other"}
-    earlier, own = (
-        {
-            each.key: answer.passes
-            for each in one.criteria
-            for answer in each.answers
-            if answer.protocol == key
-        }
-        for one, key in ((before, old), (now, new))
+    then, own = (
+        {(each.key, one.protocol): one.passes for each in found.criteria for one in each.answers}
+        for found in (before, now)
     )
     for each in now.criteria:
-        then, passes = earlier.get(each.key), own.get(each.key)
-        if then != passes:
-            yield Change(
-                what=each.file.question,
-                anchor=criterion_anchor(each),
-                before=words[then],
-                now=words[passes],
-                move="other" if then is None else moves[passes],
-            )
+        was, passes = then.get((each.key, old)), own.get((each.key, new))
+        if was != passes:
+            move = "other" if was is None else moves[passes]
+            said = (words[was], words[passes])
+            yield Change(each.file.question, criterion_anchor(each), *said, move)
 
 
 def _of_cells(both: Sequence[tuple[Ranked, Ranked]], now: Judgement) -> Iterator[Change]:
@@ -181,10 +158,11 @@ def _of_cells(both: Sequence[tuple[Ranked, Ranked]], now: Judgement) -> Iterator
     for then, cell in both:
         study = studies[cell["study"]]
         part = study.parts[cell["part"]]
-        figures = {(each.part, each.column) for each in study.figures.values()}
-        if (cell["part"], cell["column"]) in figures:
-            continue
         column = part.columns[cell["column"]]
+        if any(
+            cell["part"] == f.part and cell["column"] == f.column for f in study.figures.values()
+        ):
+            continue
         where = joined(
             column.title,
             cell["row"],
@@ -192,5 +170,7 @@ def _of_cells(both: Sequence[tuple[Ranked, Ranked]], now: Judgement) -> Iterator
             cell["panel"],
             "" if cell["x"] is None else with_unit(format_number(cell["x"]), part.x_unit),
         )
+        move = moved(found_of(then), found_of(cell), column.judged)
+        said = (_told(then, column), _told(cell, column))
         anchor = f"part-{study.key}-{cell['part']}"
-        yield _change(f"{part.title}: {where}", anchor, then, cell, column)
+        yield Change(f"{part.title}: {where}", anchor, *said, move)

@@ -33,9 +33,9 @@ CELLS_NAME = "cells.csv"
 
 def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
     """The tables of an evaluation: standings, criteria, and each part's own."""
-    if report.inputs.judgement.figures:
+    if report.judgement.figures:
         yield _standings(report)
-    if report.inputs.judgement.criteria:
+    if report.judgement.criteria:
         yield _criteria(report)
     values = _values(report)
     for study, parts in report.studies:
@@ -45,7 +45,7 @@ def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
 
 
 def _standings(report: EvaluationReport) -> PaperTable:
-    figures, labels = report.inputs.judgement.figures, report.evaluation.labels
+    figures, labels = report.judgement.figures, report.evaluation.labels
     heads = [(axis_title(each.column.title, each.column.unit), each.key) for each in figures]
     rows = [
         (

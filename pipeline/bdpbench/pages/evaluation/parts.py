@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import polars as pl
 
 from bdpbench.contracts.evaluation import (
     Column,
-    EvaluatedProtocol,
     EvaluatedStudy,
     Figure,
     Judgement,
@@ -34,7 +33,6 @@ from bdpbench.pages.names import (
 from bdpbench.pages.specs import Chart, Styles, spec_content
 from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
 from bdpbench.pages.text import format_number, joined, listed
-from bdpbench.pages.texts import Elsewhere
 from bdpbench.units import axis_title, several, with_unit
 
 
@@ -103,34 +101,15 @@ class ShownPart:
     lacking: Sequence[str]
 
 
-@dataclass(frozen=True)
-class EvaluationInputs:
-    """An evaluation with what its page needs.
-
-    Attributes:
-        judgement: see ``contracts/evaluation.py``.
-        earlier: name of the evaluation that it is compared with, and that evaluation, if any.
-        elsewhere: key of an evaluated protocol → what reports of other studies say about it.
-    """
-
-    judgement: Judgement
-    earlier: tuple[str, Judgement] | None = None
-    elsewhere: Mapping[str, Sequence[Elsewhere]] = field(default_factory=dict)
-
-
 class Parts:
     """Makes tables and charts of the cells of an evaluation."""
 
-    def __init__(self, inputs: EvaluationInputs) -> None:
-        self._judged = inputs.judgement
-        self._labels = inputs.judgement.evaluation.labels
-        self._new = [each.key for each in inputs.judgement.evaluation.evaluated]
+    def __init__(self, judgement: Judgement) -> None:
+        self._judged, evaluation = judgement, judgement.evaluation
+        self._labels = evaluation.labels
+        self._colours = {each.key: each.colour for each in evaluation.protocols}
+        self._new = [each.key for each in evaluation.evaluated]
         self._captions = read_captions()
-
-    @cached_property
-    def protocols(self) -> dict[str, EvaluatedProtocol]:
-        """Key → protocol, in the order of the document."""
-        return {each.key: each for each in self._judged.evaluation.protocols}
 
     @cached_property
     def cells(self) -> pl.DataFrame:
@@ -206,12 +185,10 @@ class Parts:
             },
             schema_overrides=dict.fromkeys(("mean", "lower", "upper"), pl.Float64),
         )
-        column = figure.column
-        quantity = axis_title(column.title, column.unit)
-        colours = [self.protocols[each["protocol"]].colour for each in known]
-        spec = interval_bars(
-            bars, order, colours, quantity, [self._labels[key] for key in self._new]
-        )
+        column, quantity = figure.column, axis_title(figure.column.title, figure.column.unit)
+        colours = [self._colours[each["protocol"]] for each in known]
+        marked = [self._labels[key] for key in self._new]
+        spec = interval_bars(bars, order, colours, quantity, marked)
         return Chart(
             chart_id=f"figure-{figure.key}",
             title=column.title,
@@ -254,35 +231,26 @@ class Parts:
 
         The label has the key in the study where that has several protocols of the kind.
         """
-        order = list(self.protocols)
+        order = list(self._labels)
         alike = Counter(name for name, _ in {(each["protocol"], each["own_key"]) for each in own})
-        found = []
-        for each in sorted(own, key=lambda each: order.index(each["protocol"])):
-            label, key = self._labels[each["protocol"]], each["own_key"]
-            found.append(
-                (f"{label} ({key})" if alike[each["protocol"]] > 1 and key else label, each)
-            )
-        return found
+        return [
+            (f"{label} ({key})" if alike[each["protocol"]] > 1 and key else label, each)
+            for each in sorted(own, key=lambda each: order.index(each["protocol"]))
+            for label, key in [(self._labels[each["protocol"]], each["own_key"])]
+        ]
 
     def _table(self, part: Part, own: Sequence[Ranked]) -> PartTable:
-        columns, quantity, is_apart = list(part.columns.values()), "", False
+        quantity, is_apart = "", False
         if part.kind != "table":
-            quantity = axis_title(columns[0].title, columns[0].unit)
+            (column,) = part.columns.values()
+            quantity = axis_title(column.title, column.unit)
         if part.kind == "table":
             heads: dict[object, tuple[str, str]] = {
                 key: (each.title, each.unit) for key, each in part.columns.items()
             }
-            beside: dict[tuple[str, ...], set[str]] = {}
-            for each in own:
-                place = (
-                    each["protocol"],
-                    each["own_key"],
-                    each["column"],
-                    each["row"],
-                    each["panel"],
-                )
-                beside.setdefault(place, set()).add(each["beside"])
-            is_apart = any(len(each) > 1 for each in beside.values())
+            keys = ("protocol", "own_key", "column", "row", "panel", "beside")
+            places = {tuple(each[key] for key in keys) for each in own}  # type: ignore[literal-required]
+            is_apart = len({place[:-1] for place in places}) < len(places)
         elif part.kind == "matrix":
             present = {each["beside"] for each in own}
             heads = {key: (label, "") for key, label in self._labels.items() if key in present}
@@ -296,13 +264,9 @@ class Parts:
             row = joined(each["row"], each["panel"], other)
             found.setdefault((label, row), {})[each[head]] = each  # type: ignore[literal-required]
         rows = [
-            TableRow(
-                label,
-                any(each["evaluated"] for each in of_row.values()),
-                row,
-                [of_row.get(key) for key in heads],
-            )
+            TableRow(label, is_new, row, [of_row.get(key) for key in heads])
             for (label, row), of_row in found.items()
+            for is_new in [any(each["evaluated"] for each in of_row.values())]
         ]
         if any(each.row for each in rows):  # a case of the paper with all protocols in it
             cases = list(dict.fromkeys(each.row for each in rows))
@@ -379,14 +343,14 @@ class Parts:
 
         Further series of a protocol are lighter.
         """
-        keys, new = list(self.protocols), len(self._new)
+        keys, new = list(self._labels), len(self._new)
         found: dict[str, tuple[str, Sequence[int]]] = {}
         seen: Counter[str] = Counter()
         pairs = lines.select("series", "protocol").unique(maintain_order=True).rows()
         for series, protocol in pairs:
             position = keys.index(protocol)
             dash = dash_of(0) if position < new else broken_dash_of(position - new)
-            found[series] = (lighter(self.protocols[protocol].colour, seen[protocol]), dash)
+            found[series] = (lighter(self._colours[protocol], seen[protocol]), dash)
             seen[protocol] += 1
         return found
 

@@ -84,7 +84,7 @@ def _marks(judged: Judged, *runs: tuple[str, float | None]) -> list[tuple[str, s
     of = pl.DataFrame(rows, schema_overrides={"value": pl.Float64, "x": pl.Float64})
     whom = {who: (who,) for who, _ in runs}
     cells = table_module._cells(column, of, whom, [])
-    return [(cell.text, cell.mark) for cell in cells if cell is not None]
+    return [(cell.text, cell.mark) for cell in cells.values()]
 
 
 @pytest.mark.parametrize(

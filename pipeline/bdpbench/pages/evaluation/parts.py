@@ -322,7 +322,7 @@ class Parts:
             styles,
             abscissa,
             axis_title(column.title, column.unit),
-            intervals.select("x", "lower", "value", "upper", "runs", "series"),
+            intervals,
             new.to_list(),
         )
         return Chart(

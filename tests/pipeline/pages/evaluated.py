@@ -163,39 +163,26 @@ def cells(factor: float = 1.0) -> pl.DataFrame:
     """Cells of the parts; ``factor`` scales those of the evaluated protocol."""
     rows = []
     for index, name in enumerate(LABELS):
-        times = 1.0 if index else factor
-
-        def add(part_key: str, key: str, number: float | None, **more: Any) -> None:
-            rows.append(
-                {
-                    "study": "paper",
-                    "part": part_key,
-                    "column": key,
-                    "protocol": name,  # noqa: B023  called at once
-                    "evaluated": not index,  # noqa: B023
-                    "own_key": "",
-                    "row": "",
-                    "beside": "",
-                    "panel": "",
-                    "x": None,
-                    "metric": f"metric_{key}",
-                    "subject": "flow:0",
-                    "unit": "s",
-                    "value": number,
-                    "low": None if number is None else number - 0.1,
-                    "high": None if number is None else number + 0.1,
-                    "values": [number],
-                    "run_ids": [f"{name}-run"],  # noqa: B023
-                    "source": "published",
-                    "why": "" if number is not None else "never reached in 1 of 1 runs",
-                    **more,
-                }
-            )
-
-        add("table", "a", (12.5 + index) * times)
-        add("table", "b", 80.0 if index else None)
-        for other in LABELS:
-            add("pairs", "a", -0.5 if other == name else 0.25, beside=other)
-        for buffer in (10.0, 20.0):
-            add("curve", "a", (buffer + index) * times, x=buffer)
+        first, times = 12.5 + index, 1.0 if index else factor
+        numbers: list[tuple[str, str, float | None, dict[str, Any]]] = [
+            ("table", "a", first * times, {}),
+            ("table", "b", 80.0 if index else None, {}),
+            *(("pairs", "a", -0.5 if each == name else 0.25, {"beside": each}) for each in LABELS),
+            *(("curve", "a", (x + index) * times, {"x": x}) for x in (10.0, 20.0)),
+        ]
+        rows += [
+            {
+                **dict.fromkeys(("own_key", "row", "beside", "panel"), ""),
+                "study": "paper", "part": key, "column": own, "protocol": name,
+                "evaluated": not index, "x": None, "source": "published", "unit": "s",
+                "metric": f"metric_{own}", "subject": "flow:0", "value": number,
+                "low": None if number is None else number - 0.1,
+                "high": None if number is None else number + 0.1,
+                "values": [number],
+                "run_ids": [f"{name}-run"],
+                "why": "" if number is not None else "never reached in 1 of 1 runs",
+                **more,
+            }
+            for key, own, number, more in numbers
+        ]
     return pl.DataFrame(rows, schema=cells_schema())

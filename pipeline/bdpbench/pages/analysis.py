@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -46,8 +46,7 @@ _FAR_ABOVE = 4
 """A capacity that many times as high as all that is drawn would press the lines flat."""
 
 MOST_POINTS = 500
-"""Most points of a line: as many bins as a chart can show. If there are more, their means are
-drawn."""
+"""Most points of a line; of more bins, means are drawn."""
 
 # Colours that colour-blind readers can distinguish (after Okabe and Ito), dark enough on white.
 _COLOURS = (
@@ -565,14 +564,29 @@ def draw(
         traces: the traces; their bins have the same width.
     """
     words: dict[str, dict[str, str]] = YamlFile(assets_dir() / "captions.yaml").data["traces"]
-    lines = lines_of(tables, values, shares)
+    names = sorted({kind.table for kind in KINDS})
+    times = pl.concat([tables[name]["time_s"] for name in names]).unique().sort().to_frame()
+    # Twice as many can still be told apart; means of two bins would hide more than they clarify.
+    width = 1 if times.height <= 2 * MOST_POINTS else -(-times.height // MOST_POINTS)
+    times = times.with_columns(point=pl.int_range(pl.len()) // width)
+    lines: dict[str, list[Line]] = {}
+    for kind in KINDS:
+        for subject in _chosen(kind, values):
+            own = tables[kind.table].filter(pl.col("subject") == subject)
+            points = _points(kind, own, times)
+            if points.height:
+                if kind.shares:
+                    points = thinned_shares(shares(points[kind.column]))
+                packed = pack(*(points[column].to_list() for column in points.columns))
+                capacity_mbps = values[subject].get("link_capacity")
+                line = Line(subject, label_of(subject), packed, capacity_mbps)
+                lines.setdefault(kind.key, []).append(line)
     colours = _colours({key: [each.subject for each in own] for key, own in lines.items()})
     span_s = min(each.start_s for each in traces), max(each.end_s for each in traces)
-    bin_s, width = traces[0].bin_s, bins_a_point(grid_of(tables).height)
+    bin_s, shown = traces[0].bin_s, [kind for kind in KINDS if kind.key in lines]
     return [
         _of_kind(kind, lines[kind.key], words[kind.key], span_s, bin_s, width, colours[kind.key])
-        for kind in KINDS
-        if lines[kind.key]
+        for kind in shown
     ]
 
 
@@ -589,48 +603,6 @@ def _colours(subjects: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]
             first.setdefault(subject, own[subject])
         found[key] = own
     return found
-
-
-def lines_of(
-    tables: Mapping[str, pl.DataFrame], values: Values, shares: Shares
-) -> dict[str, list[Line]]:
-    """Kind → its lines; for the arguments see ``draw``."""
-    times = grid_of(tables)
-    found: dict[str, list[Line]] = {kind.key: [] for kind in KINDS}
-    for kind in KINDS:
-        for subject in _chosen(kind, values):
-            own = tables[kind.table].filter(pl.col("subject") == subject)
-            points = _points(kind, own, times)
-            if points.height:
-                if kind.shares:
-                    points = thinned_shares(shares(points[kind.column]))
-                packed = pack(*(points[column].to_list() for column in points.columns))
-                capacity_mbps = values[subject].get("link_capacity")
-                found[kind.key].append(Line(subject, label_of(subject), packed, capacity_mbps))
-    return found
-
-
-def grid_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """The bins of all series: time_s (f64, s, end of the bin), and the point that shows each.
-
-    >>> frames = dict.fromkeys({kind.table for kind in KINDS}, pl.DataFrame({"time_s": [0.5, 1.0]}))
-    >>> grid_of(frames).rows()
-    [(0.5, 0), (1.0, 1)]
-    """
-    names = sorted({kind.table for kind in KINDS})
-    times = pl.concat([tables[name]["time_s"] for name in names]).unique().sort()
-    width = bins_a_point(times.len())
-    return times.to_frame().with_columns(point=pl.int_range(pl.len()) // width)
-
-
-def bins_a_point(bins: int) -> int:
-    """How many bins a point of a line represents.
-
-    >>> bins_a_point(500), bins_a_point(1000), bins_a_point(1001)
-    (1, 1, 3)
-    """
-    # Twice as many can still be told apart; means of two bins would hide more than they clarify.
-    return 1 if bins <= 2 * MOST_POINTS else -(-bins // MOST_POINTS)
 
 
 def _chosen(kind: Kind, values: Mapping[str, Mapping[str, float | None]]) -> list[str]:
@@ -654,15 +626,14 @@ def _points(kind: Kind, own: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
         own = times.filter(shown).join(own, on="time_s", how="left", maintain_order="left")
         own = own.with_columns(pl.col(kind.column).fill_null(kind.gaps))
     own = own.filter(pl.col(kind.column).is_finite())
-    if kind.shares or times.is_empty() or times["point"][-1] == times.height - 1:
-        return own.select("time_s", kind.column)
-    return (
-        own.select("time_s", kind.column)
-        .join(times, on="time_s", how="left", maintain_order="left")
-        .group_by("point", maintain_order=True)
-        .agg(pl.col("time_s").last(), pl.col(kind.column).mean())
-        .drop("point")
-    )
+    if not kind.shares:
+        own = (
+            own.select("time_s", kind.column)
+            .join(times, on="time_s", how="left", maintain_order="left")
+            .group_by("point", maintain_order=True)
+            .agg(pl.col("time_s").last(), pl.col(kind.column).mean())
+        )
+    return own.select("time_s", kind.column)
 
 
 def _of_kind(
@@ -702,34 +673,38 @@ def _of_kind(
     means = f", drawn as means of {width}" if width > 1 and not kind.shares else ""
     over = "" if kind.shares else " over time"
     span = f"{format_number(span_s[0])} to {format_number(span_s[1])} s"
-    chart = Chart(
-        chart_id=kind.key,
+    return _chart(
+        content,
+        spec,
+        lines,
+        colours,
         title=words["title"],
         caption=f"{words['caption']}{more}",
         alternative=f"{words['title']}{over}, {span}",
-        content=content,
         note=f"Bins of {format_number(bin_s)} s{means}.",
     )
-    return _with_lines(chart, spec, content, lines, colours)
 
 
-def _with_lines(
-    chart: Chart,
-    spec: Spec,
+def _chart(
     content: TimeContent,
+    spec: Spec,
     lines: Sequence[Line],
     colours: Mapping[str, str],
+    *,
+    alternative: str,
+    **words: str,
 ) -> Drawn:
     """A chart with lines in the colours of their subjects."""
     content["traces"] = [
         curve("trace", line.subject, line.label, colours[line.subject]) for line in lines
     ]
-    filled = replace(
-        chart,
-        alternative=f"{chart.alternative}: {', '.join(line.label for line in lines)}",
+    chart = Chart(
+        chart_id=content["kind"],
+        alternative=f"{alternative}: {', '.join(line.label for line in lines)}",
         content=settled(content, [unpack(line.points) for line in lines]),
+        **words,  # type: ignore[arg-type]
     )
-    return filled, spec, {line.subject: line.points for line in lines}
+    return chart, spec, {line.subject: line.points for line in lines}
 
 
 def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[Threshold]:
@@ -780,16 +755,16 @@ def _samples_drawn(
             "phases": phases,
         }
         most = f" Shown are the {MOST_LINES} with most samples." if len(lines) == MOST_LINES else ""
-        chart = Chart(
-            chart_id=content["kind"],
+        yield _chart(
+            content,
+            samples_spec(name, has_phases=bool(phases)),
+            lines,
+            colours[name],
             title=title,
             caption=f"A value holds until the next sample.{_OF_PHASES if phases else ''}{most}",
             alternative=f"{title} over time",
-            content=content,
             note="Of 500 intervals or more, each shows its first, least, largest and last sample.",
         )
-        spec = samples_spec(name, has_phases=bool(phases))
-        yield _with_lines(chart, spec, content, lines, colours[name])
 
 
 def _phases(row: Mapping[str, Any], points: pl.DataFrame, falls: pl.DataFrame) -> Iterator[Phase]:
@@ -822,10 +797,8 @@ def _phase_layers() -> list[Layer]:
 
 def samples_spec(name: str, *, has_phases: bool) -> Spec:
     """Values of a name over time; with phases also what the data set ``phases`` has (``Phase``)."""
-    unit = _UNITS.get(name)
-    quantity = name.removesuffix("_")
-    title = f"{quantity} ({unit})" if unit else quantity
-    spec = line_spec("time (s)", title, "step-after")
+    quantity = axis_title(name.removesuffix("_"), _UNITS.get(name, ""))
+    spec = line_spec("time (s)", quantity, "step-after")
     if has_phases:
         spec["layer"] += _phase_layers()
     return spec

@@ -45,8 +45,11 @@ def _swept(
     rows = [
         {
             **ROW,
-            "run_id": run["run_id"], "scenario": run["scenario"], "metric": metric,
-            "value": value, "subject": subject,
+            "run_id": run["run_id"],
+            "scenario": run["scenario"],
+            "metric": metric,
+            "value": value,
+            "subject": subject,
         }
         for metric, values in given
         for run, value in zip(runs, values, strict=True)

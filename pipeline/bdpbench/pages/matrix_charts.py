@@ -64,9 +64,8 @@ _BEST = {
 # (after Okabe and Ito).
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
 
-_CELL_HEIGHT, _HIGH, _LOW = 46, 36, 22
-
 # px of a cell: alone, and in panels, whose cells are low above this number of rows.
+_CELL_HEIGHT, _HIGH, _LOW = 46, 36, 22
 _MANY_ROWS = 10
 
 # A chart may take half of a page: with more columns side by side, these get narrower than a finger,
@@ -222,15 +221,13 @@ class Grid:
 
     def places(self, run: PlannedRun) -> list[Place]:
         """Labels of the panels, rows and columns of a run; several if it stands for several."""
-        matrix, names = self.matrix, self.names
+        panels = self.matrix.panels or ""
+        titles = [self.names.condition(panels, each) for each in values_of(run, panels)]
         rows, columns = (
-            [names.value(axis.parameter, each) for each in values_of(run, axis.parameter)]
-            for axis in (matrix.rows, matrix.columns)
+            [self.names.value(side.parameter, each) for each in values_of(run, side.parameter)]
+            for side in (self.matrix.rows, self.matrix.columns)
         )
-        if matrix.panels is None:
-            return list(product([""], rows, columns))
-        panels = [names.condition(matrix.panels, each) for each in values_of(run, matrix.panels)]
-        return list(product(panels, rows, columns))
+        return list(product(titles or [""], rows, columns))
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ from tests.pipeline.pages import evaluated as made
 
 from bdpbench.contracts.evaluation import Judgement
 from bdpbench.contracts.judged import Found, Judged
-from bdpbench.pages.evaluation.changes import changes_of, moved
 from bdpbench.pages.evaluation.files import evaluation_files, evaluation_tables
-from bdpbench.pages.evaluation.findings import Findings, findings_of
+from bdpbench.pages.evaluation.findings import Findings, changes_of, findings_of, moved
 from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
 from bdpbench.pages.notebook import offline_chart
 

@@ -21,9 +21,11 @@ from bdpbench.contracts.evaluation import (
     Ranked,
 )
 from bdpbench.contracts.judged import direction
-from bdpbench.pages.evaluation.changes import MOVES, Changes, changes_of
 from bdpbench.pages.evaluation.findings import (
+    MOVES,
+    Changes,
     Findings,
+    changes_of,
     criterion_anchor,
     figure_anchor,
     findings_of,
@@ -186,30 +188,25 @@ def bound_of(criterion: Criterion) -> str:
     return f"{side} {shown(criterion.bound, criterion.unit)}"
 
 
+_SHOWN = (
+    *(bound_of, criterion_anchor, direction, figure_anchor, format_number, interval, rank_of),
+    *(section_of, shown, standing_of, value_text),
+)
+"""Words and numbers of the page, by their names."""
+
+
 def evaluation_page(report: EvaluationReport) -> str:
     """HTML of the report; it loads nothing. Equal inputs give equal bytes.
 
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
-    charts = report.charts
-    contents = {each.chart_id: each.content for each in charts}
-    store = {"time": {}, "charts": contents}
+    contents = {each.chart_id: each.content for each in report.charts}
     evaluation, runs = report.evaluation, _runs(report.evaluation).values()
     content = {
-        "bound_of": bound_of,
-        "criterion_anchor": criterion_anchor,
-        "direction": direction,
-        "figure_anchor": figure_anchor,
-        "format_number": format_number,
-        "interval": interval,
+        **{each.__name__: each for each in _SHOWN},
         "is_known": is_known,
         "moves": MOVES,
-        "rank_of": rank_of,
-        "section_of": section_of,
-        "shown": shown,
-        "standing_of": standing_of,
-        "value_text": value_text,
         "report": report,
         "evaluation": evaluation,
         "judgement": report.judgement,
@@ -217,11 +214,11 @@ def evaluation_page(report: EvaluationReport) -> str:
         "labels": [each.label for each in evaluation.evaluated],
         "html_name": f"evaluation-{evaluation.name}",
         "not_met": MEETS_NOT,
-        "drawn": {each.chart_id for each in charts},
+        "drawn": contents.keys(),
         "runs": [each for each in runs if each["evaluated"]],
         "other_runs": sum(not each["evaluated"] for each in runs),
-        "chart_data": embed_json(store),
-        **embedded(style="evaluation", vega=bool(charts)),
+        "chart_data": embed_json({"time": {}, "charts": contents}),
+        **embedded(style="evaluation", vega=bool(contents)),
     }
     return page_environment().get_template("evaluation.html").render(content)
 

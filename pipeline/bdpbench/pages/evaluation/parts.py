@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import polars as pl
 
@@ -36,8 +37,7 @@ from bdpbench.pages.text import format_number, joined, listed
 from bdpbench.units import axis_title, several, with_unit
 
 
-@dataclass(frozen=True)
-class TableRow:
+class TableRow(NamedTuple):
     """A row of a table: who it is about, what else (``row``), and its cells, some absent."""
 
     label: str
@@ -47,20 +47,32 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class PartTable:
-    """Cells as a table.
+class ShownPart:
+    """A part as the page shows it.
 
     Attributes:
-        heads: title and unit of each column.
+        part: of the document.
+        anchor: id of its element.
+        place: whose place the evaluated protocols take, in a sentence.
+        answer: in how many values they are best and worst, "" if they cannot be compared.
+        heads: title and unit of each column of its table.
         rows: those of the evaluated protocols first.
         quantity: what all cells are, if not every column has its own.
         absent: titles of the columns that were left out, as no run of them is there.
+        charts: of a matrix or a curve.
+        lacking: reasons for values that an evaluated protocol does not have, each once.
     """
 
+    part: Part
+    anchor: str
+    place: str
+    answer: str
     heads: Sequence[tuple[str, str]]
     rows: Sequence[TableRow]
-    quantity: str = ""
-    absent: Sequence[str] = ()
+    quantity: str
+    absent: Sequence[str]
+    charts: Sequence[Chart]
+    lacking: Sequence[str]
 
     @property
     def cells(self) -> list[Ranked]:
@@ -76,29 +88,6 @@ class PartTable:
     def has_prints(self) -> bool:
         """Whether any cell has a printed number beside it."""
         return any(each["printed"] is not None for each in self.cells)
-
-
-@dataclass(frozen=True)
-class ShownPart:
-    """A part as the page shows it.
-
-    Attributes:
-        part: of the document.
-        anchor: id of its element.
-        place: whose place the evaluated protocols take, in a sentence.
-        answer: in how many values they are best and worst, "" if they cannot be compared.
-        table: its cells.
-        charts: of a matrix or a curve.
-        lacking: reasons for values that an evaluated protocol does not have, each once.
-    """
-
-    part: Part
-    anchor: str
-    place: str
-    answer: str
-    table: PartTable
-    charts: Sequence[Chart]
-    lacking: Sequence[str]
 
 
 class Parts:
@@ -216,12 +205,22 @@ class Parts:
             takes = "takes" if len(new) == 1 else "in turn take"
             others = listed(part.in_place_of)
             place = f"{listed(new)} {takes} the place of {others}; all else is as it was."
+        heads, rows, quantity = self._table(part, own)
+        # Without columns that have no runs, and without other protocols' empty rows.
+        columns = [n for n in range(len(heads)) if any(row.cells[n] for row in rows)]
         return ShownPart(
             part=part,
             anchor=f"part-{study.key}-{key}",
             place=place,
             answer=self.compared(study=study.key, part=key),
-            table=self._table(part, own),
+            heads=[heads[n] for n in columns],
+            rows=[
+                row._replace(cells=[row.cells[n] for n in columns])
+                for row in rows
+                if row.evaluated or any(cell and is_known(cell["value"]) for cell in row.cells)
+            ],
+            quantity=quantity,
+            absent=[title for n, (title, _) in enumerate(heads) if n not in columns],
             charts=list(self._charts(f"{study.key}-{key}", part, own)),
             lacking=list(lacking),
         )
@@ -239,7 +238,10 @@ class Parts:
             for label, key in [(self._labels[each["protocol"]], each["own_key"])]
         ]
 
-    def _table(self, part: Part, own: Sequence[Ranked]) -> PartTable:
+    def _table(
+        self, part: Part, own: Sequence[Ranked]
+    ) -> tuple[list[tuple[str, str]], list[TableRow], str]:
+        """Heads, rows and quantity of the table of a part."""
         quantity, is_apart = "", False
         if part.kind != "table":
             (column,) = part.columns.values()
@@ -271,7 +273,7 @@ class Parts:
         if any(each.row for each in rows):  # a case of the paper with all protocols in it
             cases = list(dict.fromkeys(each.row for each in rows))
             rows.sort(key=lambda each: cases.index(each.row))
-        return _without_absent(list(heads.values()), rows, quantity)
+        return list(heads.values()), rows, quantity
 
     def _charts(self, prefix: str, part: Part, own: Sequence[Ranked]) -> Iterator[Chart]:
         if part.kind != "table":
@@ -388,20 +390,6 @@ class Parts:
             alternative=f"Matrix of {column.title}: {'; '.join(rows)} beside {'; '.join(columns)}.",
             content=spec_content(valued_matrix(shown, axes, ends, 0.0 if about_zero else None)),
         )
-
-
-def _without_absent(
-    heads: Sequence[tuple[str, str]], rows: Sequence[TableRow], quantity: str
-) -> PartTable:
-    """The table without columns that have no runs, and without other protocols' empty rows."""
-    columns = [n for n in range(len(heads)) if any(row.cells[n] for row in rows)]
-    kept = [
-        TableRow(row.label, row.evaluated, row.row, [row.cells[n] for n in columns])
-        for row in rows
-        if row.evaluated or any(cell and is_known(cell["value"]) for cell in row.cells)
-    ]
-    absent = [title for n, (title, _) in enumerate(heads) if n not in columns]
-    return PartTable([heads[n] for n in columns], kept, quantity, absent)
 
 
 def _better(column: Column) -> str:

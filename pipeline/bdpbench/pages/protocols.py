@@ -250,30 +250,23 @@ def _points(
     runs: Sequence[PlannedRun], metrics: pl.DataFrame, axes: tuple[str, str], names: Names
 ) -> pl.DataFrame:
     """``x``, ``y`` of two metrics, ``series``, ``run_id``, ``run``; no more than can be drawn."""
-    values: dict[str, dict[str, float]] = {}
     rows = metrics.filter(pl.col("metric").is_in([_LOSSES, *axes])).drop_nulls("value")
-    for run_id, metric, value in rows.select("run_id", "metric", "value").iter_rows():
-        values.setdefault(run_id, {})[metric] = value
-    flows = dict(rows.group_by("run_id").agg(pl.col("subject").n_unique()).iter_rows())
-    alone = {
-        run["run_id"]: run
-        for run in runs
-        if "protocol" in run["parameters"] and flows.get(run["run_id"]) == 1
+    values = {
+        run_id: dict(own.select("metric", "value").iter_rows())
+        for (run_id,), own in rows.group_by("run_id")
+        if own["subject"].n_unique() == 1
     }
+    alone = {run["run_id"]: run for run in runs if "protocol" in run["parameters"]}
     points = [
-        {
-            "x": found[axes[0]],
-            "y": found[axes[1]],
-            "series": names.protocol(protocols_of(run)[0]),
-            "run_id": run_id,
-            "run": str(run["label"]),
-        }
+        (own[axes[0]], own[axes[1]], names.protocol(protocols_of(run)[0]), run_id, run["label"])
         for run_id, run in alone.items()
+        for own in [values.get(run_id, {})]
         # The axes are logarithmic.
-        if min((found := values.get(run_id, {})).get(each, 0) for each in (_LOSSES, *axes)) > 0
+        if min(own.get(each, 0) for each in (_LOSSES, *axes)) > 0
     ]
     texts = dict.fromkeys(("series", "run_id", "run"), pl.String)
-    frame = pl.DataFrame(points, schema={"x": pl.Float64, "y": pl.Float64, **texts})
+    schema = {"x": pl.Float64, "y": pl.Float64, **texts}
+    frame = pl.DataFrame(points, schema=schema, orient="row")
     # If there are more points than a browser draws at once, every second, third, … is kept.
     return frame.gather_every(1 + (frame.height - 1) // MOST_POINTS) if points else frame
 

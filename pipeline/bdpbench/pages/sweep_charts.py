@@ -86,7 +86,7 @@ class Swept:
     repetitions: pl.DataFrame | None = None
 
     def series(self, run: PlannedRun) -> str:
-        """Name of the line that a run belongs to."""
+        """Name of the line that a run belongs to: its protocols, and what else is swept."""
         words, parameters = self.names.parameters, run["parameters"]
         others = [words.with_value(name, parameters.get(name)) for name in self.sweep.others]
         return ", ".join([self.who(run), *others])
@@ -104,23 +104,15 @@ class Swept:
         """
         named = [set(protocols_of(run)) for run in self.runs]
         everywhere = set.intersection(*named) if named else set()
-        rows = []
+        rows, main = [], self.sweep.main
         for run in {run["run_id"]: run for run in self.runs}.values():
-            own = protocols_of(run)
-            first = next(iter(own), "")
-            rows.append(
-                {
-                    "run_id": run["run_id"],
-                    "run": run["label"],
-                    "who": self.who(run),
-                    "x": float(run["parameters"][self.sweep.main]) if self.sweep.main else 0.0,
-                    "series": self.series(run),
-                    "protocol": first,
-                    "apart": next((each for each in own if each not in everywhere), first),
-                    "rank": self.names.rank(run, self.sweep.others),
-                }
-            )
-        return pl.DataFrame(rows, schema=_KNOWN)
+            own = [*protocols_of(run), ""]
+            apart = next((each for each in own if each not in everywhere), own[0])
+            x = float(run["parameters"][main]) if main else 0.0
+            who, rank = self.who(run), self.names.rank(run, self.sweep.others)
+            said = (run["run_id"], run["label"], who, self.series(run), own[0], apart or own[0])
+            rows.append((*said, x, rank))
+        return pl.DataFrame(rows, schema=_KNOWN, orient="row")
 
     def points(self, rows: pl.DataFrame, *, named: bool, of: str = "series") -> pl.DataFrame:
         """Rows with a run_id and subject, and what is known of the runs, see ``known``.
@@ -276,13 +268,11 @@ def tradeoff_spec(
 
 def is_crowded(swept: Swept) -> bool:
     """Whether a chart with a point for each run is unreadable, or takes over a second to draw."""
-    if len(swept.runs) > MOST_POINTS:
-        return True
     series = {
-        (protocols_of(run), tuple(run["parameters"].get(name) for name in swept.sweep.others))
+        (protocols_of(run), *(run["parameters"].get(name) for name in swept.sweep.others))
         for run in swept.runs
     }
-    return len(series) > MOST_SERIES
+    return len(swept.runs) > MOST_POINTS or len(series) > MOST_SERIES
 
 
 def _single_runs(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:

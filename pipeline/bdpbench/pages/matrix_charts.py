@@ -301,15 +301,10 @@ def _measured(grid: Grid) -> Iterator[Measured]:
 
 
 def in_order(parameter: str, values: Collection[Scalar], names: Names) -> Sequence[Scalar]:
-    """Values of a parameter: protocols in the order of the study, others sorted."""
+    """Values of a parameter: protocols in the order of the study, else numbers before words."""
     if is_protocol(parameter):
         return [key for key in names.protocols if key in values]
-    return sorted(values, key=_place_of)
-
-
-def _place_of(value: Scalar) -> tuple[bool, float, str]:
-    """Sort key: numbers first, then words."""
-    return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
+    return sorted(values, key=lambda each: (isinstance(each, str), each))
 
 
 def _valued(chart_id: str, measured: Measured, grid: Grid) -> Chart:

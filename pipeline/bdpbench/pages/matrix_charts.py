@@ -535,19 +535,18 @@ def _panels(
 ) -> Spec:
     """Cells in panels, whose numbers are white where the expression ``dark`` is true."""
     (row_title, column_title), lines = axes.titles, -(-len(axes.panels) // axes.in_a_row)
-    rows = ["", *axes.rows] if axes.has_panels else axes.rows
-    columns = [
-        f"{place}|{column}" for place in range(axes.in_a_row) for column in ("", *axes.columns)
-    ]
-    # A gap between panels, but none before the first.
-    across = {"domain": columns[1:], "padding": 0.03}
-    down = {"domain": [f"{n}|{row}" for n in range(lines) for row in rows], "padding": 0.03}
-    own_name = {**BARE, "labelExpr": _OWN_NAME, "labelOverlap": False}
-    x = text("x", column_title, scale=across, axis={**own_name, "labelAngle": -40})
-    place = {"x": x, "y": text("y", row_title, scale=down, axis=own_name)}
+    fields, columns, rows = ("column", "row"), axes.columns, axes.rows
     where = [text("row", row_title), text("column", column_title)]
     if axes.has_panels:
         where.insert(0, text("panel", "panel"))
+        # A gap between panels, but none before the first, and a line of titles above.
+        fields, names = ("x", "y"), ["", *axes.columns]
+        columns = [f"{place}|{name}" for place in range(axes.in_a_row) for name in names][1:]
+        rows = [f"{line}|{name}" for line in range(lines) for name in ("", *axes.rows)]
+    across, down = ({"domain": list(each), "padding": 0.03} for each in (columns, rows))
+    own_name = {**BARE, "labelExpr": _OWN_NAME, "labelOverlap": False}
+    x = text(fields[0], column_title, scale=across, axis={**own_name, "labelAngle": -40})
+    place = {"x": x, "y": text(fields[1], row_title, scale=down, axis=own_name)}
     base: Encoding = {**place, "tooltip": [*where, *tips]}
     ink = {"condition": {"test": dark, "value": _WHITE}, "value": INK}
     numbers = {**base, "text": text("text"), "color": ink}
@@ -561,12 +560,14 @@ def _panels(
         drawn.append(layer("text", "heads", heads, **look, lineBreak="\n"))
         shown["heads"] = _heads(axes)
     low = _HIGH if len(axes.rows) < _MANY_ROWS else _LOW
-    height = (low if axes.has_panels else _CELL_HEIGHT) * lines * len(rows)
+    height = (low if axes.has_panels else _CELL_HEIGHT) * len(rows)
     return layered(*drawn, height=height, rows=shown, room_above=ROOM_ABOVE)
 
 
 def _placed(cells: pl.DataFrame, axes: Axes) -> pl.DataFrame:
-    """The cells with their places on the axes, ``x`` and ``y``."""
+    """The cells; of panels with their places on the axes, ``x`` and ``y``."""
+    if not axes.has_panels:
+        return cells.drop("panel")
     places = [axes.place(name) for name in cells["panel"].to_list()]
     line = pl.Series([str(each) for each, _ in places], dtype=pl.String)
     place = pl.Series([str(each) for _, each in places], dtype=pl.String)

@@ -34,7 +34,6 @@ from bdpbench.contracts.reports import read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
-from bdpbench.pages.evaluation.parts import EvaluationInputs
 
 FIGURE = made.figure("a", made.value("Mine", 1, 1), made.value("cubic", 2, 2))
 
@@ -46,9 +45,9 @@ def folder(tmp_path: Path) -> Path:
     return found
 
 
-def _inputs(earlier: tuple[str, Judgement] | None = None) -> EvaluationInputs:
+def _report(earlier: tuple[str, Judgement] | None = None) -> EvaluationReport:
     judgement = made.judgement([FIGURE], [made.criterion("kind", "5.2.1", passes=True)])
-    return EvaluationInputs(judgement, earlier)
+    return EvaluationReport(judgement, earlier)
 
 
 def test_what_is_no_evaluation_is_refused(folder: Path) -> None:
@@ -83,7 +82,7 @@ def test_files_are_written_beside_the_evaluation(folder: Path, tmp_path: Path) -
     wanted = WantedFiles(against=folder, export=tmp_path / "paper", formats="svg")
     earlier = wanted.check()
     assert earlier is not None
-    found = dict(make_files(folder, wanted, _inputs(earlier)))
+    found = dict(make_files(folder, wanted, _report(earlier)))
     assert found["report"] == folder / "evaluation.html"
     assert "0 moved within" in found["report"].read_text()
     assert (tmp_path / "paper" / "tables" / "paper-table.tex").is_file()
@@ -98,7 +97,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_simulated(
         WantedFiles(formats="svg,jpg").check()
     monkeypatch.setenv(programs.BROWSER_VARIABLE, shutil.which("false") or "/bin/false")
     with pytest.raises(BdpbenchError, match="printed nothing: exit code 1"):
-        list(make_files(folder, WantedFiles(pdf=True), _inputs()))
+        list(make_files(folder, WantedFiles(pdf=True), _report()))
     assert not (folder / "evaluation.pdf").exists()
     monkeypatch.setenv("PATH", "")
     monkeypatch.delenv(programs.BROWSER_VARIABLE)
@@ -109,7 +108,7 @@ def test_what_cannot_be_written_is_told_before_anything_is_simulated(
 def test_the_pdf_has_the_answer_and_the_charts(folder: Path) -> None:
     if not any(map(shutil.which, programs.BROWSERS)):
         leave_out("no Chromium", "install one (Ubuntu has only a snap), or set BDPBENCH_CHROMIUM")
-    found = dict(make_files(folder, WantedFiles(pdf=True), _inputs()))
+    found = dict(make_files(folder, WantedFiles(pdf=True), _report()))
     content = found["PDF"].read_bytes()
     assert content.startswith(b"%PDF")
     assert b"%%EOF" in content[-1024:]
@@ -129,9 +128,9 @@ def test_studies_have_their_printed_numbers() -> None:
 
 
 def test_the_report_of_another_study_about_the_same_law_is_named() -> None:
-    assert 'data-published="' not in evaluation_page(EvaluationReport(_inputs()))
+    assert 'data-published="' not in evaluation_page(_report())
     for word in ("cubic", "sharma2006:HTCP"):
         (newcomer,) = find_newcomers([word])
-        inputs = replace(_inputs(), elsewhere=elsewhere_of({"Mine": newcomer.protocol}))
-        page = evaluation_page(EvaluationReport(inputs))
+        report = replace(_report(), elsewhere=elsewhere_of({"Mine": newcomer.protocol}))
+        page = evaluation_page(report)
         assert len(re.findall('data-published="two_simulators/report.html', page)) == 1

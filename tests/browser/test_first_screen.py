@@ -13,7 +13,6 @@ from tests.pipeline.pages import evaluated
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
-from bdpbench.pages.evaluation.parts import EvaluationInputs
 
 PUBLISHED = repository_root() / "reports" / "published" / "sharma2006" / "report.html"
 ALL_PUBLISHED = sorted(PUBLISHED.parents[1].glob("*/report.html"))
@@ -144,9 +143,9 @@ def test_an_evaluation_answers_on_the_first_screen_and_folds_the_rest(
         for key in "abcdefghijk"
     ]
     criteria = [evaluated.criterion(f"kind{n}", "5.1.2", passes=n > 1) for n in range(30)]
-    inputs = EvaluationInputs(evaluated.judgement(figures, criteria))
+    report = EvaluationReport(evaluated.judgement(figures, criteria))
     path = tmp_path / "evaluation.html"
-    path.write_text(evaluation_page(EvaluationReport(inputs)))
+    path.write_text(evaluation_page(report))
     visit.page.set_viewport_size({"width": width, "height": 900})
     page = visit.open(path)
     answer = page.locator("#answer .message")

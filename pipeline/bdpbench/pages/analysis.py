@@ -1,11 +1,11 @@
-"""Pages of packet traces, one or several side by side: existing measurements in one HTML file."""
+"""Pages of traces, one or several side by side: existing measurements in one HTML file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -16,9 +16,19 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.pages.curves import curve, line_spec, settled
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.series import Packed, embed_json, pack, thinned_shares, unpack
-from bdpbench.pages.specs import Chart, Spec, Threshold, TimeContent
+from bdpbench.pages.specs import (
+    Chart,
+    Layer,
+    Phase,
+    Spec,
+    Threshold,
+    TimeContent,
+    layer,
+    number,
+    text,
+)
 from bdpbench.pages.text import assets_dir, format_number
-from bdpbench.units import addresses_of, axis_title, several, slug
+from bdpbench.units import addresses_of, axis_title, several, slug, with_unit
 
 Shares: TypeAlias = Callable[[pl.Series], pl.DataFrame]
 """Samples → their values in ascending order, and the % of the samples up to each."""
@@ -36,11 +46,10 @@ _FAR_ABOVE = 4
 """A capacity that many times as high as all that is drawn would press the lines flat."""
 
 MOST_POINTS = 500
-"""Most points of a line: as many bins as a chart can show. If there are more, their means are
-drawn."""
+"""Most points of a line; of more bins, means are drawn."""
 
 # Colours that colour-blind readers can distinguish (after Okabe and Ito), dark enough on white.
-COLOURS = (
+_COLOURS = (
     "#0072b2",
     "#d55e00",
     "#009e73",
@@ -51,21 +60,8 @@ COLOURS = (
     "#b8480f",
 )
 
-SHARES = frozenset(
-    {
-        "packet_loss_rate",
-        "packet_delivery_ratio",
-        "receiver_delivery_ratio",
-        "total_packet_loss_rate",
-        "total_packet_delivery_ratio",
-        "type_delivery_ratio",
-        "slow_start_loss_rate",
-        "retransmission_rate",
-        "link_loss_rate",
-        "link_utilization",
-    }
-)
-"""Metrics that are shown in %."""
+_IN_PERCENT = ("loss_rate", "delivery_ratio", "retransmission_rate", "utilization")
+"""Endings of the ratios that are shown in %."""
 
 # Caption, subjects of the rows, and metrics in the columns of the tables about one trace.
 _TABLES: tuple[tuple[str, str, str], ...] = (
@@ -108,16 +104,12 @@ _TABLES: tuple[tuple[str, str, str], ...] = (
     ("Nodes: energy", "node", "remaining_energy spent_energy depletion_time"),
 )
 
-# Caption and subjects of the tables that compare traces.
-_GROUPS = (
-    ("Whole traces", "trace"),
-    ("Flows", "flow"),
-    ("Receivers of a group or of all", "receiver"),
-    ("Links", "link"),
-    ("Types of packets", "type"),
-    ("Nodes", "node"),
-    ("Drops", "drops"),
-)
+# Columns of lost packets, and of streams that are no flows of data.
+_LOST = ("layer", "reason", "type", "dropped_pkts", "dropped_bytes")
+_COUNTED = ("subject", "sent_pkts", "received_pkts", "received_bytes", "dropped_pkts")
+
+# What comparisons of traces have a table of.
+_KINDS_OF_SUBJECTS = ("trace", "flow", "receiver", "link", "type", "node", "drops")
 
 
 @dataclass(frozen=True)
@@ -162,10 +154,43 @@ KINDS = (
 )
 """The charts of a page, in order."""
 
+_UNITS = {
+    **dict.fromkeys(("cwnd_", "ssthresh_", "pkts", "maxseq_", "ack_", "dupacks_"), "packets"),
+    **dict.fromkeys(("rtt_", "srtt_", "rttvar_"), "s"),
+    "bytes": "bytes",
+}
+"""Units of values that ns-2 names, if they are the same for all of its agents."""
+
+_SLOW_START, _CUT, _TIMEOUT = "slow start", "cut", "timeout"
+_OF_PHASES = (
+    " Slow start at the beginning is shaded, from the first change of the window to its first fall,"
+    " when it had ended at the latest. Marks show where, and to what, the window fell: a timeout"
+    " leaves 1 at most."
+)
+_OF_FALLS = (
+    "The mean gives each sample the same weight. A fall is a sample smaller than the one before by"
+    " a tenth of it or more: of cwnd, a cut, or the end of a recovery in which it was inflated. One"
+    " that leaves at most 1 is what a timeout does to cwnd in packets."
+)
+_OF_SAMPLES = {
+    "samples": "samples",
+    "first_s": "from (s)",
+    "last_s": "to (s)",
+    "least": "least",
+    "mean": "mean",
+    "largest": "largest",
+    "last": "last",
+    "falls": "falls",
+    "first_fall_s": "first fall (s)",
+    "falls_to_one": "falls to 1",
+    "kept_share": "kept in a fall",
+}
+"""Columns of a summary of samples, and their titles."""
+
 
 @dataclass(frozen=True)
 class Trace:
-    """What a page shows of one trace.
+    """What a page shows of a packet trace.
 
     Attributes:
         name: name of its source.
@@ -198,6 +223,29 @@ class Trace:
     label: str = ""
 
 
+class Cell(NamedTuple):
+    """A cell: its text, of a number also all digits, and the metric that it names, or ""."""
+
+    text: str
+    value: str | None = None
+    metric: str = ""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table: what a row is, columns as (metric or "", name, unit), and (name, about, cells)."""
+
+    caption: str
+    kind: str
+    heads: Sequence[tuple[str, str, str]]
+    rows: Sequence[tuple[str, str, Sequence[Cell]]]
+    hidden: int = 0
+
+
+Section: TypeAlias = tuple[str, str, str, Sequence[Table]]
+"""Id, title and introduction of a part of a page, and its tables."""
+
+
 @dataclass(frozen=True)
 class Line:
     """One line of a chart."""
@@ -205,23 +253,11 @@ class Line:
     subject: str
     label: str
     points: Packed
-    capacity_mbps: float | None
+    capacity_mbps: float | None = None
 
 
-@dataclass(frozen=True)
-class Table:
-    """One table of values: of one trace, or of several side by side.
-
-    ``heads`` are (metric, name, unit), the metric "" for a column of a trace; ``rows`` are (name,
-    metric, about, cells), the metric "" where the columns name theirs, and a cell being a number
-    for reading and the same with all digits; ``hidden`` is the number of rows that are left out.
-    """
-
-    caption: str
-    kind: str
-    heads: Sequence[tuple[str, str, str]]
-    rows: Sequence[tuple[str, str, str, Sequence[tuple[str, str]]]]
-    hidden: int
+Drawn: TypeAlias = tuple[Chart, Spec, Mapping[str, Packed]]
+"""A chart with the specification that the page's script fills, and the points of its subjects."""
 
 
 def build_page(
@@ -231,7 +267,7 @@ def build_page(
     shares: Shares,
     out: Path,
 ) -> None:
-    """Write the page of a trace, or of several: one HTML file that opens offline.
+    """Write the page of a packet trace, or of several: one HTML file that opens offline.
 
     It computes no number. Equal inputs give equal bytes.
 
@@ -248,91 +284,117 @@ def build_page(
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
     labels = [each.label for each in traces if each.label]
-    first, name = traces[0], " ".join(labels) or traces[0].name
-    content: dict[str, object] = {
-        "version": __version__,
+    first, metrics, tables = traces[0], traces[0].metrics, traces[0].tables
+    if labels:
+        names = {kind.table for kind in KINDS}
+        metrics = pl.concat([_labelled(each.metrics, each.label) for each in traces])
+        tables = {n: pl.concat([_labelled(e.tables[n], e.label) for e in traces]) for n in names}
+    units = dict(metrics.select("metric", "unit").unique().iter_rows())
+    _write(
+        out,
+        "Packet traces of ns-2, compared" if labels else "Packet trace of ns-2",
+        [each.name for each in traces],
+        labels,
+        answers=[each.answer for each in traces],
+        facts=[
+            (metric, with_unit(_measured(metric, value).text, _unit_shown(metric, units[metric])))
+            for metric, value in values_by_subject(metrics).get("trace", {}).items()
+        ],
+        accounts=[each.account for each in traces],
+        sections=[
+            ("traces", "Traces" if labels else "Trace", "", [_sources(traces)]),
+            *(_of_several(rows, labels) if labels else _of_one(first, units)),
+        ],
+        drawn=draw(tables, values_by_subject(metrics), shares, traces),
+        definitions=definitions,
+    )
+
+
+def build_samples_page(
+    names: Sequence[str],
+    labels: Sequence[str],
+    accounts: Sequence[object],
+    answers: Sequence[str],
+    summary: pl.DataFrame,
+    points: pl.DataFrame,
+    falls: pl.DataFrame,
+    out: Path,
+) -> None:
+    """Write the page of traces of samples. Equal inputs give equal bytes.
+
+    Args:
+        names: names of the sources.
+        labels: what subjects of several traces begin with; empty for a single one.
+        accounts: account of the lines of each trace.
+        answers: sentences on what the samples show.
+        summary: subject, name and the columns of ``SAMPLES_SCHEMA``: a row for each series.
+        points: subject, name, time_s (f64, s), value (f64), in order: what is drawn.
+        falls: the same columns: where a window fell, and to what.
+        out: file to write, atomically.
+
+    Raises:
+        BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
+    """
+    rows = [
+        (
+            f"{row['subject']} {row['name'].removesuffix('_')}".strip(),
+            "",
+            *map(row.get, _OF_SAMPLES),
+        )
+        for row in summary.rows(named=True)
+    ]
+    table = _listed("Values of each series", "Series", list(_OF_SAMPLES.values()), rows)
+    _write(
+        out,
+        "Samples of ns-2",
+        names,
+        labels,
+        answers=answers,
+        accounts=accounts,
+        sections=[("values", "Summary", _OF_FALLS, [table])],
+        drawn=list(_samples_drawn(labels, summary, points, falls)),
+    )
+
+
+def _write(
+    out: Path,
+    kicker: str,
+    names: Sequence[str],
+    labels: Sequence[str],
+    *,
+    answers: Sequence[str],
+    accounts: Sequence[object],
+    sections: Sequence[Section],
+    drawn: Sequence[Drawn],
+    facts: Sequence[tuple[str, str]] = (),
+    definitions: Sequence[Definition] = (),
+) -> None:
+    store = {
+        "time": {chart.chart_id: spec for chart, spec, _ in drawn},
+        "charts": {chart.chart_id: chart.content for chart, *_ in drawn},
+    }
+    content = {
+        "kicker": kicker,
+        "title": ", ".join(labels or [Path(each).name for each in ", ".join(names).split(", ")]),
+        "labels": labels,
+        "names": names,
+        "answers": answers,
+        "facts": facts,
+        "accounts": accounts,
+        "sections": [each for each in sections if each[-1]],
         "definitions": definitions,
         "definition_ids": {each["metric"]: each["id"] for each in definitions},
+        "charts": [chart for chart, *_ in drawn],
+        "chart_data": embed_json(store),
+        "series": embed_json({chart.chart_id: points for chart, _, points in drawn}),
+        "html_name": slug(" ".join(labels or names))[:60] or "trace",
         "metric_name": metric_name,
-        "number": format_number,
         "several": several,
-        "labels": labels,
-        "traces": traces,
-        "html_name": slug(name)[:60] or "trace",
+        "version": __version__,
         **embedded(),
     }
-    if labels:
-        tables = {
-            kind.table: pl.concat([_labelled(e.tables[kind.table], e.label) for e in traces])
-            for kind in KINDS
-        }
-        metrics = pl.concat([_labelled(each.metrics, each.label) for each in traces])
-        content |= {
-            "title": ", ".join(labels),
-            "tables": _compared(rows, labels),
-            **_drawn(tables, values_by_subject(metrics), _label, shares, traces),
-        }
-    else:
-        values, flows = values_by_subject(first.metrics), first.tables["flows"]
-        address = addresses_of([*flows["src_node"], *flows["dst_node"]])
-        units = dict(first.metrics.select("metric", "unit").unique().iter_rows())
-        content |= {
-            "page": first,
-            "title": ", ".join(Path(each).name for each in first.name.split(", ")),
-            "tables": _tables(flows, values, units, address),
-            "others": flows.filter(pl.col("kind") != "data").head(MOST_ROWS).to_dicts(),
-            "losses": first.tables["losses"].head(MOST_ROWS).to_dicts(),
-            "together": [
-                (metric, metric_name(metric), _with_unit(metric, value, units[metric]))
-                for metric, value in values.get("trace", {}).items()
-            ],
-            "address": address,
-            **_drawn(first.tables, values, label_of, shares, traces),
-        }
-    template = "analysis_comparison.html" if labels else "analysis.html"
-    write_text_atomically(out, page_environment().get_template(template).render(content))
-
-
-def _drawn(
-    tables: Mapping[str, pl.DataFrame],
-    values: Values,
-    label: Callable[[str], str],
-    shares: Shares,
-    traces: Sequence[Trace],
-) -> dict[str, object]:
-    """The charts of a page, and their data."""
-    lines, bins = lines_of(tables, values, label, shares), grid_of(tables).height
-    colours = _colours(lines)
-    start_s, end_s = min(each.start_s for each in traces), max(each.end_s for each in traces)
-    words, bin_s = _words(), traces[0].bin_s
-    charts = [
-        chart_of(kind, lines[kind.key], words[kind.key], (start_s, end_s), bin_s, bins, colours)
-        for kind in KINDS
-        if lines[kind.key]
-    ]
-    series = {
-        kind: {line.subject: line.points for line in each} for kind, each in lines.items() if each
-    }
-    store = {
-        "time": chart_specs(words),
-        "charts": {chart.chart_id: chart.content for chart in charts},
-    }
-    return {"charts": charts, "chart_data": embed_json(store), "series": embed_json(series)}
-
-
-def _colours(lines: Mapping[str, Sequence[Line]]) -> dict[tuple[str, str], str]:
-    """Kind and subject → colour: that of the first chart in all charts where no other has it."""
-    first: dict[str, str] = {}
-    found: dict[tuple[str, str], str] = {}
-    for kind, each in lines.items():
-        own: dict[str, str] = {}
-        for subject in sorted((line.subject for line in each), key=lambda name: name not in first):
-            free = [colour for colour in COLOURS if colour not in own.values()]
-            colour = first.get(subject, free[0])
-            own[subject] = colour if colour in free else free[0]
-            first.setdefault(subject, own[subject])
-        found |= {(kind, subject): colour for subject, colour in own.items()}
-    return found
+    html = page_environment().get_template("analysis.html").render(content)
+    write_text_atomically(out, html)
 
 
 def metric_name(metric: str) -> str:
@@ -356,12 +418,6 @@ def values_by_subject(metrics: pl.DataFrame) -> Values:
     return found
 
 
-def label_of(subject: str) -> str:
-    """A subject for readers: flow 1, link 0–1."""
-    kind, _, name = subject.partition(":")
-    return f"{kind} {name}"
-
-
 def _labelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
     """Rows whose subjects include the trace: flow:1 of the trace old is flow:old: 1."""
     kind = pl.col("subject").str.extract("^([^:]*)")
@@ -369,127 +425,151 @@ def _labelled(rows: pl.DataFrame, label: str) -> pl.DataFrame:
     return rows.with_columns(subject=kind + pl.lit(f":{label}: ") + rest)
 
 
-def _label(subject: str) -> str:
-    """A labelled subject for readers: old: flow 1."""
-    kind, label, name = subject.split(":", 2)
-    return f"{label}: {label_of(f'{kind}:{name.strip()}')}"
+def label_of(subject: str) -> str:
+    """A subject for readers.
+
+    >>> label_of("link:0–1"), label_of("flow:old: 1"), label_of("trace")
+    ('link 0–1', 'old: flow 1', 'trace')
+    """
+    kind, _, labelled = subject.partition(":")
+    label, colon, name = labelled.rpartition(": ")
+    return f"{label}{colon}{kind} {name}".strip()
 
 
-def _tables(
-    flows: pl.DataFrame,
-    values: Values,
-    units: Mapping[str, str],
-    address: Callable[[int | None], str],
-) -> list[Table]:
-    """The tables of one trace, with a metric in each column."""
-    about = {
-        subject: f"{kind or '–'}, {address(start)} to {address(end)}"
-        for subject, kind, start, end in flows.select(
-            "subject", "type", "src_node", "dst_node"
-        ).iter_rows()
-    }
-    found = []
+# ------------------------------------------------------------------------------------- tables
+
+
+def _listed(caption: str, kind: str, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Table:
+    """A table of rows with their name, what they are about, and words or numbers."""
+    shown = [(name, about, list(map(_cell, values))) for name, about, *values in rows[:MOST_ROWS]]
+    return Table(caption, kind, [("", n, "") for n in names], shown, len(rows) - len(shown))
+
+
+def _sources(traces: Sequence[Trace]) -> Table:
+    """Where the values come from."""
+    rows = []
+    for each in traces:
+        account: Any = each.account
+        window = f"{format_number(each.start_s)} to {format_number(each.end_s)} s"
+        window += ", the whole trace" if each.whole else ", half-open"
+        said = (each.trace_format, account.lines, account.skipped, window, each.last_s)
+        rows.append((each.label or "Trace", "", *said))
+    heads = ["Format", "Lines", "Skipped", "Window", "Last event (s)"]
+    return _listed("Sources of the values", "Trace", heads, rows)
+
+
+def _of_one(trace: Trace, units: Mapping[str, str]) -> Iterator[Section]:
+    """The values of one trace, with a metric in each column."""
+    values, flows = values_by_subject(trace.metrics), trace.tables["flows"]
+    address = addresses_of([*flows["src_node"], *flows["dst_node"]])
+    ends = flows.select("subject", "type", "src_node", "dst_node").iter_rows()
+    about = {name: f"{kind or '–'}, {address(a)} to {address(b)}" for name, kind, a, b in ends}
+    tables = []
     for caption, kind, columns in _TABLES:
         shown = [each for each in columns.split() if each in units]
-        subjects = [
+        own = [
             each
-            for each, own in values.items()
-            if each.startswith(f"{kind}:") and not own.keys().isdisjoint(shown)
+            for each in values
+            if each.startswith(f"{kind}:") and not values[each].keys().isdisjoint(shown)
         ]
-        rows = [
+        cells = [
             (
                 subject.partition(":")[2],
-                "",
                 about.get(subject, ""),
-                [_cell(metric, values[subject].get(metric)) for metric in shown],
+                [_measured(metric, values[subject].get(metric)) for metric in shown],
             )
-            for subject in subjects[:MOST_ROWS]
+            for subject in own[:MOST_ROWS]
         ]
-        heads = [(each, metric_name(each), _unit_shown(each, units[each])) for each in shown]
-        if rows:
-            hidden = max(0, len(subjects) - MOST_ROWS)
-            found.append(Table(caption, kind.capitalize(), heads, rows, hidden))
-    return found
+        if cells:
+            titles = [(each, metric_name(each), _unit_shown(each, units[each])) for each in shown]
+            tables.append(Table(caption, kind.capitalize(), titles, cells, len(own) - len(cells)))
+    said = (
+        "The head of a column links to its definition. A dash means that the trace does not contain"
+        " the value, or that it was never reached."
+    )
+    yield "flows", "Flows and links", said, tables
+    if lost := trace.tables["losses"].select(_LOST).rows():
+        rows = [(layer or "–", "", *values) for layer, *values in lost]
+        caption = "Packets dropped in the window, by place and reason"
+        heads = ["By", "Type", "Packets", "Bytes"]
+        yield "losses", "Losses", "", [_listed(caption, "At", heads, rows)]
+    if others := flows.filter(pl.col("kind") != "data").select(_COUNTED).rows():
+        rows = [(name, about[name], *values) for name, *values in others]
+        said = (
+            "Streams of acknowledgements, and of packets without sequence numbers, such as routing"
+            " packets. They count on links, but not in comparisons of flows."
+        )
+        heads = ["Sent", "Received", "Bytes received", "Dropped"]
+        table = _listed("Packets in the window", "Stream", heads, rows)
+        yield "others", "ACKs and control", said, [table]
+
+
+def _of_several(rows: pl.DataFrame, labels: Sequence[str]) -> Iterator[Section]:
+    """The values of several traces, and differences from those of the first."""
+    heads = [("", name, "") for name in ("Metric", *labels)]
+    for label in labels[1:]:
+        heads += [("", f"{label} − {labels[0]}", ""), ("", "", "%")]
+    kind, tables = pl.col("subject").str.extract("^([^:]*)"), []
+    for wanted in _KINDS_OF_SUBJECTS:
+        parts = rows.filter(kind == wanted).partition_by("subject", "metric", maintain_order=True)
+        if parts:
+            shown = [_compared(each) for each in parts[:MOST_ROWS]]
+            caption = f"{wanted.removesuffix('s').capitalize()}s"
+            tables.append(Table(caption, "Of", heads, shown, len(parts) - len(shown)))
+    said = (
+        f"Differences are relative to {labels[0]}. The name of a metric links to its definition. A"
+        " dash means that a trace does not contain the value, or that it was never reached."
+    )
+    yield "values", "Values and differences", said, tables
+
+
+def _compared(rows: pl.DataFrame) -> tuple[str, str, Sequence[Cell]]:
+    metric, unit = rows["metric"][0], _unit_shown(rows["metric"][0], rows["unit"][0])
+    cells = [Cell(f"{metric_name(metric)}{f' ({unit})' if unit else ''}", None, metric)]
+    cells += [_measured(metric, value) for value in rows["value"]]
+    for change, share in rows.select("difference", "difference_pct").tail(-1).iter_rows():
+        cells += [_measured(metric, change), _cell(share)]
+    return label_of(rows["subject"][0]), "", cells
 
 
 def _unit_shown(metric: str, unit: str) -> str:
     """The unit in which a metric is shown; empty for a ratio."""
-    return "%" if metric in SHARES else "" if unit == "1" else unit
+    return "%" if metric.endswith(_IN_PERCENT) else "" if unit == "1" else unit
 
 
-def _cell(metric: str, value: float | None) -> tuple[str, str]:
-    if value is None:
-        return format_number(None), ""
-    return format_number(100 * value if metric in SHARES else value), repr(value)
+def _measured(metric: str, value: float | None) -> Cell:
+    shown = 100 * value if value is not None and metric.endswith(_IN_PERCENT) else value
+    return _cell(value)._replace(text=format_number(shown))
 
 
-def _with_unit(metric: str, value: float | None, unit: str) -> str:
-    """A value with its unit, or a dash."""
-    text = _cell(metric, value)[0]
-    return text if value is None else f"{text} {_unit_shown(metric, unit)}"
+def _cell(value: str | float | None) -> Cell:
+    if isinstance(value, str):
+        return Cell(value)
+    return Cell(format_number(value), "" if value is None else repr(value))
 
 
-def _compared(rows: pl.DataFrame, labels: Sequence[str]) -> list[Table]:
-    """The tables of several traces: their values, and differences from those of the first."""
-    heads = [("", label, "") for label in labels]
-    for label in labels[1:]:
-        heads += [("", f"{label} − {labels[0]}", ""), ("", "", "%")]
-    kind, found = pl.col("subject").str.extract("^([^:]*)"), []
-    for caption, wanted in _GROUPS:
-        parts = rows.filter(kind == wanted).partition_by("subject", "metric", maintain_order=True)
-        if parts:
-            shown = [_compared_row(each) for each in parts[:MOST_ROWS]]
-            found.append(Table(caption, "Of", heads, shown, max(0, len(parts) - MOST_ROWS)))
-    return found
+# ------------------------------------------------------------------------------------- charts
 
 
-def _compared_row(rows: pl.DataFrame) -> tuple[str, str, str, Sequence[tuple[str, str]]]:
-    metric, unit = rows["metric"][0], rows["unit"][0]
-    cells = [_cell(metric, value) for value in rows["value"]]
-    for change, share in rows.select("difference", "difference_pct").tail(-1).iter_rows():
-        cells += [
-            _cell(metric, change),
-            (format_number(share), "" if share is None else repr(share)),
-        ]
-    return label_of(rows["subject"][0]).strip(), metric, _unit_shown(metric, unit), cells
-
-
-def _words() -> dict[str, dict[str, str]]:
-    """Kind of chart → title, quantity and caption."""
-    words: dict[str, dict[str, str]] = YamlFile(assets_dir() / "captions.yaml").data["traces"]
-    return words
-
-
-def chart_specs(words: Mapping[str, Mapping[str, str]]) -> dict[str, Spec]:
-    """Kind → its specification, which the page's script fills with samples."""
-    found = {}
-    for kind in KINDS:
-        quantity = axis_title(words[kind.key]["quantity"], kind.unit)
-        if kind.shares:
-            found[kind.key] = line_spec(quantity, "share of the bins (%)", "step-after")
-        else:
-            found[kind.key] = line_spec(
-                "time (s)", quantity, "linear" if kind.gaps is None else "step-before"
-            )
-        if kind.breaks:
-            found[kind.key]["layer"][0]["mark"]["strokeCap"] = "round"  # shows lone points
-    return found
-
-
-def lines_of(
-    tables: Mapping[str, pl.DataFrame], values: Values, label: Callable[[str], str], shares: Shares
-) -> dict[str, list[Line]]:
-    """Kind → its lines.
+def draw(
+    tables: Mapping[str, pl.DataFrame], values: Values, shares: Shares, traces: Sequence[Trace]
+) -> list[Drawn]:
+    """The charts of packet traces.
 
     Args:
         tables: flow_series, link_series, loss_series, node_series and alive_series: subject,
             time_s (f64, s, end of the bin), values.
         values: subject → metric → value, for the subjects to show.
-        label: a subject in words.
         shares: returns the distribution of samples.
+        traces: the traces; their bins have the same width.
     """
-    times = grid_of(tables)
-    found: dict[str, list[Line]] = {kind.key: [] for kind in KINDS}
+    words: dict[str, dict[str, str]] = YamlFile(assets_dir() / "captions.yaml").data["traces"]
+    names = sorted({kind.table for kind in KINDS})
+    times = pl.concat([tables[name]["time_s"] for name in names]).unique().sort().to_frame()
+    # Twice as many can still be told apart; means of two bins would hide more than they clarify.
+    width = 1 if times.height <= 2 * MOST_POINTS else -(-times.height // MOST_POINTS)
+    times = times.with_columns(point=pl.int_range(pl.len()) // width)
+    lines: dict[str, list[Line]] = {}
     for kind in KINDS:
         for subject in _chosen(kind, values):
             own = tables[kind.table].filter(pl.col("subject") == subject)
@@ -499,31 +579,30 @@ def lines_of(
                     points = thinned_shares(shares(points[kind.column]))
                 packed = pack(*(points[column].to_list() for column in points.columns))
                 capacity_mbps = values[subject].get("link_capacity")
-                found[kind.key].append(Line(subject, label(subject), packed, capacity_mbps))
+                line = Line(subject, label_of(subject), packed, capacity_mbps)
+                lines.setdefault(kind.key, []).append(line)
+    colours = _colours({key: [each.subject for each in own] for key, own in lines.items()})
+    span_s = min(each.start_s for each in traces), max(each.end_s for each in traces)
+    bin_s, shown = traces[0].bin_s, [kind for kind in KINDS if kind.key in lines]
+    return [
+        _of_kind(kind, lines[kind.key], words[kind.key], span_s, bin_s, width, colours[kind.key])
+        for kind in shown
+    ]
+
+
+def _colours(subjects: Mapping[str, Sequence[str]]) -> dict[str, dict[str, str]]:
+    """Chart → subject → colour: that of the first chart in all charts where no other has it."""
+    first: dict[str, str] = {}
+    found: dict[str, dict[str, str]] = {}
+    for key, shown in subjects.items():
+        own: dict[str, str] = {}
+        for subject in sorted(shown, key=lambda name: name not in first):
+            free = [colour for colour in _COLOURS if colour not in own.values()]
+            colour = first.get(subject, free[0])
+            own[subject] = colour if colour in free else free[0]
+            first.setdefault(subject, own[subject])
+        found[key] = own
     return found
-
-
-def grid_of(tables: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """The bins of all series: time_s (f64, s, end of the bin), and the point that shows each.
-
-    >>> frames = dict.fromkeys({kind.table for kind in KINDS}, pl.DataFrame({"time_s": [0.5, 1.0]}))
-    >>> grid_of(frames).rows()
-    [(0.5, 0), (1.0, 1)]
-    """
-    names = sorted({kind.table for kind in KINDS})
-    times = pl.concat([tables[name]["time_s"] for name in names]).unique().sort()
-    width = bins_a_point(times.len())
-    return times.to_frame().with_columns(point=pl.int_range(pl.len()) // width)
-
-
-def bins_a_point(bins: int) -> int:
-    """How many bins a point of a line represents.
-
-    >>> bins_a_point(500), bins_a_point(1000), bins_a_point(1001)
-    (1, 1, 3)
-    """
-    # Twice as many can still be told apart; means of two bins would hide more than they clarify.
-    return 1 if bins <= 2 * MOST_POINTS else -(-bins // MOST_POINTS)
 
 
 def _chosen(kind: Kind, values: Mapping[str, Mapping[str, float | None]]) -> list[str]:
@@ -547,37 +626,38 @@ def _points(kind: Kind, own: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
         own = times.filter(shown).join(own, on="time_s", how="left", maintain_order="left")
         own = own.with_columns(pl.col(kind.column).fill_null(kind.gaps))
     own = own.filter(pl.col(kind.column).is_finite())
-    if kind.shares or times.is_empty() or times["point"][-1] == times.height - 1:
-        return own.select("time_s", kind.column)
-    return (
-        own.select("time_s", kind.column)
-        .join(times, on="time_s", how="left", maintain_order="left")
-        .group_by("point", maintain_order=True)
-        .agg(pl.col("time_s").last(), pl.col(kind.column).mean())
-        .drop("point")
-    )
+    if not kind.shares:
+        own = (
+            own.select("time_s", kind.column)
+            .join(times, on="time_s", how="left", maintain_order="left")
+            .group_by("point", maintain_order=True)
+            .agg(pl.col("time_s").last(), pl.col(kind.column).mean())
+        )
+    return own.select("time_s", kind.column)
 
 
-def chart_of(
+def _of_kind(
     kind: Kind,
     lines: Sequence[Line],
     words: Mapping[str, str],
-    window_s: tuple[float, float],
+    span_s: tuple[float, float],
     bin_s: float,
-    bins: int,
-    colours: Mapping[tuple[str, str], str],
-) -> Chart:
-    """The chart of a kind, whose series have so many bins and whose lines these colours."""
-    start_s, end_s = window_s
+    width: int,
+    colours: Mapping[str, str],
+) -> Drawn:
+    """The chart of a kind; ``width`` is how many bins of ``bin_s`` a point represents."""
+    quantity = axis_title(words["quantity"], kind.unit)
+    if kind.shares:
+        spec = line_spec(quantity, "share of the bins (%)", "step-after")
+    else:
+        course = "linear" if kind.gaps is None else "step-before"
+        spec = line_spec("time (s)", quantity, course)  # type: ignore[arg-type]
     content: TimeContent = {
         "kind": kind.key,
-        "traces": [
-            curve("trace", line.subject, line.label, colours[kind.key, line.subject])
-            for line in lines
-        ],
+        "traces": [],
         "thresholds": _thresholds(kind, lines),
-        "start": start_s,
-        "end": end_s,
+        "start": span_s[0],
+        "end": span_s[1],
     }
     if kind.shares:
         ends = [unpack(line.points)[0] for line in lines]
@@ -587,20 +667,44 @@ def chart_of(
         content["unit"] = kind.unit
         content["columns"] = [kind.column, "share_of_bins_pct"]
     if kind.breaks:
-        content["gap"] = 1.5 * bin_s * bins_a_point(bins)
-    over = "" if kind.shares else " over time"
+        content["gap"] = 1.5 * bin_s * width
+        spec["layer"][0]["mark"]["strokeCap"] = "round"  # shows lone points
     more = f" Shown are the {MOST_LINES} largest." if len(lines) == MOST_LINES else ""
-    title, span = words["title"], f"{format_number(start_s)} to {format_number(end_s)} s"
-    width = bins_a_point(bins)
     means = f", drawn as means of {width}" if width > 1 and not kind.shares else ""
-    return Chart(
-        chart_id=kind.key,
-        title=title,
+    over = "" if kind.shares else " over time"
+    span = f"{format_number(span_s[0])} to {format_number(span_s[1])} s"
+    return _chart(
+        content,
+        spec,
+        lines,
+        colours,
+        title=words["title"],
         caption=f"{words['caption']}{more}",
-        alternative=f"{title}{over}, {span}: {', '.join(line.label for line in lines)}",
-        content=settled(content, [unpack(line.points) for line in lines]),
+        alternative=f"{words['title']}{over}, {span}",
         note=f"Bins of {format_number(bin_s)} s{means}.",
     )
+
+
+def _chart(
+    content: TimeContent,
+    spec: Spec,
+    lines: Sequence[Line],
+    colours: Mapping[str, str],
+    *,
+    alternative: str,
+    **words: str,
+) -> Drawn:
+    """A chart with lines in the colours of their subjects."""
+    content["traces"] = [
+        curve("trace", line.subject, line.label, colours[line.subject]) for line in lines
+    ]
+    chart = Chart(
+        chart_id=content["kind"],
+        alternative=f"{alternative}: {', '.join(line.label for line in lines)}",
+        content=settled(content, [unpack(line.points) for line in lines]),
+        **words,  # type: ignore[arg-type]
+    )
+    return chart, spec, {line.subject: line.points for line in lines}
 
 
 def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[Threshold]:
@@ -620,3 +724,98 @@ def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[Threshold]:
         }
         for capacity_mbps, labels in links.items()
     ]
+
+
+def _samples_drawn(
+    labels: Sequence[str], summary: pl.DataFrame, points: pl.DataFrame, falls: pl.DataFrame
+) -> Iterator[Drawn]:
+    """The charts of traces of samples, one for each name: of the series with most samples."""
+    content: TimeContent
+    span_s = min(summary["first_s"].to_list()), max(summary["last_s"].to_list())
+    parts = [
+        own.sort("samples", descending=True, maintain_order=True).head(MOST_LINES)
+        for own in summary.partition_by("name", maintain_order=True)
+    ]
+    colours = _colours({own["name"][0]: own["subject"].to_list() for own in parts})
+    for place, own in enumerate(parts):
+        name, title = own["name"][0], own["name"][0].removesuffix("_")
+        drawn, fell = points.filter(name=name), falls.filter(name=name)
+        phases = [each for row in own.rows(named=True) for each in _phases(row, drawn, fell)]
+        lines = [
+            Line(subject, subject or title, _until(drawn.filter(subject=subject), end_s))
+            for subject in own["subject"]
+            for end_s in [_end_s(labels, summary, name, subject)]
+        ]
+        content = {
+            "kind": f"{slug(name) or 'value'}-{place}",
+            "traces": [],
+            "thresholds": [],
+            "start": span_s[0],
+            "end": span_s[1],
+            "phases": phases,
+        }
+        most = f" Shown are the {MOST_LINES} with most samples." if len(lines) == MOST_LINES else ""
+        yield _chart(
+            content,
+            samples_spec(name, has_phases=bool(phases)),
+            lines,
+            colours[name],
+            title=title,
+            caption=f"A value holds until the next sample.{_OF_PHASES if phases else ''}{most}",
+            alternative=f"{title} over time",
+            note="Of 500 intervals or more, each shows its first, least, largest and last sample.",
+        )
+
+
+def _phases(row: Mapping[str, Any], points: pl.DataFrame, falls: pl.DataFrame) -> Iterator[Phase]:
+    """Slow start, from the first change of a window that fell to its first fall, and all falls."""
+    if row["first_fall_s"] is None:
+        return
+    label = str(row["subject"]) or str(row["name"]).removesuffix("_")
+    own, fell = (each.filter(subject=row["subject"]) for each in (points, falls))
+    first_s = own.filter(pl.col("value") != own["value"][0])["time_s"][0]
+    yield {"s": label, "what": _SLOW_START, "t": first_s, "end": row["first_fall_s"]}
+    for time_s, value in fell.select("time_s", "value").iter_rows():
+        yield {"s": label, "what": _TIMEOUT if value <= 1 else _CUT, "t": time_s, "v": value}
+
+
+def _phase_layers() -> list[Layer]:
+    """Shaded times and marks of moments, all of them in one legend of shapes."""
+    shapes = {_SLOW_START: "square", _CUT: "triangle-down", _TIMEOUT: "cross"}
+    scale = {"domain": list(shapes), "range": list(shapes.values())}
+    colour, time = text("s"), number("t")
+    shading = layer("rect", "phases", {"x": time, "x2": {"field": "end"}, "color": colour})
+    shading["mark"] |= {"opacity": 0.12, "clip": True}
+    what = text("what", None, scale=scale, legend={"symbolStrokeWidth": 1, "symbolSize": 70})
+    marks = layer("point", "phases", {"x": time, "y": number("v"), "color": colour, "shape": what})
+    marks["mark"] |= {"filled": True, "opacity": 1, "size": 45, "clip": True}
+    return [
+        {**shading, "transform": [{"filter": "isValid(datum.end)"}]},
+        {**marks, "transform": [{"filter": "isValid(datum.v)"}]},
+    ]
+
+
+def samples_spec(name: str, *, has_phases: bool) -> Spec:
+    """Values of a name over time; with phases also what the data set ``phases`` has (``Phase``)."""
+    quantity = axis_title(name.removesuffix("_"), _UNITS.get(name, ""))
+    spec = line_spec("time (s)", quantity, "step-after")
+    if has_phases:
+        spec["layer"] += _phase_layers()
+    return spec
+
+
+def _end_s(labels: Sequence[str], summary: pl.DataFrame, name: str, subject: str) -> float:
+    """Until when the last value of a series holds, s: of a variable to the end of its trace."""
+    own = pl.col("subject") == subject
+    if name.endswith("_"):
+        label = next((each for each in labels if subject.startswith(f"{each}: ")), "")
+        own = pl.col("subject").str.starts_with(f"{label}: " if label else "")
+    last_s: list[float] = summary.filter(own)["last_s"].to_list()
+    return max(last_s)
+
+
+def _until(points: pl.DataFrame, end_s: float) -> Packed:
+    times_s, values = points["time_s"].to_list(), points["value"].to_list()
+    if times_s and times_s[-1] < end_s:
+        times_s, values = [*times_s, end_s], [*values, values[-1]]
+    return pack(times_s, values)

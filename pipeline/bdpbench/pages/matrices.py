@@ -10,22 +10,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from pathlib import Path
-from typing import Annotated, TypeAlias
+from typing import Annotated
 
 from pydantic import Field, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest
 from bdpbench.studies.links import ROUNDED_BUFFERS
-from bdpbench.studies.study import Scenario, Study
+from bdpbench.studies.study import Study
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 
 MATRICES_NAME = "matrices.yaml"
 Text = Annotated[str, Field(min_length=1)]
 Finite = Annotated[float, Field(allow_inf_nan=False)]
-
-Named: TypeAlias = tuple[Location, Scalar, Collection[Scalar], str]
-"""Place of a name or value in the file, itself, those that are known, and what they are."""
 
 
 class Axis(Strict):
@@ -54,31 +51,28 @@ class Matrix(Strict):
 
     Attributes:
         scenario: the scenario of the runs.
-        metric: metric in a cell; its mean if a cell has several runs.
-        subject: the flow, link or run that the metric is of, as metrics.parquet names it, such as
-            "flow:0"; without it there is a matrix for each subject.
+        metric: metric in a cell; its mean if a cell has several runs. Each flow or link of which it
+            is has a matrix of its own.
         rows, columns: the parameters; one matrix is drawn for each combination of the other
             parameters.
         panels: a third parameter, each value of which has a panel in one chart.
         only: parameter → values; runs with other values are left out.
         mean_over: parameters over which a cell is the mean, in addition to repetitions. A run that
             stands for several buffers counts once for each of them, or once with ``buffer_pkts``.
-        ends: values of the lightest and of the darkest colour; if absent, those of the cells.
-        about_zero: whether the colours distinguish the sides of 0, ``ends`` being -x and x.
+        ends: values of the lightest and of the darkest colour; if absent, those of the cells. With
+            -x and x the colours distinguish the sides of 0.
         winner: what is shown instead of a value.
         caption: caption of the chart.
     """
 
     scenario: str
     metric: str
-    subject: str = Field("", pattern=r"^(|run|flow:\d+|link:.+)$")
     rows: Axis
     columns: Axis
     panels: Text | None = None
     only: dict[Text, list[Scalar]] = Field(default_factory=dict)
     mean_over: list[Text] = Field(default_factory=list)
     ends: tuple[Finite, Finite] | None = Field(None, strict=False)
-    about_zero: bool = False
     winner: Winner | None = None
     caption: str = ""
 
@@ -89,45 +83,33 @@ class Matrix(Strict):
         return [self.rows.parameter, self.columns.parameter, *panels]
 
     @property
-    def parameters(self) -> list[tuple[Location, str]]:
-        """Each key that names a parameter, and the parameter."""
-        named: list[tuple[Location, str | None]] = [
-            (("rows", "parameter"), self.rows.parameter),
-            (("columns", "parameter"), self.columns.parameter),
-            (("panels",), self.panels),
-            (("winner", "among"), None if self.winner is None else self.winner.among),
-            *((("mean_over", index), each) for index, each in enumerate(self.mean_over)),
-        ]
-        return [(place, name) for place, name in named if name is not None]
+    def about_zero(self) -> bool:
+        """Whether the colours distinguish the sides of 0."""
+        return self.ends is not None and self.ends[0] == -self.ends[1]
 
-    @model_validator(mode="after")
-    def _parameters_differ(self) -> Matrix:
-        seen: set[str] = set()
-        for place, name in self.parameters:
-            if name in seen:
-                raise ValueError(f"{place[0]}: {name} is already part of the matrix")
-            seen.add(name)
-        return self
+    @property
+    def parameters(self) -> dict[Location, str]:
+        """Each key that names a parameter → the parameter."""
+        return {
+            ("rows", "parameter"): self.rows.parameter,
+            ("columns", "parameter"): self.columns.parameter,
+            **({("panels",): self.panels} if self.panels else {}),
+            **({("winner", "among"): self.winner.among} if self.winner else {}),
+            **{("mean_over", index): each for index, each in enumerate(self.mean_over)},
+        }
 
     @model_validator(mode="after")
     def _keys_go_together(self) -> Matrix:
-        if self.winner is not None and (self.ends is not None or self.about_zero):
-            raise ValueError(
-                "winner: its colours are those of the winners: remove ends, about_zero"
-            )
-        if self.about_zero and self.ends is None:
-            raise ValueError("about_zero needs ends: -x and x")
-        return self
-
-    @model_validator(mode="after")
-    def _ends_are_apart(self) -> Matrix:
-        if self.ends is None:
-            return self
-        low, high = self.ends
-        if low >= high:
+        seen: set[str] = set()
+        for place, name in self.parameters.items():
+            if name in seen:
+                raise ValueError(f"{place[0]}: {name} is already part of the matrix")
+            seen.add(name)
+        if self.winner is not None and self.ends is not None:
+            raise ValueError("winner: its colours are those of the winners: remove ends")
+        if self.ends is not None and self.ends[0] >= self.ends[1]:
+            low, high = self.ends
             raise ValueError(f"ends: the first, {low:g}, must be below the second, {high:g}")
-        if self.about_zero and low != -high:
-            raise ValueError("ends: about zero the first must be the negative of the second")
         return self
 
 
@@ -159,26 +141,24 @@ def load_matrices(path: Path, study: Study, metrics: Collection[str]) -> list[Ma
     return matrices
 
 
-def _named(matrix: Matrix, study: Study, metrics: Collection[str]) -> Iterator[Named]:
-    """Every name in a matrix that has to be known."""
+def _named(
+    matrix: Matrix, study: Study, metrics: Collection[str]
+) -> Iterator[tuple[Location, Scalar, Collection[Scalar], str]]:
+    """Every name or value that has to be known: its place, itself, those known, what they are."""
     yield ("scenario",), matrix.scenario, study.scenarios, "scenario"
     yield ("metric",), matrix.metric, metrics, "metric"
     scenario = study.scenarios[matrix.scenario]
     varied = {*scenario.sweep, *(name for case in scenario.cases for name in case)}
     rounded = {"buffer_pkts"} if varied & {*ROUNDED_BUFFERS} else set()
-    for place, parameter in matrix.parameters:
+    for place, parameter in matrix.parameters.items():
         known = varied | rounded if place[0] == "mean_over" else varied
         yield place, parameter, known, "varied parameter"
-    for parameter in matrix.only:
-        yield ("only", parameter), parameter, varied, "varied parameter"
     for parameter, kept in matrix.only.items():
-        values: Collection[Scalar] = _values(scenario, parameter)
+        place = ("only", parameter)
+        yield place, parameter, varied, "varied parameter"
+        swept = scenario.sweep.get(parameter, ())
+        values: Collection[Scalar] = {*swept, *(case.get(parameter, "") for case in scenario.cases)}
         what = f"value of {parameter}"
         if parameter in PROTOCOL_PARAMETERS:
             values, what = study.protocols, "protocol"
-        yield from ((("only", parameter), value, values, what) for value in kept)
-
-
-def _values(scenario: Scenario, parameter: str) -> set[Scalar]:
-    cases = (case[parameter] for case in scenario.cases if parameter in case)
-    return {*scenario.sweep.get(parameter, ()), *cases}
+        yield from ((place, value, values, what) for value in kept)

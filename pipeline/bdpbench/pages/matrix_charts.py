@@ -1,25 +1,25 @@
-"""Matrices of runs over two parameters, such as the pairs of protocols that share a path."""
+"""Matrices of runs over two parameters, such as the pairs of protocols that share a path.
+
+Panels side by side form a grid with common axes of names, so that a chart keeps its width: the name
+of a row or column on an axis is the position of its panel and its own, and only the latter is
+shown.
+"""
 
 from __future__ import annotations
 
 import math
+import re
 import statistics
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
 from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.matrices import Matrix, Winner
-from bdpbench.pages.matrix_specs import (
-    NOBODY,
-    Axes,
-    valued_matrix,
-    winner_matrix,
-)
 from bdpbench.pages.names import (
     NEUTRAL,
     Names,
@@ -29,9 +29,26 @@ from bdpbench.pages.names import (
     subject_name,
     undetermined,
 )
-from bdpbench.pages.specs import Chart, spec_content
+from bdpbench.pages.specs import (
+    BARE,
+    INK,
+    ROOM_ABOVE,
+    Channel,
+    Chart,
+    Encoding,
+    Spec,
+    coloured,
+    layer,
+    layered,
+    number,
+    spec_content,
+    text,
+)
 from bdpbench.pages.text import format_number, joined
 from bdpbench.units import MINUS, axis_title, with_unit
+
+NOBODY = "nobody is ahead"
+"""The winner of a cell that nobody wins."""
 
 _TIE_COLOUR = "#c9ced4"
 
@@ -46,17 +63,81 @@ _BEST = {
 # For values without a colour of their own; distinguishable with every kind of colour blindness
 # (after Okabe and Ito).
 _COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
-_NUMBERS = ("value", "best", "lead")
-_PLACE = ("panel", "row", "column")
-_RUN = ("run_id", "run", "runs")
-_VALUED = (*_PLACE, "value", "text", *_RUN)
-_WON = (*_PLACE, "winner", "best", "second", "lead", "text", *_RUN)
+
+# px of a cell: alone, and in panels, whose cells are low above this number of rows.
+_CELL_HEIGHT, _HIGH, _LOW = 46, 36, 22
+_MANY_ROWS = 10
+
+# A chart may take half of a page: with more columns side by side, these get narrower than a finger,
+# and with more than a few, narrower than their numbers.
+_MOST_COLUMNS = 22
+_MOST_WITH_TEXT = 9
+_WHITE = "#ffffff"
+_EDGE: Mapping[str, Any] = {"stroke": "#c9ced4", "strokeWidth": 0.6, "cursor": "pointer"}
+
+# Blue to orange via white, distinguishable with every kind of colour blindness, with ends darker
+# than the middle (after ColorBrewer's PuOr and RdBu).
+_DIVERGING = ("#08519c", "#6baed6", "#ffffff", "#fdae6b", "#a63603")
+# From light to dark through hues, so that values near one another differ (ColorBrewer's YlGnBu).
+_RISING = ("#ffffd9", "#7fcdbb", "#2c7fb8", "#253494")
+
+# Beyond this share of the distance from the middle, a cell is so dark that its number has to be
+# white.
+_DARK_FROM = 0.75
+_GRADIENT: Mapping[str, Any] = {
+    "gradientLength": 220,
+    "gradientThickness": 10,
+    "orient": "top",
+    "tickCount": 5,
+    "titleFontWeight": "normal",
+    "titleLimit": 300,  # the name of a metric, which the default cuts off
+}
+_FAINTEST = 0.35
+_OWN_NAME = "slice(datum.label, indexof(datum.label, '|') + 1)"
+
 
 Place: TypeAlias = tuple[str, str, str]
 """Labels of a panel, a row and a column."""
 
 Cells: TypeAlias = Mapping[Place, Sequence[PlannedRun]]
 """Place of a cell → its measured runs."""
+
+
+@dataclass(frozen=True)
+class Axes:
+    """What the cells of a matrix, or of several panels, have in common.
+
+    Attributes:
+        rows, columns: labels, in order; those without cells are kept.
+        titles: titles of the vertical and of the horizontal axis.
+        quantity: what a value is.
+        panels: titles of the panels, in order; a single "" for one matrix.
+    """
+
+    rows: Sequence[str]
+    columns: Sequence[str]
+    titles: tuple[str, str]
+    quantity: str
+    panels: Sequence[str] = ("",)
+
+    @property
+    def has_panels(self) -> bool:
+        """Whether there is more than a matrix without a title."""
+        return list(self.panels) != [""]
+
+    @property
+    def in_a_row(self) -> int:
+        """Number of panels side by side."""
+        return max(1, min(len(self.panels), _MOST_COLUMNS // (len(self.columns) + 1)))
+
+    @property
+    def has_text(self) -> bool:
+        """Whether cells are wide enough for numbers."""
+        return not self.has_panels or self.in_a_row * (len(self.columns) + 1) <= _MOST_WITH_TEXT
+
+    def place(self, panel: str) -> tuple[int, int]:
+        """Row and column of a panel in the grid."""
+        return divmod(list(self.panels).index(panel), self.in_a_row)
 
 
 @dataclass(frozen=True)
@@ -81,25 +162,19 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
     for scenario, planned in data.scenarios.items():
         matrices = [each for each in data.inputs.study.matrices if each.scenario == scenario]
         if not matrices and are_mixed(planned):
-            usual = {"scenario": scenario, **names.captions.pairs}
-            matrices = [Matrix.model_validate(usual)]
-        if matrices:
-            grids = [Grid(each, planned, data) for each in matrices]
-            group = _group(scenario, grids, names)
-            if group.charts or group.finished < group.planned:
-                found.append(group)
+            matrices = [Matrix.model_validate({"scenario": scenario, **names.captions.pairs})]
+        grids = [Grid(each, planned, data) for each in matrices]
+        shown = {run["run_id"] for grid in grids for run in grid.runs}
+        done = sum(run_id in data.series for run_id in shown)
+        charts = tuple(
+            chart
+            for index, grid in enumerate(grids)
+            for chart in _charts(f"pairs-{scenario}" + (f"-{index + 1}" if index else ""), grid)
+        )
+        if charts or done < len(shown):
+            title = names.scenario(scenario)
+            found.append(MatrixGroup(scenario, title, done, len(shown), charts))
     return found
-
-
-def _group(scenario: str, grids: Sequence[Grid], names: Names) -> MatrixGroup:
-    shown = {run["run_id"]: grid for grid in grids for run in grid.runs}
-    done = sum(run_id in grid.finished for run_id, grid in shown.items())
-    charts = tuple(
-        chart
-        for index, grid in enumerate(grids)
-        for chart in _charts(f"pairs-{scenario}" + (f"-{index + 1}" if index else ""), grid)
-    )
-    return MatrixGroup(scenario, names.scenario(scenario), done, len(shown), charts)
 
 
 class Grid:
@@ -146,20 +221,13 @@ class Grid:
 
     def places(self, run: PlannedRun) -> list[Place]:
         """Labels of the panels, rows and columns of a run; several if it stands for several."""
-        matrix, names = self.matrix, self.names
+        panels = self.matrix.panels or ""
+        titles = [self.names.condition(panels, each) for each in values_of(run, panels)]
         rows, columns = (
-            [names.value(axis.parameter, each) for each in values_of(run, axis.parameter)]
-            for axis in (matrix.rows, matrix.columns)
+            [self.names.value(side.parameter, each) for each in values_of(run, side.parameter)]
+            for side in (self.matrix.rows, self.matrix.columns)
         )
-        if matrix.panels is None:
-            return list(product([""], rows, columns))
-        panels = [names.condition(matrix.panels, each) for each in values_of(run, matrix.panels)]
-        return list(product(panels, rows, columns))
-
-    def incomplete(self, runs: Sequence[PlannedRun]) -> set[Place]:
-        """Cells that lack a run: the mean or the best of the others would be of another set."""
-        missing = [run for run in runs if run["run_id"] not in self.finished]
-        return {place for run in missing for place in self.places(run)}
+        return list(product(titles or [""], rows, columns))
 
 
 @dataclass(frozen=True)
@@ -168,24 +236,18 @@ class Measured:
 
     Attributes:
         condition: what the runs have in common, and whose metric it is, in words; may be "".
-        runs: the runs, also those without results.
+        cells: place → its runs, all of which have a value.
+        lacking: number of cells that are left out because a run of theirs has no results: the mean
+            or the best of the others would be of another set.
         values: run id → value.
         unit: unit of the values.
     """
 
     condition: str
-    runs: Sequence[PlannedRun]
+    cells: Cells
+    lacking: int
     values: Mapping[str, float]
     unit: str
-
-    def cells(self, grid: Grid) -> Cells:
-        """Panel, row and column → the measured runs of the cell; incomplete cells are left out."""
-        found: dict[Place, list[PlannedRun]] = {}
-        for run in self.runs:
-            for place in grid.places(run) if run["run_id"] in self.values else ():
-                found.setdefault(place, []).append(run)
-        incomplete = grid.incomplete(self.runs)
-        return {place: runs for place, runs in found.items() if place not in incomplete}
 
     def mean(self, runs: Sequence[PlannedRun], matrix: Matrix) -> float:
         """Mean over runs of a cell, each counted once for each of its values of ``mean_over``."""
@@ -197,98 +259,90 @@ class Measured:
 
 
 def _charts(prefix: str, grid: Grid) -> list[Chart]:
-    charts: list[Chart | None] = []
-    for condition, alike in _conditions(grid).items():
-        for measured in _by_subject(condition, alike, grid):
-            charts.append(_matrix_chart(f"{prefix}-{len(charts)}", measured, grid))
-    return [chart for chart in charts if chart is not None]
+    winner, charts = grid.matrix.winner, list[Chart]()
+    for place, measured in enumerate(_measured(grid)):
+        chart_id = f"{prefix}-{place}"
+        if winner is None and measured.cells:
+            charts.append(_valued(chart_id, measured, grid))
+        elif winner is not None:
+            charts += _won(chart_id, measured, grid, winner)
+    return charts
 
 
-def _conditions(grid: Grid) -> dict[str, list[PlannedRun]]:
-    """Values of the parameters that a matrix leaves open, in words → runs, if any is finished."""
+def _measured(grid: Grid) -> Iterator[Measured]:
+    """The metric for each set of values of the parameters that the matrix leaves open.
+
+    The flow or link of the metric is named only if there are several.
+    """
     matrix, names = grid.matrix, grid.names
-    placed = [parameter for _, parameter in matrix.parameters]
-    left_open = undetermined(grid.runs, placed, names.swept(matrix.scenario))
-
-    def condition(run: PlannedRun) -> str:
-        given = [(name, run["parameters"][name]) for name in left_open if name in run["parameters"]]
-        return ", ".join(names.condition(*each) for each in given)
-
-    alike = grouped(grid.runs, lambda run: tuple(run["parameters"].get(name) for name in left_open))
-    return {
-        condition(group[0]): group
-        for group in alike.values()
-        if any(run["run_id"] in grid.finished for run in group)
-    }
-
-
-def _by_subject(condition: str, runs: Sequence[PlannedRun], grid: Grid) -> Iterator[Measured]:
-    """The metric of each flow or link, whose name is given only if there are several."""
-    matrix, ids = grid.matrix, [run["run_id"] for run in runs]
+    left_open = undetermined(grid.runs, [*matrix.parameters.values()], names.swept(matrix.scenario))
     wanted = (pl.col("metric") == matrix.metric) & (pl.col("scenario") == matrix.scenario)
-    rows = grid.metrics.filter(wanted & pl.col("run_id").is_in(ids)).drop_nulls("value")
-    if matrix.subject:
-        rows = rows.filter(pl.col("subject") == matrix.subject)
-    parts = rows.partition_by("subject", maintain_order=True)
-    for own in parts:
-        subject = subject_name(own["subject"][0]) if len(parts) > 1 else ""
-        values = dict(own.select("run_id", "value").iter_rows())
-        yield Measured(joined(condition, subject), runs, values, str(own["unit"][0]))
+    rows = grid.metrics.filter(wanted).drop_nulls("value")
+    alike = grouped(grid.runs, lambda run: tuple(run["parameters"].get(name) for name in left_open))
+    for runs in alike.values():
+        given = runs[0]["parameters"]
+        condition = ", ".join(
+            names.condition(each, given[each]) for each in left_open if each in given
+        )
+        missing = [run for run in runs if run["run_id"] not in grid.finished]
+        incomplete = {place for run in missing for place in grid.places(run)}
+        own = rows.filter(pl.col("run_id").is_in([run["run_id"] for run in runs]))
+        parts = own.partition_by("subject", maintain_order=True)
+        for part in parts:
+            subject = subject_name(part["subject"][0]) if len(parts) > 1 else ""
+            values = dict(part.select("run_id", "value").iter_rows())
+            cells: dict[Place, list[PlannedRun]] = {}
+            for run in runs:
+                for place in grid.places(run) if run["run_id"] in values else ():
+                    if place not in incomplete:
+                        cells.setdefault(place, []).append(run)
+            said = joined(condition, subject)
+            yield Measured(said, cells, len(incomplete), values, str(part["unit"][0]))
 
 
 def in_order(parameter: str, values: Collection[Scalar], names: Names) -> Sequence[Scalar]:
-    """Values of a parameter: protocols in the order of the study, others sorted."""
+    """Values of a parameter: protocols in the order of the study, else numbers before words."""
     if is_protocol(parameter):
         return [key for key in names.protocols if key in values]
-    return sorted(values, key=_place_of)
+    return sorted(values, key=lambda each: (isinstance(each, str), each))
 
 
-def _place_of(value: Scalar) -> tuple[bool, float, str]:
-    """Sort key: numbers first, then words."""
-    return (True, 0.0, value) if isinstance(value, str) else (False, float(value), "")
-
-
-def _matrix_chart(chart_id: str, measured: Measured, grid: Grid) -> Chart | None:
-    """The chart of the runs of one condition; None if none was measured."""
-    cells = measured.cells(grid)
-    if not cells:
-        return None
-    if grid.matrix.winner is not None:
-        return _winners(chart_id, cells, measured, grid, grid.matrix.winner)
+def _valued(chart_id: str, measured: Measured, grid: Grid) -> Chart:
+    """The chart of the means of cells."""
     matrix, rows = grid.matrix, []
-    for place, runs in cells.items():
+    for place, runs in measured.cells.items():
         value = measured.mean(runs, matrix)
-        text = f"{value:.2f}".replace("-", MINUS) if matrix.about_zero else format_number(value)
-        rows.append((*place, value, text, *_first(runs)))
-    frame = _frame(rows, _VALUED)
+        said = f"{value:.2f}".replace("-", MINUS) if matrix.about_zero else format_number(value)
+        rows.append({**_at(place), "value": value, "text": said, **_opened(runs)})
+    frame = _frame(rows)
     ends = matrix.ends or _ends_of(frame["value"].to_list())
-    reference = grid.names.judged(matrix.metric).reference
-    if matrix.about_zero:
-        reference = 0.0
-    unit = "" if matrix.panels is None else measured.unit
-    axes = grid.axes(axis_title(grid.quantity, unit))
+    reference = 0.0 if matrix.about_zero else grid.names.judged(matrix.metric).reference
+    axes = grid.axes(axis_title(grid.quantity, measured.unit))
     return Chart(
         chart_id=chart_id,
         title=joined(grid.quantity, measured.condition),
         caption=matrix.caption,
         alternative=f"Matrix of {grid.quantity}. {_in_words(frame)}",
         content=spec_content(valued_matrix(frame, axes, ends, reference)),
-        note=joined(_means_note(cells.values()), _missing_note(measured, grid), by=" "),
+        note=joined(_means_note(measured.cells.values()), _missing_note(measured), by=" "),
         metrics=(matrix.metric,),
     )
 
 
-def _missing_note(measured: Measured, grid: Grid) -> str:
+def _missing_note(measured: Measured) -> str:
     """A sentence on the cells that lack a run; "" if there are none."""
-    count = len(grid.incomplete(measured.runs))
+    count = measured.lacking
     if count == 1:
         return "1 cell is empty until all of its runs have been simulated."
     return f"{count} cells are empty until all of their runs have been simulated." if count else ""
 
 
-def _frame(rows: Sequence[tuple[object, ...]], columns: Sequence[str]) -> pl.DataFrame:
-    schema = {name: pl.Float64 if name in _NUMBERS else pl.String for name in columns}
-    frame = pl.DataFrame(rows, schema=schema, orient="row")
+def _at(place: Place) -> dict[str, str]:
+    return dict(zip(("panel", "row", "column"), place, strict=True))
+
+
+def _frame(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
+    frame = pl.DataFrame(rows)
     return frame if any(frame["runs"]) else frame.drop("runs")
 
 
@@ -298,40 +352,38 @@ def _ends_of(values: Sequence[float]) -> tuple[float, float]:
     return (low, high) if low < high else (low - 1, high + 1)
 
 
-def _winners(
-    chart_id: str, cells: Cells, measured: Measured, grid: Grid, winner: Winner
-) -> Chart | None:
-    rows = [
-        (*place, *won)
-        for place, runs in cells.items()
-        if (won := _won(runs, measured, grid, winner)) is not None
-    ]
+def _won(chart_id: str, measured: Measured, grid: Grid, winner: Winner) -> Iterator[Chart]:
+    """The chart of the best in each cell; none if none has a rival."""
+    names, metric = grid.names, grid.matrix.metric
+    won = {place: _best(runs, measured, grid, winner) for place, runs in measured.cells.items()}
+    rows = [{**_at(place), **cell} for place, cell in won.items() if cell]
     if not rows:
-        return None
-    frame, names = _frame(rows, _WON), grid.names
+        return
+    frame = _frame(rows)
     axes = grid.axes(axis_title(grid.quantity, measured.unit))
-    spec = winner_matrix(frame, axes, _colours(frame, cells, names, winner))
-    labels = frame["winner"].unique(maintain_order=True).to_list()
-    competitors = [part for runs in cells.values() for part in _competitors(runs, winner).values()]
-    best = _BEST[names.judged(grid.matrix.metric).better]
-    words = f"{grid.quantity}: {names.parameters.name(winner.among)} with the {best}"
+    spec = winner_matrix(frame, axes, _colours(frame, measured.cells, names, winner))
+    competitors = [
+        part for runs in measured.cells.values() for part in _competitors(runs, winner).values()
+    ]
+    words = f"{grid.quantity}: {names.parameters.name(winner.among)} with the "
+    words += _BEST[names.judged(metric).better]
     least = with_unit(format_number(winner.least_lead), measured.unit)
     lead = f"A lead of less than {least} does not count as a win." if winner.least_lead else ""
-    return Chart(
+    yield Chart(
         chart_id=chart_id,
         title=joined(words, measured.condition),
         caption=grid.matrix.caption or names.captions.charts["winners"]["caption"],
         alternative=f"Matrix. {words}. {_in_words(frame, 'winner')}",
-        content=spec_content(spec, labels),
-        note=joined(lead, _means_note(competitors), _missing_note(measured, grid), by=" "),
-        metrics=(grid.matrix.metric,),
+        content=spec_content(spec, frame["winner"].unique(maintain_order=True).to_list()),
+        note=joined(lead, _means_note(competitors), _missing_note(measured), by=" "),
+        metrics=(metric,),
     )
 
 
-def _won(
+def _best(
     runs: Sequence[PlannedRun], measured: Measured, grid: Grid, winner: Winner
-) -> tuple[str, float, str, float, str, str, str, str] | None:
-    """Winner, its value, the second, the lead, its text, the winner's runs; None without a rival.
+) -> dict[str, object]:
+    """The cell: winner, its value, the second, the lead, its text; empty without a rival.
 
     Of equal values, the one that comes first in the scenario wins with a lead of 0.
     """
@@ -340,14 +392,16 @@ def _won(
         for value, part in _competitors(runs, winner).items()
     ]
     if len(parts) < 2:
-        return None
+        return {}
     judged = grid.names.judged(grid.matrix.metric)
-    first, second = sorted(parts, key=lambda part: judged.cost(part[0]))[:2]
-    best, name, part = first
-    lead = abs(best - second[0])
+    (best, who, own), (value, second, _) = sorted(parts, key=lambda part: judged.cost(part[0]))[:2]
+    lead, said = abs(best - value), "="
     if lead == 0 or lead < winner.least_lead:
-        return NOBODY, best, f"{name} and {second[1]}", lead, "=", *_first(part)
-    return name, best, second[1], lead, f"+{format_number(lead)}", *_first(part)
+        who, second = NOBODY, f"{who} and {second}"
+    else:
+        said = f"+{format_number(lead)}"
+    told = {"winner": who, "best": best, "second": second, "lead": lead, "text": said}
+    return {**told, **_opened(own)}
 
 
 def _competitors(runs: Sequence[PlannedRun], winner: Winner) -> dict[Scalar, list[PlannedRun]]:
@@ -369,16 +423,15 @@ def _colours(frame: pl.DataFrame, cells: Cells, names: Names, winner: Winner) ->
     return {label: colour for label, colour in found.items() if label in won}
 
 
-def _first(runs: Sequence[PlannedRun]) -> tuple[str, str, str]:
+def _opened(runs: Sequence[PlannedRun]) -> dict[str, str]:
     """Id of the run that a click opens, its description, and the list of all if there are several.
 
     The list has a line for each run, with id and label separated by a tab; a click shows it.
     """
-    first = runs[0]
-    if len(runs) == 1:
-        return first["run_id"], first["label"], ""
-    listed = "\n".join(f"{run['run_id']}\t{run['label']}" for run in runs)
-    return first["run_id"], f"mean of {len(runs)} runs; click to list them", listed
+    first, several = runs[0], len(runs) > 1
+    said = f"mean of {len(runs)} runs; click to list them" if several else first["label"]
+    listed = "\n".join(f"{run['run_id']}\t{run['label']}" for run in runs) if several else ""
+    return {"run_id": first["run_id"], "run": said, "runs": listed}
 
 
 def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
@@ -393,9 +446,150 @@ def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
 
 def _in_words(cells: pl.DataFrame, what: str = "text") -> str:
     """Text alternative: every cell in words."""
-    panels = cells["panel"] if "panel" in cells.columns else [""] * cells.height
-    rows = cells.select("row", "column", what).rows()
+    rows = cells.select("panel", "row", "column", what).rows()
     return "; ".join(
-        f"{f'{panel}: ' if panel else ''}{row} and {column}: {text}"
-        for panel, (row, column, text) in zip(panels, rows, strict=True)
+        f"{joined(panel, row, by=': ')} and {column}: {said}" for panel, row, column, said in rows
+    )
+
+
+def valued_matrix(
+    cells: pl.DataFrame, axes: Axes, ends: tuple[float, float], reference: float | None = None
+) -> Spec:
+    """A number for each cell, coloured by its side of the reference and its distance from it.
+
+    If all values are on one side, those nearer to the reference are lighter, and without a
+    reference the smaller ones.
+
+    Args:
+        cells: ``panel``, ``row`` and ``column`` str (labels), ``value`` f64, ``text`` str,
+            ``run_id`` str, ``run`` str; missing cells stay blank.
+        axes: the axes and panels.
+        ends: the smallest and the largest value that have a colour of their own.
+        reference: the value that others are compared with, such as 1 for a fair share.
+    """
+    low, high = ends
+    steps = len(_RISING) - 1
+    thirds = [low + (high - low) * place / steps for place in range(steps + 1)]
+    scale: dict[str, Any] = {
+        "domain": thirds, "interpolate": "rgb", "range": list(_RISING), "clamp": True,
+    }  # fmt: skip
+    dark = f"datum.value > {(low + high) / 2:g}"
+    if reference is not None and low < reference < high:
+        reach = max(high - reference, reference - low)
+        domain = [reference + share * reach for share in (-1, -0.5, 0, 0.5, 1)]
+        domain = [int(each) if each == int(each) else each for each in domain]
+        scale |= {"domain": domain, "range": list(_DIVERGING)}
+        dark = f"abs(datum.value - {reference:g}) > {_DARK_FROM * reach:g}"
+    elif reference is not None and reference >= high:
+        scale["range"].reverse()
+        dark = dark.replace(">", "<")
+    value_format = "+.4f" if reference == 0 else ",.5~g"
+    tips = [number("value", axes.quantity, value_format), text("run", "run")]
+    colour = {"color": number("value", axes.quantity, scale=scale, legend=_GRADIENT)}
+    return _panels(cells, axes, colour, tips, dark)
+
+
+def winner_matrix(cells: pl.DataFrame, axes: Axes, colours: Mapping[str, str]) -> Spec:
+    """The best in each cell, fainter if the lead is smaller, and faintest if nobody is ahead.
+
+    Args:
+        cells: ``panel``, ``row`` and ``column`` str (labels), ``winner`` and ``second`` str,
+            ``best`` f64 and ``lead`` f64, ``text`` str, ``run_id`` str, ``run`` str.
+        axes: the axes and panels.
+        colours: winner → colour, #rrggbb; the order of the legend.
+    """
+    leads = [
+        (str(who), 0.0 if who == NOBODY else float(lead))
+        for who, lead in cells.select("winner", "lead").rows()
+    ]
+    largest = max((lead for _, lead in leads), default=0.0) or 1.0
+    share = pl.Series("share", [lead / largest for _, lead in leads], pl.Float64)
+    ink = pl.Series("ink", [_ink(colours[who], lead / largest) for who, lead in leads], pl.String)
+    tips = [
+        text("winner", "best"),
+        number("best", axes.quantity, ",.5~g"),
+        text("second", "second"),
+        number("lead", "ahead by", ",.4~g"),
+        text("run", "run"),
+    ]
+    squares = {"symbolType": "square", "symbolStrokeWidth": 0}
+    strength = {"domain": [0, 1], "range": [_FAINTEST, 1]}
+    colour = {
+        "color": coloured("winner", colours, title=None, legend=squares),
+        "opacity": number("share", scale=strength, legend=None),
+    }
+    shown = cells.with_columns(share, ink)
+    return _panels(shown, axes, colour, tips, f"datum.ink === '{_WHITE}'")
+
+
+def _ink(colour: str, share: float) -> str:
+    """White on dark cells, dark on light ones."""
+    strength = _FAINTEST + (1 - _FAINTEST) * share
+    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
+    luminance = (0.299 * red + 0.587 * green + 0.114 * blue) / 255
+    return _WHITE if 1 - strength * (1 - luminance) < 0.55 else INK
+
+
+def _panels(
+    cells: pl.DataFrame, axes: Axes, colour: Encoding, tips: Sequence[Channel], dark: str
+) -> Spec:
+    """Cells in panels, whose numbers are white where the expression ``dark`` is true."""
+    (row_title, column_title), lines = axes.titles, -(-len(axes.panels) // axes.in_a_row)
+    fields, columns, rows = ("column", "row"), axes.columns, axes.rows
+    where = [text("row", row_title), text("column", column_title)]
+    if axes.has_panels:
+        where.insert(0, text("panel", "panel"))
+        # A gap between panels, but none before the first, and a line of titles above.
+        fields, names = ("x", "y"), ["", *axes.columns]
+        columns = [f"{place}|{name}" for place in range(axes.in_a_row) for name in names][1:]
+        rows = [f"{line}|{name}" for line in range(lines) for name in ("", *axes.rows)]
+    across, down = ({"domain": list(each), "padding": 0.03} for each in (columns, rows))
+    own_name = {**BARE, "labelExpr": _OWN_NAME, "labelOverlap": False}
+    x = text(fields[0], column_title, scale=across, axis={**own_name, "labelAngle": -40})
+    place = {"x": x, "y": text(fields[1], row_title, scale=down, axis=own_name)}
+    base: Encoding = {**place, "tooltip": [*where, *tips]}
+    ink = {"condition": {"test": dark, "value": _WHITE}, "value": INK}
+    numbers = {**base, "text": text("text"), "color": ink}
+    drawn = [layer("rect", "cells", {**base, **colour}, **_EDGE)]
+    shown = {"cells": _placed(cells, axes)}
+    if axes.has_text:
+        drawn.append(layer("text", "cells", numbers, fontSize=11, cursor="pointer"))
+    if axes.has_panels:
+        heads = {**place, "x": {**x, "bandPosition": 0}, "text": text("title")}
+        look = {"align": "left", "fontSize": 11, "color": INK, "baseline": "middle"}
+        drawn.append(layer("text", "heads", heads, **look, lineBreak="\n"))
+        shown["heads"] = _heads(axes)
+    low = _HIGH if len(axes.rows) < _MANY_ROWS else _LOW
+    height = (low if axes.has_panels else _CELL_HEIGHT) * len(rows)
+    return layered(*drawn, height=height, rows=shown, room_above=ROOM_ABOVE)
+
+
+def _placed(cells: pl.DataFrame, axes: Axes) -> pl.DataFrame:
+    """The cells; of panels with their places on the axes, ``x`` and ``y``."""
+    if not axes.has_panels:
+        return cells.drop("panel")
+    places = [axes.place(name) for name in cells["panel"].to_list()]
+    line = pl.Series([str(each) for each, _ in places], dtype=pl.String)
+    place = pl.Series([str(each) for _, each in places], dtype=pl.String)
+    return cells.with_columns(x=place + "|" + pl.col("column"), y=line + "|" + pl.col("row"))
+
+
+def _heads(axes: Axes) -> pl.DataFrame:
+    """The title of each panel, above its first column.
+
+    The value is in a line of its own where the title is wider than its panel on a phone.
+    """
+    many = re.compile(r" (?=\d)")
+    return pl.DataFrame(
+        [
+            {
+                "x": f"{place}|{axes.columns[0]}",
+                "y": f"{line}|",
+                "title": many.sub("\n", name, count=1)
+                if len(name) > 4 * len(axes.columns)
+                else name,
+            }
+            for name in axes.panels
+            for line, place in [axes.place(name)]
+        ]
     )

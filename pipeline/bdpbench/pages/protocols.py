@@ -28,7 +28,7 @@ from bdpbench.pages.texts import (
     read_protocols,
 )
 from bdpbench.studies.folders import Parameter, ProtocolFile, QueueFile, QueueFolder, Response
-from bdpbench.studies.study import ClassDefaults, QueueDeclaration
+from bdpbench.studies.study import ClassDefaults
 from bdpbench.units import MINUS, several
 
 _LOSSES, _WINDOW = "loss_event_rate", "mean_cwnd"
@@ -50,13 +50,14 @@ _FEWEST_POINTS = 3
 
 
 @dataclass(frozen=True)
-class ProtocolPage:
-    """Everything that the page shows about one protocol of the study.
+class RulesPage:
+    """Everything that the page shows about one protocol, or a queue that is a folder.
 
     Attributes:
-        key, label: key and label of the protocol in the study.
+        key, label: key and label in the study.
         parameters: each ``parameter``, with ``default``, ``range`` and ``value`` in the study as
             text.
+        said: what the study says about it.
         finished, planned: numbers of runs in which it has a flow.
         number_totals, claim_totals: verdicts of the scorecard's rows that concern it.
         elsewhere: what reports of other studies say about it.
@@ -64,28 +65,14 @@ class ProtocolPage:
 
     key: str
     label: str
-    data: ProtocolData | ProtocolFile
-    parameters: tuple[Mapping[str, object], ...]
-    said: tuple[Statement, ...]
-    finished: int
-    planned: int
-    number_totals: tuple[Total, ...]
-    claim_totals: tuple[Total, ...]
-    elsewhere: tuple[Elsewhere, ...]
-
-
-def protocol_pages(
-    data: ReportData, numbers: Sequence[NumberRow], claims: Sequence[ClaimRow]
-) -> list[ProtocolPage]:
-    """Pages of the protocols that ``reports/protocols/`` describes, in the order of the study.
-
-    Raises:
-        BdpbenchError: naming file, line and key of what is wrong under ``reports/protocols/``.
-    """
-    parts = [part for row in numbers for part in row.rows]
-    return [
-        _page(key, text, parts, claims, data) for key, text in described(data.inputs.study).items()
-    ]
+    data: ProtocolData | ProtocolFile | QueueFile
+    parameters: Sequence[Mapping[str, object]]
+    said: Sequence[Statement] = ()
+    finished: int = 0
+    planned: int = 0
+    number_totals: Sequence[Total] = ()
+    claim_totals: Sequence[Total] = ()
+    elsewhere: Sequence[Elsewhere] = ()
 
 
 def described(study: StudyTexts) -> dict[str, ProtocolData | ProtocolFile]:
@@ -95,32 +82,55 @@ def described(study: StudyTexts) -> dict[str, ProtocolData | ProtocolFile]:
     return {key: data for key, data in found.items() if data is not None}
 
 
-def _page(
-    key: str,
-    text: ProtocolData | ProtocolFile,
-    parts: Sequence[NumberRow],
-    claims: Sequence[ClaimRow],
-    data: ReportData,
-) -> ProtocolPage:
-    study, runs = data.inputs.study, data.inputs.plan["runs"]
-    own = [run for run in runs if key in protocols_of(run)]
-    done = [run for run in own if run["run_id"] in data.series]
-    return ProtocolPage(
-        key=key,
-        label=data.names.protocol(key),
-        data=text,
-        parameters=tuple(
-            parameter_row(each, _values(each, key, study, own)) for each in text.parameters
-        ),
-        said=tuple(study.page.of(key).said),
-        finished=len({run["run_id"] for run in done}),
-        planned=len({run["run_id"] for run in own}),
-        number_totals=_tally([row for row in parts if _selects(row, key)]),
-        claim_totals=_tally(
-            [row for row in claims if key in row.claim["protocols"]], CLAIM_VERDICTS
-        ),
-        elsewhere=tuple(study.elsewhere.get(key, ())),
-    )
+def protocol_pages(
+    data: ReportData, numbers: Sequence[NumberRow], claims: Sequence[ClaimRow]
+) -> list[RulesPage]:
+    """Pages of the protocols that ``reports/protocols/`` describes, in the order of the study.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong under ``reports/protocols/``.
+    """
+    study, pages = data.inputs.study, []
+    for key, text in described(study).items():
+        own = [run for run in data.inputs.plan["runs"] if key in protocols_of(run)]
+        planned = {run["run_id"] for run in own}
+        parts = [part for row in numbers for part in row.rows if _selects(part, key)]
+        said = [row for row in claims if key in row.claim["protocols"]]
+        pages.append(
+            RulesPage(
+                key=key,
+                label=data.names.protocol(key),
+                data=text,
+                parameters=[
+                    _parameter_row(each, _values(each, key, study, own)) for each in text.parameters
+                ],
+                said=study.page.of(key).said,
+                finished=sum(run_id in data.series for run_id in planned),
+                planned=len(planned),
+                number_totals=_tally(parts),
+                claim_totals=_tally(said, CLAIM_VERDICTS),
+                elsewhere=study.elsewhere.get(key, ()),
+            )
+        )
+    return pages
+
+
+def queue_pages(data: ReportData) -> list[RulesPage]:
+    """Pages of the queues that the study brings along as folders, in its order.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong in a folder.
+    """
+    found, runs = [], data.inputs.plan["runs"]
+    for key, queue in data.inputs.study.queues.items():
+        if queue.folder:
+            file, rows = QueueFolder(Path(queue.folder)).file, []
+            for each in file.parameters:
+                said = queue.settings.get(each.variable, each.default)
+                name = said.removeprefix("$") if isinstance(said, str) else ""
+                rows.append(_parameter_row(each, _swept(runs, name) if name else [float(said)]))
+            found.append(RulesPage(key, queue.label or key, file, rows))
+    return found
 
 
 def _selects(row: NumberRow, key: str) -> bool:
@@ -130,11 +140,11 @@ def _selects(row: NumberRow, key: str) -> bool:
 
 def _tally(
     rows: Sequence[NumberRow | ClaimRow], verdicts: Sequence[str] = NUMBER_VERDICTS
-) -> tuple[Total, ...]:
-    return tuple(totals(Counter(row.verdict.key for row in rows), verdicts))
+) -> list[Total]:
+    return totals(Counter(row.verdict.key for row in rows), verdicts)
 
 
-def parameter_row(parameter: Parameter, values: Sequence[float]) -> dict[str, object]:
+def _parameter_row(parameter: Parameter, values: Sequence[float]) -> dict[str, object]:
     """A row of a table of parameters, with the values that a study gives one."""
     return {
         "parameter": parameter,
@@ -164,10 +174,15 @@ def _values(
         return [given]
     for name, about in study.parameters.items():
         if given == f"${name}" or parameter.variable in about.sets.get(key, ()):
-            found = {run["parameters"].get(name) for run in runs}
-            return sorted(value for value in found if isinstance(value, int | float))
+            return _swept(runs, name)
     default = _default(parameter, protocol.agent, study.defaults)
     return [protocol.settings.get(parameter.variable, default)]
+
+
+def _swept(runs: Sequence[PlannedRun], name: str) -> list[float]:
+    """The numbers that runs have of a parameter, ascending."""
+    found = {run["parameters"].get(name) for run in runs}
+    return sorted(value for value in found if isinstance(value, int | float))
 
 
 def _default(parameter: Parameter, agent: str, defaults: ClassDefaults) -> float:
@@ -180,41 +195,6 @@ def _default(parameter: Parameter, agent: str, defaults: ClassDefaults) -> float
     return value
 
 
-@dataclass(frozen=True)
-class QueuePage:
-    """What the page shows about a queue that is a folder; ``parameters`` as those of protocols."""
-
-    key: str
-    label: str
-    data: QueueFile
-    parameters: tuple[Mapping[str, object], ...]
-
-
-def queue_pages(data: ReportData) -> list[QueuePage]:
-    """Pages of the queues that the study brings along as folders, in its order.
-
-    Raises:
-        BdpbenchError: naming file, line and key of what is wrong in a folder.
-    """
-    found = []
-    for key, queue in data.inputs.study.queues.items():
-        if queue.folder:
-            file = QueueFolder(Path(queue.folder)).file
-            rows = (parameter_row(each, _set(each, queue, data)) for each in file.parameters)
-            found.append(QueuePage(key, queue.label or key, file, tuple(rows)))
-    return found
-
-
-def _set(parameter: Parameter, queue: QueueDeclaration, data: ReportData) -> list[float]:
-    """Values of a queue's parameter in the study, ascending; several if it is swept."""
-    said = queue.settings.get(parameter.variable, parameter.default)
-    if not isinstance(said, str):
-        return [said]
-    runs = data.inputs.plan["runs"]
-    found = {run["parameters"].get(said.removeprefix("$")) for run in runs}
-    return sorted(value for value in found if isinstance(value, int | float))
-
-
 def law_charts(data: ReportData) -> list[Chart]:
     """Response functions, and growth and cuts of cwnd over its mean, of runs of one flow.
 
@@ -222,16 +202,16 @@ def law_charts(data: ReportData) -> list[Chart]:
     """
     names = data.names
     runs = [run for run in data.inputs.plan["runs"] if run["run_id"] in data.series]
-    points = {key: _points(runs, data.inputs.metrics, axes, names) for key, axes in _LAWS.items()}
-    drawn = {key: each for key, each in points.items() if each.height >= _FEWEST_POINTS}
     responses = {
         names.protocol(key): each.response
         for key, each in described(data.inputs.study).items()
         if each.response
     }
+    points = {key: _points(runs, data.inputs.metrics, axes, names) for key, axes in _LAWS.items()}
     return [
         _law_chart(key, each, responses if key == "response" else {}, names)
-        for key, each in drawn.items()
+        for key, each in points.items()
+        if each.height >= _FEWEST_POINTS
     ]
 
 
@@ -270,47 +250,36 @@ def _points(
     runs: Sequence[PlannedRun], metrics: pl.DataFrame, axes: tuple[str, str], names: Names
 ) -> pl.DataFrame:
     """``x``, ``y`` of two metrics, ``series``, ``run_id``, ``run``; no more than can be drawn."""
-    values: dict[str, dict[str, float]] = {}
     rows = metrics.filter(pl.col("metric").is_in([_LOSSES, *axes])).drop_nulls("value")
-    for run_id, metric, value in rows.select("run_id", "metric", "value").iter_rows():
-        values.setdefault(run_id, {})[metric] = value
-    flows = dict(rows.group_by("run_id").agg(pl.col("subject").n_unique()).iter_rows())
-    alone = {
-        run["run_id"]: run
-        for run in runs
-        if "protocol" in run["parameters"] and flows.get(run["run_id"]) == 1
+    values = {
+        run_id: dict(own.select("metric", "value").iter_rows())
+        for (run_id,), own in rows.group_by("run_id")
+        if own["subject"].n_unique() == 1
     }
+    alone = {run["run_id"]: run for run in runs if "protocol" in run["parameters"]}
     points = [
-        {
-            "x": found[axes[0]],
-            "y": found[axes[1]],
-            "series": names.protocol(protocols_of(run)[0]),
-            "run_id": run_id,
-            "run": str(run["label"]),
-        }
+        (own[axes[0]], own[axes[1]], names.protocol(protocols_of(run)[0]), run_id, run["label"])
         for run_id, run in alone.items()
+        for own in [values.get(run_id, {})]
         # The axes are logarithmic.
-        if min((found := values.get(run_id, {})).get(each, 0) for each in (_LOSSES, *axes)) > 0
+        if min(own.get(each, 0) for each in (_LOSSES, *axes)) > 0
     ]
     texts = dict.fromkeys(("series", "run_id", "run"), pl.String)
-    frame = pl.DataFrame(points, schema={"x": pl.Float64, "y": pl.Float64, **texts})
+    schema = {"x": pl.Float64, "y": pl.Float64, **texts}
+    frame = pl.DataFrame(points, schema=schema, orient="row")
     # If there are more points than a browser draws at once, every second, third, … is kept.
     return frame.gather_every(1 + (frame.height - 1) // MOST_POINTS) if points else frame
 
 
 def _laws(known: Mapping[str, Response], points: pl.DataFrame) -> pl.DataFrame:
     """Both ends of each law's line within the range of the points: ``x``, ``y``, ``series``."""
-    ends: list[dict[str, float | str]] = []
-    rates = points["x"].to_list()
+    rates, ends = points["x"].to_list(), []
     low, high = min(rates), max(rates)
     for label, law in known.items():
         last = min(high, (law.coefficient / law.smallest_pkts) ** (1 / law.exponent))
-        ends += [
-            {"x": x, "y": law.coefficient / x**law.exponent, "series": label}
-            for x in (low, last)
-            if last > low
-        ]
-    return pl.DataFrame(ends, schema={"x": pl.Float64, "y": pl.Float64, "series": pl.String})
+        ends += [(x, law.coefficient / x**law.exponent, label) for x in (low, last) if last > low]
+    schema = {"x": pl.Float64, "y": pl.Float64, "series": pl.String}
+    return pl.DataFrame(ends, schema=schema, orient="row")
 
 
 # ---------------------------------------------------------------- the table at the top of a report
@@ -327,15 +296,7 @@ MOST_PAIRS = 12
 
 @dataclass(frozen=True)
 class Column:
-    """A metric of an experiment.
-
-    Attributes:
-        scenario, metric: their ids.
-        experiment, name: the same in words.
-        unit: its unit, "" for ratios.
-        chart: id of the chart that shows it, "" if none does.
-        judged: which values are better.
-    """
+    """A metric of an experiment, with ``chart``, the id of one that shows it, or ""."""
 
     scenario: str
     metric: str
@@ -357,6 +318,7 @@ class Cell:
         runs: how many runs.
         mark: ``best``, ``worst``, ``highest`` or ``lowest`` of the column, or "".
         printed: the printed numbers of it.
+        verdicts: how many of the printed numbers have each verdict.
     """
 
     value: float | None
@@ -364,17 +326,8 @@ class Cell:
     span: str
     runs: int
     mark: str
-    printed: tuple[NumberRow, ...]
-
-    @property
-    def printed_text(self) -> str:
-        """The printed number, if there is one."""
-        return format_number(self.printed[0].number["published"])
-
-    @property
-    def verdicts(self) -> list[Total]:
-        """How many of the printed numbers have each verdict."""
-        return [each for each in _tally(self.printed) if each.count]
+    printed: Sequence[NumberRow]
+    verdicts: Sequence[Total]
 
 
 @dataclass(frozen=True)
@@ -392,18 +345,18 @@ class Row:
 
     who: str
     protocols: tuple[str, ...]
-    colours: tuple[str, ...]
+    colours: Sequence[str]
     anchor: str
-    cells: tuple[Cell | None, ...]
-    numbers: list[Total]
+    cells: Sequence[Cell | None]
+    numbers: Sequence[Total]
 
 
 @dataclass(frozen=True)
 class ProtocolTable:
     """Rows and columns; ``left_out`` metrics of experiments are shown with these alone."""
 
-    columns: tuple[Column, ...]
-    rows: tuple[Row, ...]
+    columns: Sequence[Column]
+    rows: Sequence[Row]
     left_out: int
 
     @property
@@ -439,40 +392,31 @@ def protocol_table(
     if not chosen:
         return None
     by_key = {each.key: each for each in experiments}
-    columns = tuple(
-        _column(by_key[scenario], metric, found[scenario, metric], data)
-        for scenario, metric in chosen
-    )
+    columns = [_column(by_key[each[0]], each[1], found[each], data) for each in chosen]
     senders = dict.fromkeys(who for each in chosen for who in found[each]["who"])
     order = {key: place for place, key in enumerate(names.protocols)}
     rows = {
         who: tuple(map(names.protocol, keys_of[who]))
         for who in sorted(senders, key=lambda who: [order.get(key, 0) for key in keys_of[who]])
     }
-    cells = [
+    values = [
         _cells(column, found[each], rows, numbers)
         for column, each in zip(columns, chosen, strict=True)
     ]
-    return ProtocolTable(
-        columns=columns,
-        rows=tuple(
-            Row(
-                who=who,
-                protocols=protocols,
-                colours=tuple(map(names.colour, keys_of[who])),
-                anchor=f"protocol-{key}" if key in described and len(protocols) == 1 else "",
-                cells=tuple(column[place] for column in cells),
-                numbers=[
-                    each
-                    for each in _tally([n for n in numbers if set(protocols) <= set(n.protocols)])
-                    if each.count
-                ],
-            )
-            for place, (who, protocols) in enumerate(rows.items())
-            for key in keys_of[who][:1]
-        ),
-        left_out=len(found) - len(chosen),
-    )
+    shown = []
+    for who, protocols in rows.items():
+        key, about = keys_of[who][0], [n for n in numbers if set(protocols) <= set(n.protocols)]
+        anchor = f"protocol-{key}" if key in described and len(protocols) == 1 else ""
+        colours = [names.colour(each) for each in keys_of[who]]
+        shown.append(
+            Row(who, protocols, colours, anchor, [each.get(who) for each in values], _given(about))
+        )
+    return ProtocolTable(columns, shown, len(found) - len(chosen))
+
+
+def _given(numbers: Sequence[NumberRow]) -> list[Total]:
+    """How many of the numbers have each verdict that occurs."""
+    return [each for each in _tally(numbers) if each.count]
 
 
 def _measured(
@@ -555,8 +499,8 @@ def _cells(
     values: pl.DataFrame,
     rows: Mapping[str, tuple[str, ...]],
     numbers: Sequence[NumberRow],
-) -> list[Cell | None]:
-    """The cells of a column, one for each row."""
+) -> dict[str, Cell]:
+    """The cells of a column: name of a row → what was measured of it."""
     found = {who: own for (who,), own in settings(values).group_by("who", maintain_order=True)}
     told = {who: _over_settings(own) for who, own in found.items()}
     known = {
@@ -566,12 +510,15 @@ def _cells(
     words = {"first": "highest", "last": "lowest", "": ""}
     if column.judged.better:
         words = {"first": "best", "last": "worst", "": ""}
-    cells: list[Cell | None] = []
-    for who, protocols in rows.items():
-        if who not in found:
-            cells.append(None)
-            continue
-        own, value = found[who], told[who]
+    printed = [
+        part
+        for row in numbers
+        for part in row.rows
+        if (part.number["scenario"], part.number["metric"]) == (column.scenario, column.metric)
+    ]
+    cells = {}
+    for who, own in found.items():
+        value, about = told[who], [n for n in printed if set(n.protocols) == set(rows[who])]
         low, high = (format_number(rounded(each)) for each in value.ends)
         text = "not reached" if value.value is None else format_number(rounded(value.value))
         span = "" if low == high or value.value is None else f"{low} to {high}"
@@ -579,23 +526,9 @@ def _cells(
             text, span = span or text, f"{own.height} settings"
         elif missed := int(own["missed"][0]):
             span = f"in {missed} of {several(int(own['runs'][0]), 'run')}"
-        cells.append(
-            Cell(
-                value=value.value,
-                text=text,
-                span=span,
-                runs=int(own["runs"].sum()),
-                mark=words[placed[who].known] if who in placed else "",
-                printed=tuple(
-                    part
-                    for row in numbers
-                    for part in row.rows
-                    if part.number["metric"] == column.metric
-                    and part.number["scenario"] == column.scenario
-                    and set(part.protocols) == set(protocols)
-                ),
-            )
-        )
+        mark = words[placed[who].known] if who in placed else ""
+        runs = int(own["runs"].sum())
+        cells[who] = Cell(value.value, text, span, runs, mark, about, _given(about))
     return cells
 
 

@@ -14,9 +14,8 @@ from bdpbench.pages.experiments import Experiment, experiments, placed
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.protocols import (
-    ProtocolPage,
     ProtocolTable,
-    QueuePage,
+    RulesPage,
     law_charts,
     protocol_pages,
     protocol_table,
@@ -44,8 +43,8 @@ class Sections:
     claims: list[ClaimRow]
     experiments: list[Experiment]
     matrices: list[MatrixGroup]
-    protocols: list[ProtocolPage]
-    queues: list[QueuePage]
+    protocols: list[RulesPage]
+    queues: list[RulesPage]
     laws: list[Chart]
     table: ProtocolTable | None
 

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import Any
 
 import polars as pl
 
@@ -59,11 +59,10 @@ _BAR_HEIGHT = 38
 _BAND = {"band": 0.62}
 _FEW_SUBJECTS = 4
 _LOW, _HIGH = 0.1, 0.9
+_ENDS = ("lower", "upper")
 _MOST_BARS = 40
 _MOST_NAMED = 3
 _HEIGHT = 260
-
-Tooltip: TypeAlias = Sequence[Channel]
 
 
 @dataclass(frozen=True)
@@ -87,7 +86,7 @@ class Swept:
     repetitions: pl.DataFrame | None = None
 
     def series(self, run: PlannedRun) -> str:
-        """Name of the line that a run belongs to."""
+        """Name of the line that a run belongs to: its protocols, and what else is swept."""
         words, parameters = self.names.parameters, run["parameters"]
         others = [words.with_value(name, parameters.get(name)) for name in self.sweep.others]
         return ", ".join([self.who(run), *others])
@@ -105,34 +104,25 @@ class Swept:
         """
         named = [set(protocols_of(run)) for run in self.runs]
         everywhere = set.intersection(*named) if named else set()
-        rows = []
+        rows, main = [], self.sweep.main
         for run in {run["run_id"]: run for run in self.runs}.values():
-            own = protocols_of(run)
-            first = next(iter(own), "")
-            rows.append(
-                {
-                    "run_id": run["run_id"],
-                    "run": run["label"],
-                    "who": self.who(run),
-                    "x": float(run["parameters"][self.sweep.main]) if self.sweep.main else 0.0,
-                    "series": self.series(run),
-                    "protocol": first,
-                    "apart": next((each for each in own if each not in everywhere), first),
-                    "rank": self.names.rank(run, self.sweep.others),
-                }
-            )
-        return pl.DataFrame(rows, schema=_KNOWN)
+            own = [*protocols_of(run), ""]
+            apart = next((each for each in own if each not in everywhere), own[0])
+            x = float(run["parameters"][main]) if main else 0.0
+            who, rank = self.who(run), self.names.rank(run, self.sweep.others)
+            said = (run["run_id"], run["label"], who, self.series(run), own[0], apart or own[0])
+            rows.append((*said, x, rank))
+        return pl.DataFrame(rows, schema=_KNOWN, orient="row")
 
-    def points(self, rows: pl.DataFrame, *, named: bool) -> pl.DataFrame:
+    def points(self, rows: pl.DataFrame, *, named: bool, of: str = "series") -> pl.DataFrame:
         """Rows with a run_id and subject, and what is known of the runs, see ``known``.
 
-        ``named``: whether the subject is a part of the name of the series.
+        ``named``: whether the subject is a part of the name of the series, which begins with
+        ``of``.
         """
         found = rows.join(self.known, on="run_id", maintain_order="left")
-        if not named:
-            return found
-        names = pl.Series([f", {subject_name(each)}" for each in found["subject"]], dtype=pl.String)
-        return found.with_columns(series=pl.col("series") + names)
+        suffix = [f", {subject_name(each)}" if named else "" for each in found["subject"]]
+        return found.with_columns(series=pl.col(of) + pl.Series(suffix, dtype=pl.String))
 
     def means(self, metric: str) -> pl.DataFrame:
         """Means of a metric over the repetitions of each run, with the smallest and the largest.
@@ -153,8 +143,6 @@ class Swept:
             runs=pl.col("run_ids").list.len().cast(pl.Int64),
         )
 
-
-_INTERVALS = ("x", "lower", "value", "upper", "runs", "series")
 
 _KNOWN = {
     **dict.fromkeys(("run_id", "run", "who", "series", "protocol", "apart"), pl.String),
@@ -221,14 +209,7 @@ def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
     of = "subject_x" if several == [True, False] else "subject"
     drawn = pairs.drop_nulls(["x", "y"]).select("run_id", "x", "y", subject=of)
     points = swept.points(drawn.rename({"x": "across"}), named=any(several)).select(
-        pl.col("across").alias("x"),
-        "y",
-        "series",
-        "run_id",
-        "run",
-        "rank",
-        at="x",
-        protocol="apart",
+        *("y", "series", "run_id", "run", "rank"), x="across", at="x", protocol="apart"
     )
     if points.height < 2 or is_crowded(swept):
         return None
@@ -287,13 +268,11 @@ def tradeoff_spec(
 
 def is_crowded(swept: Swept) -> bool:
     """Whether a chart with a point for each run is unreadable, or takes over a second to draw."""
-    if len(swept.runs) > MOST_POINTS:
-        return True
     series = {
-        (protocols_of(run), tuple(run["parameters"].get(name) for name in swept.sweep.others))
+        (protocols_of(run), *(run["parameters"].get(name) for name in swept.sweep.others))
         for run in swept.runs
     }
-    return len(series) > MOST_SERIES
+    return len(swept.runs) > MOST_POINTS or len(series) > MOST_SERIES
 
 
 def _single_runs(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
@@ -311,7 +290,7 @@ def _single_runs(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -
         styles,
         abscissa,
         axis_title(name, reached["unit"][0]),
-        means.filter(pl.col("upper") > pl.col("lower")).select(*_INTERVALS),
+        means.filter(pl.col("upper") > pl.col("lower")),
     )
     return Chart(
         chart_id=chart_id,
@@ -357,22 +336,15 @@ def _published(swept: Swept, numbers: Sequence[ScoredNumber]) -> pl.DataFrame:
         x = run["parameters"][main] if run else selected.get(main)
         if x is None:
             continue
-        points.append(
-            {
-                "x": float(x),
-                "value": each["published"],
-                "lower": each["lower"],
-                "upper": each["upper"],
-                "series": joined(
-                    swept.series(run), subject_name(each["subject"]) if several else ""
-                )
-                if run
-                else " and ".join(swept.names.protocols_in(selected)),
-                "verdict": VERDICTS[each["verdict"]].label,
-            }
-        )
+        if run:
+            who = joined(swept.series(run), subject_name(each["subject"]) if several else "")
+        else:
+            who = " and ".join(swept.names.protocols_in(selected))
+        values = (each["published"], each["lower"], each["upper"])
+        points.append((float(x), *values, who, VERDICTS[each["verdict"]].label))
     schema = dict.fromkeys(("x", "value", "lower", "upper"), pl.Float64)
-    return pl.DataFrame(points, schema={**schema, "series": pl.String, "verdict": pl.String})
+    words = {"series": pl.String, "verdict": pl.String}
+    return pl.DataFrame(points, schema={**schema, **words}, orient="row")
 
 
 def _styles(reached: pl.DataFrame, names: Names) -> dict[str, tuple[str, Sequence[int]]]:
@@ -422,9 +394,13 @@ def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
     if not 0 < shown.height <= _MOST_BARS:
         return None
     runs = [by_id[each] for each in shown["run_id"]]
-    own = swept.metrics.filter(pl.col("metric") == metric).select("run_id", "value")
+    own = swept.metrics.filter(pl.col("metric") == metric).select("run_id", "subject", "value")
     order = [
-        _bar_label(run, subject_name(subject) if several else "", swept)
+        joined(
+            names.protocols_of(run) if protocols_of(run) else names.scenario(run["scenario"]),
+            swept.sweep.describe(run, names.parameters),
+            subject_name(subject) if several else "",
+        )
         for run, subject in zip(runs, shown["subject"], strict=True)
     ]
     name, quantity = names.metric(metric), axis_title(names.metric(metric), shown["unit"][0])
@@ -443,23 +419,53 @@ def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
     )
 
 
-def _bar_label(run: PlannedRun, subject: str, swept: Swept) -> str:
-    names = swept.names
-    who = names.protocols_of(run) if protocols_of(run) else names.scenario(run["scenario"])
-    return joined(who, swept.sweep.describe(run, names.parameters), subject)
-
-
 def _mean_and_spread(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
-    """Mean and spread of the runs of each protocol."""
-    points = _spread(swept, rows)
+    """Mean and spread of the runs of each protocol: means as lines, in bands of percentiles."""
+    named = 1 < rows["subject"].n_unique() <= _FEW_SUBJECTS
+    known = swept.points(rows.drop_nulls("value"), named=named, of="who")
+    value = pl.col("value")
+    points = (
+        known.group_by("series", "x", maintain_order=True)
+        .agg(
+            value=value.mean(),
+            low=value.quantile(_LOW, "linear"),
+            high=value.quantile(_HIGH, "linear"),
+            runs=pl.col("run_id").n_unique(),
+        )
+        .sort("x", maintain_order=True)
+    )
     if points["x"].n_unique() < 2:
         return None
     names, main = swept.names, swept.sweep.main
     words, name = names.parameters, names.metric(metric)
     abscissa = axis_title(words.name(main), words.unit(main))
-    styles = dict(points.select("series", "colour").unique(maintain_order=True).iter_rows())
-    spec = crowd_spec(
-        points.drop("colour", "unit"), styles, abscissa, axis_title(name, points["unit"][0])
+    ordinate = axis_title(name, known["unit"][0])
+    protocol_of = dict(
+        known.select("series", "protocol").unique("series", keep="first").iter_rows()
+    )
+    styles = {each: names.colour(protocol_of[each]) for each in dict.fromkeys(points["series"])}
+    scale = {"type": "linear", "nice": False, "padding": 14, "zero": False}
+    base: Encoding = {
+        "x": number("x", abscissa, scale=scale),
+        "color": coloured("series", styles, title=None),
+    }
+    tooltip = [
+        text("series", "series"),
+        number("x", abscissa),
+        number("value", "mean", ",.5~g"),
+        number("low", "10th percentile", ",.5~g"),
+        number("high", "90th percentile", ",.5~g"),
+        number("runs", "runs", ","),
+    ]
+    up, low = {**base, "y": number("value")}, number("low", ordinate, scale={"zero": False})
+    line = layer("line", "rows", up, strokeWidth=1.7)
+    spec = layered(
+        layer("area", "rows", {**base, "y": low, "y2": {"field": "high"}}, opacity=0.16),
+        line,
+        layer("point", "rows", {**up, "tooltip": tooltip}, filled=True, size=40, opacity=1),
+        names_at_ends(line),
+        height=_HEIGHT,
+        rows={"rows": points},
     )
     others = joined(*map(words.name, swept.sweep.others)) or "repetitions"
     caption = names.captions.charts["crowd"]["caption"]
@@ -470,31 +476,6 @@ def _mean_and_spread(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swep
         alternative=f"Mean {name} against {abscissa}. Series: {'; '.join(styles)}.",
         content=spec_content(spec, list(styles)),
         metrics=(metric,),
-    )
-
-
-def _spread(swept: Swept, rows: pl.DataFrame) -> pl.DataFrame:
-    """``series``, ``x``, ``value`` (mean), ``low``, ``high``, ``runs``, ``colour``, ``unit``."""
-    points = swept.points(rows.drop_nulls("value"), named=False)
-    subjects = points["subject"].unique(maintain_order=True).to_list()
-    named = 1 < len(subjects) <= _FEW_SUBJECTS
-    suffix = [f", {subject_name(each)}" if named else "" for each in points["subject"]]
-    colours = [swept.names.colour(each) for each in points["protocol"]]
-    return (
-        points.with_columns(
-            pl.Series("colour", colours, pl.String),
-            series=pl.col("who") + pl.Series(suffix, dtype=pl.String),
-        )
-        .group_by("series", "x", maintain_order=True)
-        .agg(
-            value=pl.col("value").mean(),
-            low=pl.col("value").quantile(_LOW, "linear"),
-            high=pl.col("value").quantile(_HIGH, "linear"),
-            runs=pl.col("run_id").n_unique(),
-            colour=pl.col("colour").first(),
-            unit=pl.col("unit").first(),
-        )
-        .sort("x", maintain_order=True)
     )
 
 
@@ -522,40 +503,51 @@ def sweep_spec(
     values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
     rows = {"published": published, "measured": measured}
     if intervals is not None:
-        rows["intervals"] = intervals
+        rows["intervals"] = intervals.select("x", "lower", "value", "upper", "runs", "series")
     rows = {name: frame for name, frame in rows.items() if not frame.is_empty()}
     # On an axis from 0, an interval far above 0 would be invisible.
-    zero = "intervals" not in rows or _begins_near_zero(measured["value"].to_list())
+    least, most = min(measured["value"].to_list()), max(measured["value"].to_list())
+    zero = "intervals" not in rows or least <= most / 2
     base: Encoding = {
         "x": _x_of(abscissa, values),
         "y": number("value", ordinate, scale={"zero": zero}),
-        "color": coloured(
-            "series", {key: colour for key, (colour, _) in styles.items()}, title=None
-        ),
+        "color": coloured("series", {key: each for key, (each, _) in styles.items()}, title=None),
     }
     place = [text("series", "series"), number("x", abscissa.title)]
+    drawn: list[Layer] = []
+    if "published" in rows:
+        tips = [
+            number("value", "published", ",.6~g"),
+            number("lower", "lower bound", ",.6~g"),
+            number("upper", "upper bound", ",.6~g"),
+            text("verdict", "verdict"),
+        ]
+        bounds = {**base, "y": number("lower"), "y2": {"field": "upper"}}
+        look = {"shape": "diamond", "size": 130, "strokeWidth": 1.6, "opacity": 1, "fill": "white"}
+        drawn.append(layer("rule", "published", bounds, strokeWidth=6, opacity=0.28))
+        drawn.append(layer("point", "published", {**base, "tooltip": [*place, *tips]}, **look))
+    if "intervals" in rows:
+        tips = [*place, number("value", "mean", ",.5~g"), *_interval_tips()]
+        look = {"thickness": 1.4, "size": 9, "orient": "horizontal"}
+        drawn += _bars_with_ends("y", "intervals", {**base, "tooltip": tips}, look, opacity=0.8)
     # If runs repeat a point, the line goes through their mean.
     repeated = measured.select("series", "x").is_duplicated().any()
     mean = {"y": number("value", ordinate, aggregate="mean")} if repeated else {}
     if marked:
         mean["size"] = _if_marked("datum.series", marked, 3.4, 1.3)
-    return layered(
-        *(_published_layers(base, place) if "published" in rows else ()),
-        *(_interval_layers(base, place) if "intervals" in rows else ()),
-        *_measured_layers(base, place, dashed(styles), mean),
-        height=_HEIGHT,
-        rows=rows,
+    line = layer(
+        "line", "measured", {**base, **mean, "strokeDash": dashed(styles)}, strokeWidth=1.7
     )
+    tips = [*place, number("value", "measured", ",.5~g"), text("run", "run")]
+    look = {"filled": True, "size": 55, "opacity": 1, "cursor": "pointer"}
+    points = layer("point", "measured", {**base, "tooltip": tips}, **look)
+    return layered(*drawn, line, points, names_at_ends(line), height=_HEIGHT, rows=rows)
 
 
 def _if_marked(field: str, marked: Sequence[str], yes: str | float, no: str | float) -> Channel:
     """One value for what is marked, and another one for the rest."""
     test = f"indexof({json.dumps(list(marked))}, {field}) >= 0"
     return {"condition": {"test": test, "value": yes}, "value": no}
-
-
-def _begins_near_zero(values: Sequence[float]) -> bool:
-    return min(values) <= max(values) / 2
 
 
 def _x_of(abscissa: Abscissa, values: Sequence[float]) -> Channel:
@@ -572,83 +564,19 @@ def _x_of(abscissa: Abscissa, values: Sequence[float]) -> Channel:
     return number("x", abscissa.title, scale=scale, axis=axis)
 
 
-def _measured_layers(
-    base: Encoding, place: Tooltip, dashed: Channel, mean: Encoding
+def _bars_with_ends(
+    up: str, rows: str, base: Encoding, ends: Mapping[str, Any], **look: Any
 ) -> list[Layer]:
-    tooltip = [*place, number("value", "measured", ",.5~g"), text("run", "run")]
-    look = {"filled": True, "size": 55, "opacity": 1, "cursor": "pointer"}
-    line = layer("line", "measured", {**base, **mean, "strokeDash": dashed}, strokeWidth=1.7)
-    points = layer("point", "measured", {**base, "tooltip": tooltip}, **look)
-    return [line, points, names_at_ends(line)]
+    """Intervals from ``lower`` to ``upper`` along a channel, as bars with ends."""
+    width = ends["thickness"]
+    whole = {**base, up: number("lower"), f"{up}2": {"field": "upper"}}
+    ticks = [layer("tick", rows, {**base, up: number(end)}, **look, **ends) for end in _ENDS]
+    return [layer("rule", rows, whole, strokeWidth=width, **look), *ticks]
 
 
-def _interval_layers(base: Encoding, place: Tooltip) -> list[Layer]:
-    """Intervals of the means, as bars with ends."""
-    tooltip = [*place, number("value", "mean", ",.5~g"), *_interval_tips()]
-    given, lower, upper = {**base, "tooltip": tooltip}, number("lower"), number("upper")
-    end = {"orient": "horizontal", "thickness": 1.4, "size": 9, "opacity": 0.8}
-    rule = {**given, "y": lower, "y2": {"field": "upper"}}
-    return [
-        layer("rule", "intervals", rule, strokeWidth=1.4, opacity=0.8),
-        layer("tick", "intervals", {**given, "y": lower}, **end),
-        layer("tick", "intervals", {**given, "y": upper}, **end),
-    ]
-
-
-def _interval_tips() -> Tooltip:
+def _interval_tips() -> list[Channel]:
     ends = [number("lower", "from", ",.5~g"), number("upper", "to", ",.5~g")]
     return [*ends, number("runs", "repetitions")]
-
-
-def _published_layers(base: Encoding, place: Tooltip) -> list[Layer]:
-    tooltip = [
-        *place,
-        number("value", "published", ",.6~g"),
-        number("lower", "lower bound", ",.6~g"),
-        number("upper", "upper bound", ",.6~g"),
-        text("verdict", "verdict"),
-    ]
-    bounds = {**base, "y": number("lower"), "y2": {"field": "upper"}}
-    look = {"shape": "diamond", "size": 130, "strokeWidth": 1.6, "opacity": 1, "fill": "white"}
-    return [
-        layer("rule", "published", bounds, strokeWidth=6, opacity=0.28),
-        layer("point", "published", {**base, "tooltip": tooltip}, **look),
-    ]
-
-
-def crowd_spec(rows: pl.DataFrame, styles: Mapping[str, str], abscissa: str, ordinate: str) -> Spec:
-    """Means as lines, and a band from the 10th to the 90th percentile.
-
-    Args:
-        rows: ``series`` str, ``x``, ``value``, ``low``, ``high`` f64, ``runs`` i64.
-        styles: label of a series → colour; the order of the legend.
-        abscissa: title of the x axis, with unit.
-        ordinate: title of the y axis, with unit.
-    """
-    scale = {"type": "linear", "nice": False, "padding": 14, "zero": False}
-    base: Encoding = {
-        "x": number("x", abscissa, scale=scale),
-        "color": coloured("series", styles, title=None),
-    }
-    from_low = number("low", ordinate, scale={"zero": False})
-    tooltip = [
-        text("series", "series"),
-        number("x", abscissa),
-        number("value", "mean", ",.5~g"),
-        number("low", "10th percentile", ",.5~g"),
-        number("high", "90th percentile", ",.5~g"),
-        number("runs", "runs", ","),
-    ]
-    up = {**base, "y": number("value")}
-    line = layer("line", "rows", up, strokeWidth=1.7)
-    return layered(
-        layer("area", "rows", {**base, "y": from_low, "y2": {"field": "high"}}, opacity=0.16),
-        line,
-        layer("point", "rows", {**up, "tooltip": tooltip}, filled=True, size=40, opacity=1),
-        names_at_ends(line),
-        height=_HEIGHT,
-        rows={"rows": rows},
-    )
 
 
 _IN_TWO_LINES = (
@@ -688,14 +616,7 @@ def interval_bars(
     bar = {**base, "x": across, "color": colour}
     if marked:
         bar["opacity"] = _if_marked("datum.label", marked, 1, 0.55)
-    rule = {**base, "x": number("lower"), "x2": {"field": "upper"}}
-    ends = [
-        layer("rule", "bars", rule, strokeWidth=1.6, color=INK),
-        *(
-            layer("tick", "bars", {**base, "x": number(end)}, color=INK, thickness=1.6, size=12)
-            for end in ("lower", "upper")
-        ),
-    ]
+    ends = _bars_with_ends("x", "bars", base, {"thickness": 1.6, "size": 12}, color=INK)
     # An interval of zero width would look like a very narrow one.
     wide = {"transform": [{"filter": "datum.upper > datum.lower"}]}
     any_wide = bars.filter(pl.col("upper") > pl.col("lower")).height > 0

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 from bdpbench.contracts.documents import csv_of
 from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.latex import latex_table
-from bdpbench.pages.protocols import ProtocolPage
+from bdpbench.pages.protocols import RulesPage
 from bdpbench.pages.scored import ClaimRow, NumberRow
 from bdpbench.pages.text import VERDICTS, format_deviation, format_number
 from bdpbench.units import axis_title, slug
@@ -84,7 +84,7 @@ def _cell(value: Any) -> Cell:
 
 
 def score_tables(
-    numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], protocols: Sequence[ProtocolPage]
+    numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], protocols: Sequence[RulesPage]
 ) -> list[PaperTable]:
     """All tables of a scorecard; empty ones are left out."""
     places = Counter(str(row.number["where"]) for row in numbers)
@@ -148,7 +148,7 @@ def _number_data(row: NumberRow) -> dict[str, Cell]:
 
 
 def _totals(
-    numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], protocols: Sequence[ProtocolPage]
+    numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], protocols: Sequence[RulesPage]
 ) -> PaperTable:
     columns = [
         Column(f"{what}: {VERDICTS[key].label}", f"{what}_{key}", numeric=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
@@ -21,21 +22,10 @@ from bdpbench.contracts.evaluation import (
     found_of,
 )
 from bdpbench.contracts.judged import Better, places
+from bdpbench.contracts.yaml_files import YamlFile
 
-LABELS = {"Mine": "Mine & <co>", "cubic": "CUBIC", "standard": "Standard TCP"}
-INTERVAL = "from the least to the most of three runs"
-
-
-def column(key: str, better: str = "less", unit: str = "s") -> Any:
-    return {
-        "title": f"Column {key}",
-        "scenario": "alone",
-        "metric": f"metric_{key}",
-        "subject": "flow:0",
-        "unit": unit,
-        "better": better,
-        "interval": INTERVAL,
-    }
+DOCUMENT = YamlFile(Path(__file__).with_suffix(".yaml")).data
+LABELS = {each["key"]: each["label"] for each in DOCUMENT["protocols"]}
 
 
 def value(protocol: str, number: float | None, rank: int | None, of: int = 3, **more: Any) -> Any:
@@ -57,7 +47,8 @@ def value(protocol: str, number: float | None, rank: int | None, of: int = 3, **
 
 def figure(key: str, *values: Any, better: Better = "less") -> Figure:
     """A figure, with the places that follow from the values and intervals of those with a rank."""
-    told = Column(**{**column(key, better), "title": f"Figure {key}"})
+    column = {**DOCUMENT["studies"][0]["parts"]["table"]["columns"]["a"], "better": better}
+    told = Column(**{**column, "metric": f"metric_{key}", "title": f"Figure {key}"})
     ranked = [each for each in values if each["rank"] is not None] if better else []
     found = places(list(map(found_of, ranked)), told.judged)
     for each, place in zip(ranked, found, strict=True):
@@ -79,70 +70,16 @@ def criterion(key: str, section: str, passes: bool | None, *, simulated: bool = 
     return Criterion(key, file, "s", "at least 0.5 s", 0.5, None, answers)
 
 
-def part(key: str, kind: str, columns: dict[str, Any], **more: Any) -> Any:
-    run = {"scenario": "alone", "status": "published"}
-    runs = [
-        {**run, "run_id": f"{name}-run", "label": label, "protocol": name, "evaluated": not index}
-        for index, (name, label) in enumerate(LABELS.items())
-    ]
-    return {
-        "title": f"Part {key}",
-        "text": "",
-        "shows": ["Table 1"],
-        "kind": kind,
-        "columns": columns,
-        "in_place_of": ["H-TCP"],
-        "runs": runs,
-        **more,
-    }
-
-
 def protocols(*keys: str) -> list[Any]:
-    return [
-        {
-            "key": key,
-            "label": LABELS[key],
-            "colour": f"#{33 * index:02x}6699",
-            "evaluated": index == 0,
-            "source": key,
-        }
-        for index, key in enumerate(keys)
-    ]
+    """Protocols of the document."""
+    return [dict(each) for each in DOCUMENT["protocols"] if each["key"] in keys]
 
 
 def evaluation(figures: Sequence[Figure] = (), **more: Any) -> Evaluation:
     """An evaluation with some figures, all of one column, and a part of each kind."""
     told = {"question": "How long?", "text": "What it is.", "part": "table", "column": "a"}
-    curve = {"x": "buffer_pkts", "x_unit": "packets", "x_title": "Buffer"}
-    document = {
-        "name": "mine",
-        "choice": "quick",
-        "bdpbench": {"version": "0", "commit": ""},
-        "ns2_build_id": "0123456789abcdef",
-        "protocols": protocols(*LABELS),
-        "studies": [
-            {
-                "key": "paper",
-                "title": "A paper",
-                "paper": True,
-                "parts": {
-                    "table": part(
-                        "table", "table", {"a": column("a"), "b": column("b", "more", "%")}
-                    ),
-                    "pairs": part("pairs", "matrix", {"a": column("a", "", "1")}),
-                    "curve": part("curve", "curve", {"a": column("a")}, **curve),
-                },
-                "figures": {each.key: told for each in figures},
-                "criteria": {},
-                "names": {},
-            }
-        ],
-        "problems": [{"protocol": "Mine", "study": "", "said": "it is <slow>"}],
-        "runs": {"simulated": 3, "published": 2, "failed": 0, "missing": 1},
-        "cpu_s": 4.5,
-        **more,
-    }
-    return Evaluation.model_validate(document)
+    study = {**DOCUMENT["studies"][0], "figures": {each.key: told for each in figures}}
+    return Evaluation.model_validate({**DOCUMENT, "studies": [study], **more})
 
 
 def judgement(
@@ -163,39 +100,34 @@ def cells(factor: float = 1.0) -> pl.DataFrame:
     """Cells of the parts; ``factor`` scales those of the evaluated protocol."""
     rows = []
     for index, name in enumerate(LABELS):
-        times = 1.0 if index else factor
-
-        def add(part_key: str, key: str, number: float | None, **more: Any) -> None:
-            rows.append(
-                {
-                    "study": "paper",
-                    "part": part_key,
-                    "column": key,
-                    "protocol": name,  # noqa: B023  called at once
-                    "evaluated": not index,  # noqa: B023
-                    "own_key": "",
-                    "row": "",
-                    "beside": "",
-                    "panel": "",
-                    "x": None,
-                    "metric": f"metric_{key}",
-                    "subject": "flow:0",
-                    "unit": "s",
-                    "value": number,
-                    "low": None if number is None else number - 0.1,
-                    "high": None if number is None else number + 0.1,
-                    "values": [number],
-                    "run_ids": [f"{name}-run"],  # noqa: B023
-                    "source": "published",
-                    "why": "" if number is not None else "never reached in 1 of 1 runs",
-                    **more,
-                }
-            )
-
-        add("table", "a", (12.5 + index) * times)
-        add("table", "b", 80.0 if index else None)
-        for other in LABELS:
-            add("pairs", "a", -0.5 if other == name else 0.25, beside=other)
-        for buffer in (10.0, 20.0):
-            add("curve", "a", (buffer + index) * times, x=buffer)
+        first, times = 12.5 + index, 1.0 if index else factor
+        numbers: list[tuple[str, str, float | None, dict[str, Any]]] = [
+            ("table", "a", first * times, {}),
+            ("table", "b", 80.0 if index else None, {}),
+            *(("pairs", "a", -0.5 if each == name else 0.25, {"beside": each}) for each in LABELS),
+            *(("curve", "a", (x + index) * times, {"x": x}) for x in (10.0, 20.0)),
+        ]
+        rows += [
+            {
+                **dict.fromkeys(("own_key", "row", "beside", "panel"), ""),
+                "study": "paper",
+                "part": key,
+                "column": own,
+                "protocol": name,
+                "evaluated": not index,
+                "x": None,
+                "source": "published",
+                "unit": "s",
+                "metric": f"metric_{own}",
+                "subject": "flow:0",
+                "value": number,
+                "low": None if number is None else number - 0.1,
+                "high": None if number is None else number + 0.1,
+                "values": [number],
+                "run_ids": [f"{name}-run"],
+                "why": "" if number is not None else "never reached in 1 of 1 runs",
+                **more,
+            }
+            for key, own, number, more in numbers
+        ]
     return pl.DataFrame(rows, schema=cells_schema())

@@ -1,27 +1,29 @@
-"""Charts of a trace: narrow bins are drawn as means, and specifications are kept on disk."""
+"""Charts of traces: narrow bins are drawn as means, lines break, and windows have phases."""
 
 from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
 
 from bdpbench.metrics.samples import SampleMeter
 from bdpbench.metrics.series import cumulative_shares
-from bdpbench.pages.analysis import (
-    KINDS,
-    MOST_POINTS,
-    Line,
-    chart_of,
-    grid_of,
-    lines_of,
-)
-from bdpbench.pages.samples import SamplesPage, build_samples_page
-from bdpbench.pages.series import pack, unpack
+from bdpbench.pages.analysis import MOST_POINTS, Trace, build_samples_page, draw
+from bdpbench.pages.series import unpack
 
 _BINS = 2000
+
+
+def _drawn(values: Any, tables: dict[str, pl.DataFrame]) -> dict[str, Any]:
+    """Kind → its chart, and times and values of its only or first line."""
+    trace = Trace("a.tr", "wired", 0.0, 20.0, 20.0, 0.01, True, "", pl.DataFrame(), tables, None)
+    return {
+        chart.chart_id: (chart, *unpack(next(iter(points.values()))))
+        for chart, _, points in draw(tables, values, cumulative_shares, [trace])
+    }
 
 
 @pytest.fixture
@@ -54,59 +56,50 @@ def tables() -> dict[str, pl.DataFrame]:
 
 
 def test_narrow_bins_are_drawn_as_means(tables: dict[str, pl.DataFrame]) -> None:
-    values = {"flow:1": {"throughput": 5.0, "one_way_delay": 1.0}}
-    lines = lines_of(tables, values, lambda subject: subject, cumulative_shares)
-    times, mbps = unpack(lines["throughput"][0].points)
+    charts = _drawn({"flow:1": {"throughput": 5.0, "one_way_delay": 1.0}}, tables)
+    chart, times, mbps = charts["throughput"]
     assert len(times) == MOST_POINTS
     # Four bins per point: 0, 10, 0 and 10 Mbit/s.
     assert set(mbps) == {5.0}
     assert times[0] == pytest.approx(0.04, abs=0.001)
-    words = {"title": "Throughput", "quantity": "throughput", "caption": ""}
-    bins = grid_of(tables).height
-    colours = {("throughput", "flow:1"): "#0072b2"}
-    chart = chart_of(KINDS[0], lines["throughput"], words, (0.0, 20.0), 0.01, bins, colours)
-    assert "drawn as means of 4" in repr(chart)
+    assert "drawn as means of 4" in chart.note
+    # Lines of means over packets break at bins without any, and those of rates do not.
+    gaps = {key: chart.content.get("gap") for key, (chart, *_) in charts.items()}
+    broken = {key: gap for key, gap in gaps.items() if gap is not None}
+    assert broken == pytest.approx(dict.fromkeys(("delay", "delivered"), 0.06))
 
 
 def test_bins_that_have_room_are_drawn_as_they_are(tables: dict[str, pl.DataFrame]) -> None:
     few = {name: table.head(MOST_POINTS) for name, table in tables.items()}
-    lines = lines_of(few, {"flow:1": {"throughput": 5.0}}, str, cumulative_shares)
-    _, mbps = unpack(lines["throughput"][0].points)
+    _, _, mbps = _drawn({"flow:1": {"throughput": 5.0}}, few)["throughput"]
     assert mbps[:4] == [0.0, 10.0, 0.0, 10.0]
 
 
 def test_a_single_bin_of_drops_is_as_wide_as_it_lasts(tables: dict[str, pl.DataFrame]) -> None:
     drops = pl.DataFrame({"subject": ["MAC/COL"], "time_s": [0.05], "drops_per_s": [100.0]})
     few = {name: table.head(MOST_POINTS) for name, table in tables.items()} | {"loss_series": drops}
-    (line,) = lines_of(few, {"MAC/COL": {"drops": 1.0}}, str, cumulative_shares)["drops"]
-    times, rates = unpack(line.points)
+    _, times, rates = _drawn({"MAC/COL": {"drops": 1.0}}, few)["drops"]
     # A step ends at its point, so it takes the end of the bin before to begin.
     assert times == pytest.approx([0.04, 0.05])
     assert rates == pytest.approx([0.0, 100.0])
 
 
-def test_lines_of_means_over_packets_break_at_bins_without_any() -> None:
-    words = {"title": "Delay", "caption": ""}
-    gaps = {
-        kind.key: chart_of(kind, [], words, (0.0, 20.0), 0.01, 2000, {}).content.get("gap")
-        for kind in KINDS
-        if not kind.shares
-    }
-    broken = {key: gap for key, gap in gaps.items() if gap is not None}
-    assert broken == pytest.approx(dict.fromkeys(("delay", "rtt", "delivered"), 0.06))
-    assert list(gaps)[:4] == ["throughput", "delay", "drops", "mean_queue"]
-
-
-def test_each_link_has_its_own_capacity_and_one_far_above_has_none() -> None:
-    kind = next(kind for kind in KINDS if kind.key == "utilization")
+def test_each_link_has_its_own_capacity_and_one_far_above_has_none(
+    tables: dict[str, pl.DataFrame],
+) -> None:
     mbps = {"0-1": 10.0, "1-2": 5.0, "2-3": 10.0, "3-4": 100.0, "4-5": None}
-    lines = [Line(f"link:{name}", name, pack([0.0], [8.0]), each) for name, each in mbps.items()]
-    colours = {("utilization", line.subject): "red" for line in lines}
-    words = {"title": "t", "caption": "c"}
-    chart = chart_of(kind, lines, words, (0.0, 20.0), 0.01, 20, colours)
-    assert chart.content.get("thresholds") == [
-        {"v": 10.0, "label": "capacity of 0-1, 2-3, 10 Mbit/s", "of": ["0-1", "2-3"]},
-        {"v": 5.0, "label": "capacity of 1-2, 5 Mbit/s", "of": ["1-2"]},
+    values = {
+        f"link:{n}": {"link_throughput": 8.0, "link_capacity": each} for n, each in mbps.items()
+    }
+    rows = [{"subject": each, "time_s": 1.0, "mbps": 8.0, "queue_pkts": 0.0} for each in values]
+    chart, *_ = _drawn(values, {**tables, "link_series": pl.DataFrame(rows)})["utilization"]
+    assert chart.content["thresholds"] == [
+        {
+            "v": 10.0,
+            "label": "capacity of link 0-1, link 2-3, 10 Mbit/s",
+            "of": ["link 0-1", "link 2-3"],
+        },
+        {"v": 5.0, "label": "capacity of link 1-2, 5 Mbit/s", "of": ["link 1-2"]},
     ]
 
 
@@ -116,8 +109,8 @@ def test_a_window_that_fell_has_phases_in_its_chart(tmp_path: Path) -> None:
     named = pl.DataFrame({"subject": ["a"] * 5, "name": ["cwnd_"] * 5, **window})
     meter.add(named)
     meter.add(named.with_columns(name=pl.lit("pkts")))
-    page = SamplesPage(["x.tr"], [], [], [], meter.summary, meter.points, meter.falls)
-    build_samples_page(page, tmp_path / "x.html")
+    frames = (meter.summary, meter.points, meter.falls)
+    build_samples_page(["x.tr"], [], [], [], *frames, tmp_path / "x.html")
     text = (tmp_path / "x.html").read_text()
     store = json.loads(text.split('id="chart-data">')[1].split("</script>")[0])
     assert store["charts"]["cwnd-0"]["phases"] == [

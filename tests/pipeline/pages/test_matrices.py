@@ -20,7 +20,6 @@ matrices:
     rows: {parameter: protocol_1, title: first}
     columns: {parameter: protocol_2, title: second}
     ends: [-1, 1]
-    about_zero: true
     only: {protocol_1: [HS, BIC]}
 """
 PAGE = """\
@@ -51,35 +50,24 @@ def test_a_study_may_do_without(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
-        ("[HS, BIC]", "[XS, BIC]", r"yaml:8: .*only\..*unknown protocol"),
+        ("[HS, BIC]", "[XS, BIC]", r"yaml:7: .*only\..*unknown protocol"),
         ("inter_protocol", "interprotocol", r"yaml:2: matrices\.0\.scenario: unknown scenario"),
         ("metric: asymmetry", "metric: asymetry", r"yaml:3: .*unknown metric .*\n.*asymmetry"),
         ("[-1, 1]", "[-1, 1]\n    mean_over: [rtt_ms]", r"yaml:7: .*mean_over\.0: unknown varied"),
         ("[-1, 1]", "[-1, 1]\n    mean_over: [buffer_pkts]", r"yaml:7: .*unknown varied"),
         ("protocol_2", "buffer_pkts", r"yaml:5: .*unknown varied parameter 'buffer_pkts'"),
         ("[-1, 1]", "[1, -1]", r"the first, 1, must be below the second"),
-        ("[-1, 1]", "[0, 1]", r"about zero the first must be the negative of the second"),
-    ],
-)
-def test_a_mistake_in_a_matrix_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
-    path = tmp_path / "matrices.yaml"
-    assert old in MATRICES
-    path.write_text(MATRICES.replace(old, new))
-    with pytest.raises(BdpbenchError, match=said):
-        load_matrices(path, load_study("sharma2006"), METRICS)
-
-
-@pytest.mark.parametrize(
-    ("old", "new", "said"),
-    [
+        ("[-1, 1]", "[-1, 1]\n    panels: protocol_1", r"panels: protocol_1 is already part"),
+        ("[-1, 1]", "[-1, 1]\n    winner: {among: queue}", r"winner: its colours"),
         ("HS:", "XS:", r"yaml:3: protocols\.XS: unknown protocol"),
         ("0.9", "1.9", r"yaml:1: filled_share: input should be less than or equal to 1"),
         ("said:", "says:", r"yaml:4: protocols\.HS\.says: unknown key"),
     ],
 )
-def test_a_mistake_in_the_page_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
-    path = tmp_path / "page.yaml"
-    assert old in PAGE
-    path.write_text(PAGE.replace(old, new))
+def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    text = MATRICES if old in MATRICES else PAGE
+    path, study = tmp_path / "its.yaml", load_study("sharma2006")
+    path.write_text(text.replace(old, new))
+    assert path.read_text() != text
     with pytest.raises(BdpbenchError, match=said):
-        load_page(path, load_study("sharma2006"))
+        load_matrices(path, study, METRICS) if text is MATRICES else load_page(path, study)

@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 
 from bdpbench.errors import BdpbenchError
+from bdpbench.pages.analysis import samples_spec
 from bdpbench.pages.curves import line_spec, thresholds, time_specs
 from bdpbench.pages.exports import Charts
 from bdpbench.pages.inputs import read_captions
-from bdpbench.pages.matrix_specs import Axes, valued_matrix, winner_matrix
-from bdpbench.pages.samples import samples_spec
+from bdpbench.pages.matrix_charts import Axes, valued_matrix, winner_matrix
 from bdpbench.pages.specs import number
 from bdpbench.pages.sweep_charts import (
     Abscissa,
@@ -150,7 +150,9 @@ def test_a_protocol_keeps_its_colour_and_dashes() -> None:
 
 _ROW = {"run_id": "a", "run": "run a"}
 _POINTS = pl.DataFrame({"x": [0.1], "y": [2.0], "series": "HS", **_ROW})
-_CELLS = pl.DataFrame({"row": ["A"], "column": ["B"], "value": [0.5], "text": "0.5", **_ROW})
+_CELLS = pl.DataFrame(
+    {"panel": [""], "row": ["A"], "column": ["B"], "value": [0.5], "text": "0.5", **_ROW}
+)
 _MEANS = pl.DataFrame(
     {"label": ["A"], "mean": [2.0], "lower": [1.0], "upper": [3.0], "runs": [3], "run_id": "a"}
 )

@@ -137,9 +137,9 @@ def _write_samples(traces: Sequence[SampledTrace], path: Path) -> None:
 def _write_page(
     traces: Sequence[SampledTrace], summary: pl.DataFrame, answers: Sequence[str], path: Path
 ) -> None:
-    from bdpbench.pages.samples import SamplesPage, build_samples_page
+    from bdpbench.pages.analysis import build_samples_page
 
-    page = SamplesPage(
+    build_samples_page(
         names=[each.name for each in traces],
         labels=[each.label for each in traces if each.label],
         accounts=[each.trace.account for each in traces],
@@ -147,5 +147,5 @@ def _write_page(
         summary=summary,
         points=pl.concat([each.labelled(each.meter.points) for each in traces]),
         falls=pl.concat([each.labelled(each.meter.falls) for each in traces]),
+        out=path,
     )
-    build_samples_page(page, path)

@@ -48,7 +48,7 @@ from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.evaluation.findings import values_of
-from bdpbench.pages.evaluation.parts import EvaluationInputs
+from bdpbench.pages.evaluation.page import EvaluationReport
 from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
@@ -113,12 +113,9 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         path = folder / EVALUATION_NAME
         view.tell("evaluation", f"evaluation: {path}", path=str(path))
         view.tell("making", "making the report and its files")
-        inputs = EvaluationInputs(
-            judgement,
-            earlier,
-            elsewhere_of({each.key: each.protocol for each in evaluating.newcomers}),
-        )
-        for what, path in make_files(folder, request.files, inputs):
+        elsewhere = elsewhere_of({each.key: each.protocol for each in evaluating.newcomers})
+        report = EvaluationReport(judgement, earlier, elsewhere)
+        for what, path in make_files(folder, request.files, report):
             view.tell("file", f"{what}: {path}", what=what, path=str(path))
         if evaluation.lacking:
             said = f"lacks {evaluation.lacking}; the report says why, and shows the rest"

@@ -18,7 +18,6 @@ from bdpbench.contracts.scorecard import SCORECARD_NAME, rows_of
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.pages.evaluation.files import evaluation_files
 from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
-from bdpbench.pages.evaluation.parts import EvaluationInputs
 
 PAGE_NAME = "evaluation.html"
 PDF_NAME = "evaluation.pdf"
@@ -65,14 +64,13 @@ class WantedFiles:
 
 
 def make_files(
-    folder: Path, wanted: WantedFiles, inputs: EvaluationInputs
+    folder: Path, wanted: WantedFiles, report: EvaluationReport
 ) -> Iterator[tuple[str, Path]]:
     """Write the report of an evaluation, and what else is wanted: what it is, and its path.
 
     Raises:
         BdpbenchError: when a browser prints nothing, or a file cannot be written.
     """
-    report = EvaluationReport(inputs)
     page = folder / PAGE_NAME
     write_text_atomically(page, visible(evaluation_page(report)))
     yield "report", page

@@ -33,19 +33,19 @@ CELLS_NAME = "cells.csv"
 
 def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
     """The tables of an evaluation: standings, criteria, and each part's own."""
-    if report.inputs.judgement.figures:
+    if report.judgement.figures:
         yield _standings(report)
-    if report.inputs.judgement.criteria:
+    if report.judgement.criteria:
         yield _criteria(report)
     values = _values(report)
     for study, parts in report.studies:
         for key, part in parts.items():
-            if part.table.rows:
+            if part.rows:
                 yield _of_part(part, values.filter(study=study.key, part=key))
 
 
 def _standings(report: EvaluationReport) -> PaperTable:
-    figures, labels = report.inputs.judgement.figures, report.evaluation.labels
+    figures, labels = report.judgement.figures, report.evaluation.labels
     heads = [(axis_title(each.column.title, each.column.unit), each.key) for each in figures]
     rows = [
         (
@@ -122,24 +122,23 @@ def _answers(criterion: Criterion, report: EvaluationReport) -> Iterator[dict[st
 
 
 def _of_part(shown: ShownPart, values: pl.DataFrame) -> PaperTable:
-    table = shown.table
-    case = (Column("Case", "case"),) if table.has_rows else ()
+    case = (Column("Case", "case"),) if shown.has_rows else ()
     heads = [
-        Column(axis_title(*each), f"column_{n}", numeric=True) for n, each in enumerate(table.heads)
+        Column(axis_title(*each), f"column_{n}", numeric=True) for n, each in enumerate(shown.heads)
     ]
     rows = [
-        (*((row.row,) if table.has_rows else ()), row.label, *map(_with_print, row.cells))
-        for row in table.rows
+        (*((row.row,) if shown.has_rows else ()), row.label, *map(_with_print, row.cells))
+        for row in shown.rows
     ]
-    printed = "; printed values in brackets" if table.has_prints else ""
+    printed = "; printed values in brackets" if shown.has_prints else ""
     shows = f" ({', '.join(shown.part.shows)})" if shown.part.shows else ""
     return PaperTable(
         name=shown.anchor.removeprefix("part-"),
-        title=f"{joined(shown.part.title + shows, table.quantity, by=': ')}{printed}",
+        title=f"{joined(shown.part.title + shows, shown.quantity, by=': ')}{printed}",
         columns=(*case, Column("Protocol", "protocol"), *heads),
         rows=tuple(rows),
         data=tuple(values.to_dicts()),
-        run_ids=tuple(dict.fromkeys(run for cell in table.cells for run in cell["run_ids"])),
+        run_ids=tuple(dict.fromkeys(run for cell in shown.cells for run in cell["run_ids"])),
     )
 
 

@@ -6,7 +6,7 @@ It measures and judges nothing: values, ranks and answers are those of the docum
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from bdpbench import __version__
@@ -17,12 +17,15 @@ from bdpbench.contracts.evaluation import (
     EvaluatedStudy,
     Evaluation,
     Figure,
+    Judgement,
     Ranked,
 )
 from bdpbench.contracts.judged import direction
-from bdpbench.pages.evaluation.changes import Changes, changes_of
 from bdpbench.pages.evaluation.findings import (
+    MOVES,
+    Changes,
     Findings,
+    changes_of,
     criterion_anchor,
     figure_anchor,
     findings_of,
@@ -33,7 +36,6 @@ from bdpbench.pages.evaluation.findings import (
     values_of,
 )
 from bdpbench.pages.evaluation.parts import (
-    EvaluationInputs,
     Parts,
     ShownPart,
     few_digits,
@@ -44,6 +46,7 @@ from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.series import embed_json
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.text import Verdict, format_number
+from bdpbench.pages.texts import Elsewhere
 
 MEETS = Verdict("holds", "meets it", "✓", 2)
 MEETS_NOT = Verdict("fails", "does not meet it", "✗", 0)
@@ -62,24 +65,32 @@ SECTIONS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class EvaluationReport:
-    """Everything that the page and the files show; made once."""
+    """Everything that the page and the files show; made once.
 
-    inputs: EvaluationInputs
+    Attributes:
+        judgement: see ``contracts/evaluation.py``.
+        earlier: name of the evaluation that it is compared with, and that evaluation, if any.
+        elsewhere: key of an evaluated protocol → what reports of other studies say about it.
+    """
+
+    judgement: Judgement
+    earlier: tuple[str, Judgement] | None = None
+    elsewhere: Mapping[str, Sequence[Elsewhere]] = field(default_factory=dict)
 
     @cached_property
     def parts(self) -> Parts:
         """Tables and charts of the cells."""
-        return Parts(self.inputs)
+        return Parts(self.judgement)
 
     @property
     def evaluation(self) -> Evaluation:
         """The document."""
-        return self.inputs.judgement.evaluation
+        return self.judgement.evaluation
 
     @cached_property
     def standings(self) -> list[tuple[EvaluatedProtocol, list[tuple[Figure, Ranked | None]]]]:
         """Rows of the first table: the protocols that have a value of any figure."""
-        figures = self.inputs.judgement.figures
+        figures = self.judgement.figures
         rows = [
             (each, [(figure, next(iter(values_of(figure, each.key)), None)) for figure in figures])
             for each in self.evaluation.protocols
@@ -93,20 +104,19 @@ class EvaluationReport:
     @cached_property
     def findings(self) -> list[tuple[EvaluatedProtocol, Findings]]:
         """What is said about each evaluated protocol."""
-        judgement = self.inputs.judgement
-        return [(each, findings_of(judgement, each.key)) for each in self.evaluation.evaluated]
+        return [(each, findings_of(self.judgement, each.key)) for each in self.evaluation.evaluated]
 
     @cached_property
     def figures(self) -> list[Chart]:
         """Charts of the judged figures that have values."""
-        drawn = map(self.parts.figure, self.inputs.judgement.figures)
+        drawn = map(self.parts.figure, self.judgement.figures)
         return [each for each in drawn if each is not None]
 
     @cached_property
     def criteria(self) -> dict[str, list[Criterion]]:
         """Criteria by section of RFC 9743, with a title of each section."""
         found: dict[str, list[Criterion]] = {}
-        for each in self.inputs.judgement.criteria:
+        for each in self.judgement.criteria:
             first, *rest = each.file.section.split(".")
             name = next((k for k in (".".join([first, *rest[:1]]), first) if k in SECTIONS), "")
             title = SECTIONS.get(name, f"Section {each.file.section}")
@@ -139,8 +149,7 @@ class EvaluationReport:
     @cached_property
     def changes(self) -> Changes | None:
         """What changed since an earlier evaluation."""
-        earlier = self.inputs.earlier
-        return earlier and changes_of(earlier[1], self.inputs.judgement)
+        return self.earlier and changes_of(self.earlier[1], self.judgement)
 
     @property
     def charts(self) -> list[Chart]:
@@ -179,51 +188,46 @@ def bound_of(criterion: Criterion) -> str:
     return f"{side} {shown(criterion.bound, criterion.unit)}"
 
 
+_SHOWN = (
+    *(bound_of, criterion_anchor, direction, figure_anchor, format_number, interval, rank_of),
+    *(section_of, shown, standing_of, value_text),
+)
+"""Words and numbers of the page, by their names."""
+
+
 def evaluation_page(report: EvaluationReport) -> str:
     """HTML of the report; it loads nothing. Equal inputs give equal bytes.
 
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
-    charts = report.charts
-    contents = {each.chart_id: each.content for each in charts}
-    store = {"time": {}, "charts": contents}
-    evaluation, runs = report.evaluation, _runs(report).values()
+    contents = {each.chart_id: each.content for each in report.charts}
+    evaluation, runs = report.evaluation, _runs(report.evaluation).values()
     content = {
-        "bound_of": bound_of,
-        "criterion_anchor": criterion_anchor,
-        "direction": direction,
-        "figure_anchor": figure_anchor,
-        "format_number": format_number,
-        "interval": interval,
+        **{each.__name__: each for each in _SHOWN},
         "is_known": is_known,
-        "rank_of": rank_of,
-        "section_of": section_of,
-        "shown": shown,
-        "standing_of": standing_of,
-        "value_text": value_text,
+        "moves": MOVES,
         "report": report,
         "evaluation": evaluation,
-        "judgement": report.inputs.judgement,
+        "judgement": report.judgement,
         "version": __version__,
         "labels": [each.label for each in evaluation.evaluated],
         "html_name": f"evaluation-{evaluation.name}",
         "not_met": MEETS_NOT,
-        "drawn": {each.chart_id for each in charts},
+        "drawn": contents.keys(),
         "runs": [each for each in runs if each["evaluated"]],
         "other_runs": sum(not each["evaluated"] for each in runs),
-        "chart_data": embed_json(store),
-        **embedded(style="evaluation", vega=bool(charts)),
+        "chart_data": embed_json({"time": {}, "charts": contents}),
+        **embedded(style="evaluation", vega=bool(contents)),
     }
     return page_environment().get_template("evaluation.html").render(content)
 
 
-def _runs(report: EvaluationReport) -> dict[str, dict[str, object]]:
+def _runs(evaluation: Evaluation) -> dict[str, dict[str, object]]:
     """Run id → the run, of all parts; those in which an evaluated protocol takes part stay so."""
     found: dict[str, dict[str, object]] = {}
-    for study in report.evaluation.studies:
-        for part in study.parts.values():
-            for run in part.runs:
-                if run.evaluated or run.run_id not in found:
-                    found[run.run_id] = {**run.model_dump(), "study": study.key}
+    for study in evaluation.studies:
+        for run in (run for part in study.parts.values() for run in part.runs):
+            if run.evaluated or run.run_id not in found:
+                found[run.run_id] = {**run.model_dump(), "study": study.key}
     return found

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import polars as pl
 
 from bdpbench.contracts.evaluation import (
     Column,
-    EvaluatedProtocol,
     EvaluatedStudy,
     Figure,
     Judgement,
@@ -24,7 +24,7 @@ from bdpbench.contracts.evaluation import (
 from bdpbench.contracts.judged import direction
 from bdpbench.pages.evaluation.findings import is_known
 from bdpbench.pages.inputs import read_captions
-from bdpbench.pages.matrix_specs import Axes, valued_matrix
+from bdpbench.pages.matrix_charts import Axes, valued_matrix
 from bdpbench.pages.names import (
     ParameterWords,
     broken_dash_of,
@@ -34,12 +34,10 @@ from bdpbench.pages.names import (
 from bdpbench.pages.specs import Chart, Styles, spec_content
 from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
 from bdpbench.pages.text import format_number, joined, listed
-from bdpbench.pages.texts import Elsewhere
 from bdpbench.units import axis_title, several, with_unit
 
 
-@dataclass(frozen=True)
-class TableRow:
+class TableRow(NamedTuple):
     """A row of a table: who it is about, what else (``row``), and its cells, some absent."""
 
     label: str
@@ -49,20 +47,32 @@ class TableRow:
 
 
 @dataclass(frozen=True)
-class PartTable:
-    """Cells as a table.
+class ShownPart:
+    """A part as the page shows it.
 
     Attributes:
-        heads: title and unit of each column.
+        part: of the document.
+        anchor: id of its element.
+        place: whose place the evaluated protocols take, in a sentence.
+        answer: in how many values they are best and worst, "" if they cannot be compared.
+        heads: title and unit of each column of its table.
         rows: those of the evaluated protocols first.
         quantity: what all cells are, if not every column has its own.
         absent: titles of the columns that were left out, as no run of them is there.
+        charts: of a matrix or a curve.
+        lacking: reasons for values that an evaluated protocol does not have, each once.
     """
 
+    part: Part
+    anchor: str
+    place: str
+    answer: str
     heads: Sequence[tuple[str, str]]
     rows: Sequence[TableRow]
-    quantity: str = ""
-    absent: Sequence[str] = ()
+    quantity: str
+    absent: Sequence[str]
+    charts: Sequence[Chart]
+    lacking: Sequence[str]
 
     @property
     def cells(self) -> list[Ranked]:
@@ -80,57 +90,15 @@ class PartTable:
         return any(each["printed"] is not None for each in self.cells)
 
 
-@dataclass(frozen=True)
-class ShownPart:
-    """A part as the page shows it.
-
-    Attributes:
-        part: of the document.
-        anchor: id of its element.
-        place: whose place the evaluated protocols take, in a sentence.
-        answer: in how many values they are best and worst, "" if they cannot be compared.
-        table: its cells.
-        charts: of a matrix or a curve.
-        lacking: reasons for values that an evaluated protocol does not have, each once.
-    """
-
-    part: Part
-    anchor: str
-    place: str
-    answer: str
-    table: PartTable
-    charts: Sequence[Chart]
-    lacking: Sequence[str]
-
-
-@dataclass(frozen=True)
-class EvaluationInputs:
-    """An evaluation with what its page needs.
-
-    Attributes:
-        judgement: see ``contracts/evaluation.py``.
-        earlier: name of the evaluation that it is compared with, and that evaluation, if any.
-        elsewhere: key of an evaluated protocol → what reports of other studies say about it.
-    """
-
-    judgement: Judgement
-    earlier: tuple[str, Judgement] | None = None
-    elsewhere: Mapping[str, Sequence[Elsewhere]] = field(default_factory=dict)
-
-
 class Parts:
     """Makes tables and charts of the cells of an evaluation."""
 
-    def __init__(self, inputs: EvaluationInputs) -> None:
-        self._judged = inputs.judgement
-        self._labels = inputs.judgement.evaluation.labels
-        self._new = [each.key for each in inputs.judgement.evaluation.evaluated]
+    def __init__(self, judgement: Judgement) -> None:
+        self._judged, evaluation = judgement, judgement.evaluation
+        self._labels = evaluation.labels
+        self._colours = {each.key: each.colour for each in evaluation.protocols}
+        self._new = [each.key for each in evaluation.evaluated]
         self._captions = read_captions()
-
-    @cached_property
-    def protocols(self) -> dict[str, EvaluatedProtocol]:
-        """Key → protocol, in the order of the document."""
-        return {each.key: each for each in self._judged.evaluation.protocols}
 
     @cached_property
     def cells(self) -> pl.DataFrame:
@@ -206,12 +174,10 @@ class Parts:
             },
             schema_overrides=dict.fromkeys(("mean", "lower", "upper"), pl.Float64),
         )
-        column = figure.column
-        quantity = axis_title(column.title, column.unit)
-        colours = [self.protocols[each["protocol"]].colour for each in known]
-        spec = interval_bars(
-            bars, order, colours, quantity, [self._labels[key] for key in self._new]
-        )
+        column, quantity = figure.column, axis_title(figure.column.title, figure.column.unit)
+        colours = [self._colours[each["protocol"]] for each in known]
+        marked = [self._labels[key] for key in self._new]
+        spec = interval_bars(bars, order, colours, quantity, marked)
         return Chart(
             chart_id=f"figure-{figure.key}",
             title=column.title,
@@ -239,12 +205,22 @@ class Parts:
             takes = "takes" if len(new) == 1 else "in turn take"
             others = listed(part.in_place_of)
             place = f"{listed(new)} {takes} the place of {others}; all else is as it was."
+        heads, rows, quantity = self._table(part, own)
+        # Without columns that have no runs, and without other protocols' empty rows.
+        columns = [n for n in range(len(heads)) if any(row.cells[n] for row in rows)]
         return ShownPart(
             part=part,
             anchor=f"part-{study.key}-{key}",
             place=place,
             answer=self.compared(study=study.key, part=key),
-            table=self._table(part, own),
+            heads=[heads[n] for n in columns],
+            rows=[
+                row._replace(cells=[row.cells[n] for n in columns])
+                for row in rows
+                if row.evaluated or any(cell and is_known(cell["value"]) for cell in row.cells)
+            ],
+            quantity=quantity,
+            absent=[title for n, (title, _) in enumerate(heads) if n not in columns],
             charts=list(self._charts(f"{study.key}-{key}", part, own)),
             lacking=list(lacking),
         )
@@ -254,35 +230,29 @@ class Parts:
 
         The label has the key in the study where that has several protocols of the kind.
         """
-        order = list(self.protocols)
+        order = list(self._labels)
         alike = Counter(name for name, _ in {(each["protocol"], each["own_key"]) for each in own})
-        found = []
-        for each in sorted(own, key=lambda each: order.index(each["protocol"])):
-            label, key = self._labels[each["protocol"]], each["own_key"]
-            found.append(
-                (f"{label} ({key})" if alike[each["protocol"]] > 1 and key else label, each)
-            )
-        return found
+        return [
+            (f"{label} ({key})" if alike[each["protocol"]] > 1 and key else label, each)
+            for each in sorted(own, key=lambda each: order.index(each["protocol"]))
+            for label, key in [(self._labels[each["protocol"]], each["own_key"])]
+        ]
 
-    def _table(self, part: Part, own: Sequence[Ranked]) -> PartTable:
-        columns, quantity, is_apart = list(part.columns.values()), "", False
+    def _table(
+        self, part: Part, own: Sequence[Ranked]
+    ) -> tuple[list[tuple[str, str]], list[TableRow], str]:
+        """Heads, rows and quantity of the table of a part."""
+        quantity, is_apart = "", False
         if part.kind != "table":
-            quantity = axis_title(columns[0].title, columns[0].unit)
+            (column,) = part.columns.values()
+            quantity = axis_title(column.title, column.unit)
         if part.kind == "table":
             heads: dict[object, tuple[str, str]] = {
                 key: (each.title, each.unit) for key, each in part.columns.items()
             }
-            beside: dict[tuple[str, ...], set[str]] = {}
-            for each in own:
-                place = (
-                    each["protocol"],
-                    each["own_key"],
-                    each["column"],
-                    each["row"],
-                    each["panel"],
-                )
-                beside.setdefault(place, set()).add(each["beside"])
-            is_apart = any(len(each) > 1 for each in beside.values())
+            keys = ("protocol", "own_key", "column", "row", "panel", "beside")
+            places = {tuple(each[key] for key in keys) for each in own}  # type: ignore[literal-required]
+            is_apart = len({place[:-1] for place in places}) < len(places)
         elif part.kind == "matrix":
             present = {each["beside"] for each in own}
             heads = {key: (label, "") for key, label in self._labels.items() if key in present}
@@ -296,18 +266,14 @@ class Parts:
             row = joined(each["row"], each["panel"], other)
             found.setdefault((label, row), {})[each[head]] = each  # type: ignore[literal-required]
         rows = [
-            TableRow(
-                label,
-                any(each["evaluated"] for each in of_row.values()),
-                row,
-                [of_row.get(key) for key in heads],
-            )
+            TableRow(label, is_new, row, [of_row.get(key) for key in heads])
             for (label, row), of_row in found.items()
+            for is_new in [any(each["evaluated"] for each in of_row.values())]
         ]
         if any(each.row for each in rows):  # a case of the paper with all protocols in it
             cases = list(dict.fromkeys(each.row for each in rows))
             rows.sort(key=lambda each: cases.index(each.row))
-        return _without_absent(list(heads.values()), rows, quantity)
+        return list(heads.values()), rows, quantity
 
     def _charts(self, prefix: str, part: Part, own: Sequence[Ranked]) -> Iterator[Chart]:
         if part.kind != "table":
@@ -358,7 +324,7 @@ class Parts:
             styles,
             abscissa,
             axis_title(column.title, column.unit),
-            intervals.select("x", "lower", "value", "upper", "runs", "series"),
+            intervals,
             new.to_list(),
         )
         return Chart(
@@ -379,14 +345,14 @@ class Parts:
 
         Further series of a protocol are lighter.
         """
-        keys, new = list(self.protocols), len(self._new)
+        keys, new = list(self._labels), len(self._new)
         found: dict[str, tuple[str, Sequence[int]]] = {}
         seen: Counter[str] = Counter()
         pairs = lines.select("series", "protocol").unique(maintain_order=True).rows()
         for series, protocol in pairs:
             position = keys.index(protocol)
             dash = dash_of(0) if position < new else broken_dash_of(position - new)
-            found[series] = (lighter(self.protocols[protocol].colour, seen[protocol]), dash)
+            found[series] = (lighter(self._colours[protocol], seen[protocol]), dash)
             seen[protocol] += 1
         return found
 
@@ -424,20 +390,6 @@ class Parts:
             alternative=f"Matrix of {column.title}: {'; '.join(rows)} beside {'; '.join(columns)}.",
             content=spec_content(valued_matrix(shown, axes, ends, 0.0 if about_zero else None)),
         )
-
-
-def _without_absent(
-    heads: Sequence[tuple[str, str]], rows: Sequence[TableRow], quantity: str
-) -> PartTable:
-    """The table without columns that have no runs, and without other protocols' empty rows."""
-    columns = [n for n in range(len(heads)) if any(row.cells[n] for row in rows)]
-    kept = [
-        TableRow(row.label, row.evaluated, row.row, [row.cells[n] for n in columns])
-        for row in rows
-        if row.evaluated or any(cell and is_known(cell["value"]) for cell in row.cells)
-    ]
-    absent = [title for n, (title, _) in enumerate(heads) if n not in columns]
-    return PartTable([heads[n] for n in columns], kept, quantity, absent)
 
 
 def _better(column: Column) -> str:

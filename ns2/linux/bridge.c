@@ -8,8 +8,6 @@
  * reduced, and otherwise cong_avoid.
  */
 
-#include <math.h>
-
 #include "bridge.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -38,7 +36,8 @@ struct linux_connection {
 	bool una_moved_since_timeout;
 	u32 una_packet;
 	u32 newly_acked;	/* packets by number */
-	double sent_at_cut;	/* packets sent when a reduction of cwnd began */
+	u32 sent;		/* packets sent, each time */
+	u32 sent_at_cut;	/* when a reduction of cwnd began */
 };
 
 struct tcp_congestion_ops tcp_reno = {
@@ -161,6 +160,7 @@ static void bridge_synchronise(struct linux_connection* c, const struct PathStat
 	tp->sacked_out = tp->fackets_out = max(path->delivered_pkts - path->first_unacknowledged, 0);
 	tp->lost_out = max((int)(tp->packets_out - tp->sacked_out - (u32)path->in_flight_pkts), 0);
 	tp->left_out = tcp_left_out(tp);
+	c->sent = path->in_flight_pkts + path->delivered_pkts + path->lost_pkts;
 	tp->delivered = 1 + path->delivered_pkts;
 	tp->lost = tp->total_retrans = path->lost_pkts;
 	tp->bytes_acked = (u64)path->first_unacknowledged * path->segment_bytes;
@@ -183,7 +183,7 @@ static void bridge_limits(const struct linux_connection* c, const struct PathSta
 	const struct sock* sk = &tp->inet_conn.icsk_inet.sk;
 	const double rate = min(sk->sk_pacing_rate, sk->sk_max_pacing_rate);
 	limits->cwnd_pkts = tp->snd_cwnd;
-	limits->ssthresh_pkts = tcp_in_initial_slowstart(tp) ? HUGE_VAL : tp->snd_ssthresh;
+	limits->ssthresh_pkts = tcp_in_initial_slowstart(tp) ? __builtin_huge_val() : tp->snd_ssthresh;
 	/* Modules of 4.9 to 4.12 that pace need a queue that does it; later ones ask the sender. */
 	if (sk->sk_pacing_status != SK_PACING_NONE || tp->inet_conn.icsk_ca_ops->cong_control)
 		limits->pacing_pps = rate < ULONG_MAX ? rate / path->packet_bytes : 0;
@@ -282,8 +282,8 @@ static void bridge_begin(struct linux_connection* c, const struct PathState* pat
 
 static void bridge_tell_ack(struct linux_connection* c, const struct Acknowledged* news)
 {
-	const bool fast = c->una_moved && c->tp.inet_conn.icsk_ca_state == TCP_CA_Open && c->tp.sacked_out == 0 && news->lost == 0
-		&& news->marked == 0;
+	/* The header is as predicted: it has neither SACK blocks nor an echo, even if it ends a recovery. */
+	const bool fast = c->una_moved && c->tp.sacked_out == 0 && news->marked == 0;
 	const u32 flags = CA_ACK_WIN_UPDATE | (fast ? 0 : CA_ACK_SLOWPATH) | (news->marked > 0 ? CA_ACK_ECE : 0);
 	if (c->tp.inet_conn.icsk_ca_ops->in_ack_event)
 		CALL(in_ack_event, (struct sock*, u32), flags);
@@ -360,29 +360,34 @@ static bool bridge_is_reducing(const struct linux_connection* c)
 	return tcp_in_cwnd_reduction((const struct sock*)&c->tp);
 }
 
-static double bridge_sent(const struct PathState* path)
-{
-	return path->in_flight_pkts + path->delivered_pkts + path->lost_pkts;
-}
-
-static void bridge_reduce(struct linux_connection* c, const struct PathState* path)
+static void bridge_reduce(struct linux_connection* c)
 {
 	struct tcp_sock* tp = &c->tp;
 	tp->high_seq = tp->snd_nxt;
 	tp->prior_cwnd = tp->snd_cwnd;
 	tp->prr_delivered = tp->prr_out = 0;
-	c->sent_at_cut = bridge_sent(path);
+	c->sent_at_cut = c->sent;
 	tp->snd_ssthresh = bridge_ssthresh(c);
 }
 
+/* Modules call it, too, to reduce cwnd without a loss. */
+void tcp_enter_cwr(struct sock* sk)
+{
+	struct linux_connection* c = (struct linux_connection*)sk;
+	if (c->tp.inet_conn.icsk_ca_state >= TCP_CA_CWR)
+		return;
+	bridge_reduce(c);
+	bridge_state(c, TCP_CA_CWR);
+}
+
 /* Proportional rate reduction with its slow start (RFC 6937); the first packet always leaves. */
-static void bridge_proportional(struct linux_connection* c, const struct Acknowledged* news, const struct PathState* path)
+static void bridge_proportional(struct linux_connection* c, const struct Acknowledged* news)
 {
 	struct tcp_sock* tp = &c->tp;
 	const s32 in_flight = tcp_packets_in_flight(tp), room = tp->snd_ssthresh - in_flight, arrived = news->packets;
 	s32 allowed;
 	tp->prr_delivered += arrived;
-	tp->prr_out = bridge_sent(path) - c->sent_at_cut;
+	tp->prr_out = c->sent - c->sent_at_cut;
 	if (room < 0) {
 		allowed = DIV_ROUND_UP((u64)tp->snd_ssthresh * tp->prr_delivered, max(tp->prior_cwnd, 1u)) - tp->prr_out;
 	} else {
@@ -419,7 +424,7 @@ void bridge_recovery_began(struct linux_connection* c, const struct PathState* p
 		return;
 	bridge_synchronise(c, path);
 	if (!bridge_is_reducing(c))
-		bridge_reduce(c, path);
+		bridge_reduce(c);
 	bridge_state(c, TCP_CA_Recovery);
 	bridge_limits(c, path, limits);
 }
@@ -492,10 +497,8 @@ void bridge_acknowledged(struct linux_connection* c, const struct Acknowledged* 
 		bridge_end_reduction(c);
 		bridge_state(c, TCP_CA_Open);
 	}
-	if (news->marked > 0 && *state < TCP_CA_CWR) {
-		bridge_reduce(c, path);
-		bridge_state(c, TCP_CA_CWR);
-	}
+	if (news->marked > 0)
+		tcp_enter_cwr((struct sock*)tp);
 	const u8 calm = tcp_left_out(tp) > 0 ? TCP_CA_Disorder : TCP_CA_Open;
 	if (*state < TCP_CA_CWR && *state != calm) {
 		bridge_state(c, calm);
@@ -505,7 +508,7 @@ void bridge_acknowledged(struct linux_connection* c, const struct Acknowledged* 
 		bridge_control(c, news, path);
 	} else {
 		if (bridge_is_reducing(c))
-			bridge_proportional(c, news, path);
+			bridge_proportional(c, news);
 		else if (c->una_moved)
 			bridge_avoid_congestion(c, news);
 		bridge_pace(c);

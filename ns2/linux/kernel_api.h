@@ -495,7 +495,9 @@ api u32 tcp_current_ssthresh(const struct sock* sk)
 }
 api void tcp_set_ca_state(struct sock* sk, u8 state) { inet_csk(sk)->icsk_ca_state = state; }
 api void __tcp_send_ack(struct sock* sk, u32 next) { }
-api void tcp_enter_cwr(struct sock* sk) { }
+extern void tcp_enter_cwr(struct sock*);
+#define INET_ECN_xmit(sk) do { } while (0)
+#define INET_ECN_dontxmit(sk) do { } while (0)
 api void tcp_enter_quickack_mode(struct sock* sk, unsigned most) { }
 
 #define PICKED_3(one, two, three, name, ...) name

@@ -102,6 +102,7 @@ def _wrapped(path: Path, text: str, *, is_beside: bool) -> Iterator[str]:
         yield "#define MODULE_COUNTS_FLIGHT"
     header = utf8_text(api_dir() / "kernel_api.h")
     own = {*_DEFINED.findall(text)} & {name for pair in _OF_API.findall(header) for name in pair}
+    own = {name for name in own if not name.isupper()}  # macros that look like functions
     own |= {*_STRUCTURE.findall(text)} & {*_STRUCTURE.findall(header)}
     yield from (f"#define {name} hidden_{name}" for name in own)
     yield '#include "kernel_api.h"'

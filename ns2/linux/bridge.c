@@ -10,7 +10,6 @@
 
 #include "bridge.h"
 
-#define HIDDEN __attribute__((visibility("hidden")))
 #define MOST_PKTS INT_MAX
 #define START_S 1000		/* kernel times of 0 mean never */
 #define FIRST_BYTE 1u		/* the sequence number of the first packet */
@@ -209,10 +208,24 @@ bool bridge_set(const char* name, double value)
 		memcpy(each->value, &number, each->bytes);	/* the lowest bytes come first */
 		s64 kept = 0;
 		memcpy(&kept, each->value, each->bytes);
-		const int unused_bits = 64 - 8 * each->bytes;
+		const int unused_bits = 64 - 8 * (int)each->bytes;
 		return kept == number || (s64)((u64)kept << unused_bits) >> unused_bits == number;
 	}
 	return false;
+}
+
+/* One parameter after the other, with its value; NULL at the end. `new protocol --module` asks. */
+__attribute__((visibility("default"))) const char* bdpbench_parameter(long long* value)
+{
+	static struct linux_parameter* last;
+	last = last ? last->next : bridge_parameters;
+	if (!last)
+		return NULL;
+	const int unused_bits = 64 - 8 * (int)min(last->bytes, sizeof(s64));
+	*value = 0;
+	memcpy(value, last->value, min(last->bytes, sizeof(s64)));
+	*value = last->type[0] == 'u' || last->type[0] == 'b' ? *value : (s64)((u64)*value << unused_bits) >> unused_bits;
+	return last->name;
 }
 
 const char* bridge_load(void)

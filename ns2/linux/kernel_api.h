@@ -167,7 +167,7 @@ api unsigned long int_sqrt(unsigned long x) { return int_sqrt64(x); }
 /* ---- time: a jiffy is a millisecond of the simulation, and the clock starts at 1,000 s */
 
 #define HZ 1000
-#define CONFIG_HZ HZ
+#define CONFIG_HZ 1000
 #define MSEC_PER_SEC 1000L
 #define USEC_PER_MSEC 1000L
 #define NSEC_PER_USEC 1000L
@@ -790,5 +790,14 @@ struct btf_kfunc_id_set {
 #define BPF_PROG(name, ...) name(__VA_ARGS__)
 #define BPF_STRUCT_OPS(name, ...) name(__VA_ARGS__)
 #define BPF_CORE_READ_BITFIELD(at, field) ((at)->field)
+#define __uint(name, value) int (*name)[value]
+#define __type(name, type) type* name
+enum { BPF_MAP_TYPE_SK_STORAGE = 24, BPF_F_NO_PREALLOC = 1, BPF_SK_STORAGE_GET_F_CREATE = 1, SOL_TCP = 6, TCP_CONGESTION = 13 };
+#define bpf_sk_storage_get(map, sk, value, flags) NULL
+#define bpf_sk_storage_delete(map, sk) 0
+#define bpf_setsockopt(sk, level, option, value, bytes) 0
+#define bpf_getsockopt(sk, level, option, value, bytes) (-1)
+#define bpf_tcp_send_ack(sk, next) 0
+#define bpf_printk(...) do { } while (0)
 
 #endif

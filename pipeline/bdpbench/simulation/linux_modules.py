@@ -1,19 +1,22 @@
 """Congestion control modules of Linux, compiled unchanged into libraries of ``Agent/TCP/Protocol``.
 
-A module is compiled behind ``ns2/linux/kernel_api.h``, which has what kernels 2.6.13 to 6.10 offer, and
-before ``bridge.c``, which plays the kernel: one file of C, so that the bridge sees the module's
+A module is compiled behind ``ns2/linux/kernel_api.h``, which has what kernels 2.6.13 to 6.10 offer,
+and before ``bridge.c``, which plays the kernel: one file of C, so that the bridge sees the module's
 functions. Which generation they are of follows from their types, which the compiler compares: no
 key names a version.
 """
 
 from __future__ import annotations
 
+import ctypes
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from bdpbench.contracts.files import utf8_text
-from bdpbench.contracts.paths import repository_root
+from bdpbench.contracts.paths import kernel_dir
+from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.studies.folders import ProtocolFolder
 
 FLAGS = (
     "-std=gnu11", "-fgnu89-inline", "-O2", "-g1", "-fPIC", "-fvisibility=hidden", "-fsigned-char",
@@ -29,32 +32,29 @@ PREFIX = "module_"
 BESIDE = "with"
 """The subfolder with files of other modules whose functions a module calls."""
 
+HINT = (
+    "modules have the interface of Linux 2.6.13 to 6.10 in ns2/linux/kernel_api.h; "
+    "docs/protocols.md says what it leaves out"
+)
+
 # Headers of C, which modules may include; all others in <> are the kernel's.
 _OF_C = frozenset(
     f"{name}.h" for name in ("errno", "limits", "math", "stdarg", "stdbool", "stddef", "stdint")
 )
 _INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.MULTILINE)
 _OF_A_KERNEL = re.compile(r"(?:\.\./)*(?:ns-linux-\w+|vmlinux|bpf_\w+)\.h")
+_KCONFIG = re.compile(r"^extern[^;\n]*__kconfig;", re.MULTILINE)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _OPS = re.compile(r"\bstruct\s+tcp_congestion_ops\s+(\w+)[^=;{}]*=\s*\{(.*?)\};", re.DOTALL)
 _FIELD = re.compile(r"\.(cong_avoid|pkts_acked|cong_control)\s*=\s*(?:\(void\s*\*\)\s*)?(\w+)")
 _DEFINED = re.compile(r"^(?:[A-Za-z_][\w \t*]*?[ \t*\n])(\w+)\s*\([^;{}()]*\)\s*\{", re.MULTILINE)
 _STRUCTURE = re.compile(r"^\s*(?:struct|enum|union)\s+(\w+)\s*\{", re.MULTILINE)
 _OF_API = re.compile(r"^(?:#define (\w+)|(?:api|extern)\b[^(\n]*?\b(\w+)\()", re.MULTILINE)
+_MEANING = re.compile(r'^\s*MODULE_PARM_DESC\s*\(\s*(\w+)\s*,\s*"([^"]*)"', re.MULTILINE)
 _PARAMETER = re.compile(
     r"^\s*module_param(?:_named|_cb)?\s*\(\s*(\w+)\s*,(?:\s*&?\w+\s*,)?\s*&?\s*(\w+)\s*,\s*\w+\s*\)",
     re.MULTILINE,
 )
-
-
-def api_dir() -> Path:
-    """The folder of the kernel's interface and of what plays the kernel."""
-    return repository_root() / "ns2" / "linux"
-
-
-def api_files() -> list[Path]:
-    """All files that libraries of modules are made of beside the module, sorted."""
-    return sorted([*api_dir().glob("*.[ch]"), *api_dir().glob("*.cc"), Path(__file__)])
 
 
 def parameters_of(module: Path) -> dict[str, int]:
@@ -69,7 +69,8 @@ def write_sources(module: Path, code: Path, work: Path) -> list[Path]:
     """Write the files of C that a module's library is made of.
 
     Args:
-        module: its file in ``code``, a copy of its folder.
+        module: its file in ``code``.
+        code: a copy of its folder.
         work: an empty folder for them, with empty headers in ``work/one/two/three``.
 
     Returns:
@@ -80,7 +81,9 @@ def write_sources(module: Path, code: Path, work: Path) -> list[Path]:
     inner.mkdir(parents=True)
     made = []
     for path in [module, *beside]:
-        text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), utf8_text(path))
+        raw = utf8_text(path)
+        path.write_text(_KCONFIG.sub("", raw), encoding="utf-8")  # macros of the interface
+        text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), raw)
         _replace_headers(text, inner)
         wrapper = work / f"wrapped_{path.name}"
         wrapper.write_text("\n".join(_wrapped(path, text, is_beside=path != module)) + "\n")
@@ -90,17 +93,76 @@ def write_sources(module: Path, code: Path, work: Path) -> list[Path]:
     return made
 
 
+def declared_parameters(folder: ProtocolFolder, module: Path) -> list[str]:
+    """The module's parameters that ``protocol.yaml`` has; others keep the module's defaults.
+
+    Raises:
+        BdpbenchError: naming the line of one that the module does not have.
+    """
+    known = parameters_of(module)
+    names = []
+    for index, each in enumerate(folder.file.parameters):
+        if not each.variable:
+            continue
+        names.append(each.variable[len(PREFIX) : -1])
+        if not each.variable.startswith(PREFIX) or names[-1] not in known:
+            said = f"{module.name} has no module_param of the name {each.variable}"
+            expected = ", ".join(f"{PREFIX}{name}_" for name in known) or "no parameter"
+            hint = f"expected {expected}; with `sender: tcp-linux` their names have no prefix"
+            source = YamlFile(folder.path / folder.yaml_name)
+            raise source.error(("parameters", index, "variable"), said, hint=hint)
+    return names
+
+
+def missing_headers(module: Path) -> list[str]:
+    """Headers that a module includes as its own, and that are not beside it."""
+    names = [given[1:-1] for given in _INCLUDE.findall(utf8_text(module)) if given[0] == '"']
+    own = (name for name in names if not _OF_A_KERNEL.fullmatch(name))
+    return [name for name in own if not (module.parent / name).is_file()]
+
+
+def needed_files(module: Path) -> dict[str, Path]:
+    """What a module needs of the files beside it: places in its protocol's folder, and files."""
+    found = {module.name: module}
+    for given in _INCLUDE.findall(utf8_text(module)):
+        header = module.parent / given[1:-1]
+        if given[0] == '"' and header.is_file() and header.parent == module.parent:
+            found[header.name] = header
+            other = header.with_suffix(".c")
+            if other.is_file() and other != module:
+                found[f"{BESIDE}/{other.name}"] = other
+    return found
+
+
+def defaults_of(library: Path) -> dict[str, int]:
+    """The parameters of a module's library, with the module's own values."""
+    loaded = ctypes.CDLL(str(library))
+    next_one = loaded.bdpbench_parameter
+    next_one.restype, next_one.argtypes = ctypes.c_char_p, [ctypes.POINTER(ctypes.c_longlong)]
+    value, found = ctypes.c_longlong(), {}
+    while name := next_one(ctypes.byref(value)):
+        found[name.decode()] = value.value
+    return dict(reversed(found.items()))
+
+
+def meanings_of(module: Path) -> dict[str, str]:
+    """What a module says of its parameters."""
+    return {name: " ".join(text.split()) for name, text in _MEANING.findall(utf8_text(module))}
+
+
 def _wrapped(path: Path, text: str, *, is_beside: bool) -> Iterator[str]:
     if "skb_mstamp" in text:
         yield "#define MODULE_HAS_SKB_MSTAMP"
     if is_beside:
         yield "#define MODULE_BESIDE"
-    avoids = [f for _, body in _OPS.findall(text) for op, f in _FIELD.findall(body) if op == "cong_avoid"]
+    avoids = [
+        f for _, body in _OPS.findall(text) for op, f in _FIELD.findall(body) if op == "cong_avoid"
+    ]
     if any(_counts_flight(text, name) for name in avoids) or re.search(
         r"tcp_is_cwnd_limited\s*\(\s*\w+\s*,", text
     ):
         yield "#define MODULE_COUNTS_FLIGHT"
-    header = utf8_text(api_dir() / "kernel_api.h")
+    header = utf8_text(kernel_dir() / "kernel_api.h")
     own = {*_DEFINED.findall(text)} & {name for pair in _OF_API.findall(header) for name in pair}
     own = {name for name in own if not name.isupper()}  # macros that look like functions
     own |= {*_STRUCTURE.findall(text)} & {*_STRUCTURE.findall(header)}

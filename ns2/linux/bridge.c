@@ -46,9 +46,9 @@ struct tcp_congestion_ops tcp_reno = {
 /* ---- functions by generation */
 
 #define ANY_SOCK(type, ...) void (*)(struct sock*, __VA_ARGS__): type, void (*)(struct tcp_sock*, __VA_ARGS__): type
-enum bridge_form { NONE, AVOID_3, AVOID_4, AVOID_5, ACKED_COUNT, ACKED_TIME, ACKED_RTT, ACKED_SAMPLE, CONTROL, CONTROL_ACK };
-#define AVOID_FORM(f) _Generic(&f, ANY_SOCK(AVOID_3, u32, u32), ANY_SOCK(AVOID_4, u32, u32, int), \
-	ANY_SOCK(AVOID_5, u32, u32, u32, int))
+enum bridge_form { NONE, AVOID_3, AVOID_GOOD, AVOID_4, AVOID_5, ACKED_COUNT, ACKED_TIME, ACKED_RTT, ACKED_SAMPLE, CONTROL, CONTROL_ACK };
+#define AVOID_FORM(f) _Generic(&f, ANY_SOCK(AVOID_3, u32, u32), ANY_SOCK(AVOID_GOOD, u32, u32, int), \
+	ANY_SOCK(AVOID_4, u32, u32, u32), ANY_SOCK(AVOID_5, u32, u32, u32, int))
 #define ACKED_FORM(f) _Generic(&f, ANY_SOCK(ACKED_COUNT, u32), ANY_SOCK(ACKED_TIME, u32, ktime_t), \
 	ANY_SOCK(ACKED_RTT, u32, s32), ANY_SOCK(ACKED_SAMPLE, const struct ack_sample*))
 #define CONTROL_FORM(f) _Generic(&f, ANY_SOCK(CONTROL, const struct rate_sample*), \
@@ -478,13 +478,15 @@ static void bridge_avoid_congestion(struct linux_connection* c, const struct Ack
 	const u32 rtt = news->rtt_s >= 0 ? news->rtt_s * HZ : -1;
 	if (form == AVOID_5)
 		CALL(cong_avoid, (struct sock*, u32, u32, u32, int), ack, rtt, in_flight, 1);
-	else if (form == AVOID_4)
+	else if (form == AVOID_GOOD)
 		CALL(cong_avoid, (struct sock*, u32, u32, int), ack, in_flight, 1);
+	else if (form == AVOID_4)
+		CALL(cong_avoid, (struct sock*, u32, u32, u32), ack, (u32)news->packets, in_flight);
 	else
 #ifdef MODULE_COUNTS_FLIGHT
 		CALL(cong_avoid, (struct sock*, u32, u32), ack, in_flight);
 #else
-		CALL(cong_avoid, (struct sock*, u32, u32), ack, news->packets);
+		CALL(cong_avoid, (struct sock*, u32, u32), ack, (u32)news->packets);
 #endif
 }
 

@@ -587,14 +587,15 @@ api void bridge_old_reno(struct sock* sk, u32 in_flight)
 	else
 		tcp_cong_avoid_ai(tp, tp->snd_cwnd);
 }
-#ifdef MODULE_COUNTS_FLIGHT	/* its third argument is what was in flight, as from 2.6.24 to 3.12 */
+#ifdef MODULE_COUNTS_FLIGHT	/* its third argument is what was in flight, as from 2.6.23 to 3.12 */
 #define bridge_reno_3(sk, ack, in_flight) bridge_old_reno(sk, in_flight)
+#define bridge_reno_4(sk, ack, in_flight, good) bridge_old_reno(sk, in_flight)
 api void tcp_reno_cong_avoid(struct sock* sk, u32 ack, u32 in_flight) { bridge_old_reno(sk, in_flight); }
 #else
 #define bridge_reno_3(sk, ack, acked) bridge_reno(sk, ack, acked)
+#define bridge_reno_4(sk, ack, acked, in_flight) bridge_reno(sk, ack, acked)
 api void tcp_reno_cong_avoid(struct sock* sk, u32 ack, u32 acked) { bridge_reno(sk, ack, acked); }
 #endif
-#define bridge_reno_4(sk, ack, in_flight, good) bridge_old_reno(sk, in_flight)
 #define bridge_reno_5(sk, ack, rtt, in_flight, good) bridge_old_reno(sk, in_flight)
 #define tcp_reno_cong_avoid(...) \
 	PICKED_5(__VA_ARGS__, bridge_reno_5, bridge_reno_4, bridge_reno_3, 0, 0)(__VA_ARGS__)

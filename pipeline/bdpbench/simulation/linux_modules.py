@@ -155,12 +155,8 @@ def _wrapped(path: Path, text: str, *, is_beside: bool) -> Iterator[str]:
         yield "#define MODULE_HAS_SKB_MSTAMP"
     if is_beside:
         yield "#define MODULE_BESIDE"
-    avoids = [
-        f for _, body in _OPS.findall(text) for op, f in _FIELD.findall(body) if op == "cong_avoid"
-    ]
-    if any(_counts_flight(text, name) for name in avoids) or re.search(
-        r"tcp_is_cwnd_limited\s*\(\s*\w+\s*,", text
-    ):
+    fields = [pair for _, body in _OPS.findall(text) for pair in _FIELD.findall(body)]
+    if any(_counts_flight(text, name) for op, name in fields if op == "cong_avoid"):
         yield "#define MODULE_COUNTS_FLIGHT"
     header = utf8_text(kernel_dir() / "kernel_api.h")
     own = {*_DEFINED.findall(text)} & {name for pair in _OF_API.findall(header) for name in pair}
@@ -179,10 +175,10 @@ def _wrapped(path: Path, text: str, *, is_beside: bool) -> Iterator[str]:
 
 
 def _counts_flight(text: str, name: str) -> bool:
-    """Whether the third parameter of a cong_avoid is what is in flight, as from 2.6.24 to 3.12."""
+    """Whether the third parameter of a cong_avoid is what is in flight, as from 2.6.23 to 3.12."""
     head = re.search(rf"\b{name}\s*\(([^()]*)\)\s*\{{", text)
     parameters = head[1].split(",") if head else []
-    return len(parameters) == 3 and "flight" in parameters[2]
+    return len(parameters) > 2 and "flight" in parameters[2]
 
 
 def _rows(text: str) -> Iterator[str]:

@@ -8,6 +8,9 @@
  * reduced, and otherwise cong_avoid.
  */
 
+#include <signal.h>
+#include <unistd.h>
+
 #include "bridge.h"
 
 #define MOST_PKTS INT_MAX
@@ -87,17 +90,46 @@ static void bridge_check(const struct linux_connection* c, const char* function)
 		bridge_stop(c, function, "the ssthresh that it left", (int)c->tp.snd_ssthresh);
 }
 
-const char* volatile bridge_function = "";	/* that runs */
+static const char* volatile bridge_function = "";	/* that runs */
+static const char* volatile bridge_module;
+
+/* ns-2 says which event was going on; before it, say which function of the module. */
+static const int bridge_signals[] = {SIGFPE, SIGABRT, SIGSEGV, SIGBUS};
+static struct sigaction bridge_before[ARRAY_SIZE(bridge_signals)];
+
+static void bridge_trap(int number)
+{
+	char text[160];
+	if (*bridge_function && write(STDERR_FILENO, text, snprintf(text, sizeof(text), "ns: in %s() of the module %s at %.6f s:\n",
+		bridge_function, bridge_module, bridge_now_ns / 1e9 - START_S)) < 0)
+		return;
+	for (unsigned i = 0; i < ARRAY_SIZE(bridge_signals); i++)
+		if (bridge_signals[i] == number)
+			bridge_before[i].sa_handler(number);
+}
+
+static void bridge_set_traps(void)
+{
+	for (unsigned i = 0; i < ARRAY_SIZE(bridge_signals); i++) {
+		sigaction(bridge_signals[i], NULL, &bridge_before[i]);
+		struct sigaction trapping = bridge_before[i];
+		trapping.sa_handler = bridge_trap;
+		if (bridge_before[i].sa_handler != SIG_DFL && bridge_before[i].sa_handler != SIG_IGN)
+			sigaction(bridge_signals[i], &trapping, NULL);
+	}
+}
 
 /* Calls a function of the module if it has it: its name, type of result, parameters, and arguments behind sk. */
 #define CALL_AS(op, result, types, ...) ({ \
 	const struct tcp_congestion_ops* ops = c->tp.inet_conn.icsk_ca_ops; \
+	bridge_module = ops->name; \
 	bridge_function = #op; \
 	((result (*) types)ops->op)((struct sock*)&c->tp, ##__VA_ARGS__); \
 })
 #define CALL(op, types, ...) do { \
 	if (c->tp.inet_conn.icsk_ca_ops->op) { \
 		CALL_AS(op, void, types, ##__VA_ARGS__); \
+		bridge_function = ""; \
 		bridge_check(c, #op); \
 	} \
 } while (0)
@@ -117,6 +149,7 @@ static void bridge_state(struct linux_connection* c, u8 state)
 static u32 bridge_ssthresh(struct linux_connection* c)
 {
 	const u32 found = CALL_AS(ssthresh, u32, (struct sock*));
+	bridge_function = "";
 	bridge_check(c, "ssthresh");
 	if (found == 0 || found > MOST_PKTS)
 		bridge_stop(c, "ssthresh", "the value that it returned", (int)found);
@@ -232,6 +265,7 @@ const char* bridge_load(void)
 {
 	static char problem[100];
 	int failed = 0;
+	bridge_set_traps();
 #ifdef MODULE_OPS
 	if (!bridge_module_init)
 		tcp_register_congestion_control((struct tcp_congestion_ops*)&MODULE_OPS);
@@ -508,7 +542,7 @@ void bridge_acknowledged(struct linux_connection* c, const struct Acknowledged* 
 	if (!c->begun || c->skipped)
 		return;
 	bridge_synchronise(c, path);
-	if (*state == TCP_CA_CWR && !before(tp->snd_una, tp->high_seq)) {
+	if (*state == TCP_CA_CWR && after(tp->snd_una, tp->high_seq)) {	/* RFC 3168: the CWR bit has arrived, too */
 		bridge_end_reduction(c);
 		bridge_state(c, TCP_CA_Open);
 	}

@@ -327,3 +327,37 @@ def test_what_is_missing_is_said_by_name(library_of: Callable[..., Path], tmp_pa
         library_of("strange", strange, AVOID)
     with pytest.raises(BdpbenchError, match=r"needs tcp_other\.h beside it"):
         library_of("lonely", '#include "tcp_other.h"', AVOID)
+
+
+def test_a_law_has_no_sender_of_modules(tmp_path: Path) -> None:
+    begin("protocol", tmp_path / "law")
+    with (tmp_path / "law" / "protocol.yaml").open("a") as file:
+        file.write("sender: tcp-linux\n")
+    with pytest.raises(BdpbenchError, match="is for modules of Linux"):
+        compile_folder(ProtocolFolder(tmp_path / "law"))
+
+
+def test_200_connections_share_a_module(library_of: Callable[..., Path], tcl: Script) -> None:
+    run = RUN.replace(
+        "proc show",
+        """for {set i 0} {$i < 199} {incr i} {
+    set each [new Agent/TCP/Protocol]
+    $each set protocol_ $library
+    set sink [new Agent/TCPSink/Sack1]
+    $ns attach-agent $a $each
+    $ns attach-agent $b $sink
+    $ns connect $each $sink
+    $ns at 0 "$each send -1"
+    $ns at 0.9 "$each reset"
+}
+proc show""",
+        1,
+    )
+    functions = """static void mine_init(struct sock *sk) { say("init\\n"); }
+static void mine_release(struct sock *sk) { say("release\\n"); }
+static void mine_avoid(struct sock *sk, u32 ack, u32 acked) { grow(tcp_sk(sk)); }"""
+    fields = f".init = mine_init, .release = mine_release, {AVOID}"
+    done = tcl(run, library_of("many", functions, fields), NO_LOSS, 1)
+    assert done.returncode == 0, done.stderr
+    said = done.stderr.splitlines()
+    assert (said.count("init"), said.count("release")) == (200, 199)

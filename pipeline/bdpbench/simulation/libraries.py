@@ -81,6 +81,9 @@ def _make(folder: ComponentFolder, library: Path) -> None:
         else:
             _compile_behind_kernel(folder, folder.module, library)
         return
+    if isinstance(folder, ProtocolFolder) and folder.file.sender:
+        source = YamlFile(folder.path / folder.yaml_name)
+        raise source.error(("sender",), "is for modules of Linux: law.cc has a sender of its own")
     compile_code(folder, library)
     what, symbol = _WORDS[folder.kind]
     if symbol not in library.read_bytes():

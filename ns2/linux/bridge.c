@@ -278,8 +278,12 @@ const char* bridge_load(void)
 		snprintf(problem, sizeof(problem), "it registers %d congestion controls, expected one", bridge_registrations);
 	else if (!bridge_registered->ssthresh || (!bridge_registered->cong_avoid && !bridge_registered->cong_control))
 		return "its congestion control has no ssthresh, or neither cong_avoid nor cong_control";
-	else
-		return NULL;
+	else {
+		for (unsigned i = 0; i < ARRAY_SIZE(bridge_rows); i++)
+			if (bridge_rows[i].ops == bridge_registered)
+				return NULL;
+		return "the structure that it registers is none that its file fills with functions";
+	}
 	return problem;
 }
 

@@ -10,6 +10,7 @@
 #include "flags.h"
 #include "folder_classes.h"
 #include "folder_guard.h"
+#include "handshake_echo.h"
 #include "law_parameter.h"
 #include "proportional_reduction.h"
 #include "random.h"
@@ -216,11 +217,11 @@ void ProtocolTcpAgent::recv(Packet* packet, Handler*)
 	++nackpack_;
 	ts_peer_ = header->ts();
 	echoed_s_ = header->ts_echo();
-	const bool echo = ecn_ && hdr_flags::access(packet)->ecnecho();
 	std::vector<std::pair<int, int> > blocks;
 	for (int i = 0; i < header->sa_length(); i++)
 		blocks.push_back(std::make_pair(header->sa_left(i), header->sa_right(i)));
 	const int ackno = header->seqno();
+	const bool echo = tells_mark(ecn_ && hdr_flags::access(packet)->ecnecho(), ackno);
 	Packet::free(packet);
 
 	const Acknowledged news = sent_.acknowledged(ackno, blocks, echo, now());

@@ -294,6 +294,13 @@ $ns at [expr {$duration_s - 0.001}] {puts "queue 0 [expr {$sum / double($count)}
 """
 
 
+@pytest.mark.parametrize("law", ["aimd", "dctcp"])
+def test_that_a_receiver_can_echo_is_no_mark(tcl: Script, libraries: Path, law: str) -> None:
+    sender = [*aimd(libraries), "gain_", 0.0625, "protocol_", libraries / f"{law}.so"]
+    on, off = (tcl(PATH + RUN, 20, 25, 500, 1, 0.5, *sender, "ecn_", ecn) for ecn in (1, 0))
+    assert words(on) == words(off)
+
+
 @pytest.mark.parametrize("flows", [2, 10, 40])
 def test_dctcp_keeps_the_queue_near_the_threshold(tcl: Script, libraries: Path, flows: int) -> None:
     script = STEP + PATH.replace("DropTail\n$ns queue-limit $a $b", "RED\n$ns queue-limit $a $b", 1)

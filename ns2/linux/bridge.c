@@ -92,15 +92,18 @@ static void bridge_check(const struct linux_connection* c, const char* function)
 
 static const char* volatile bridge_function = "";	/* that runs */
 static const char* volatile bridge_module;
+static volatile unsigned long bridge_calls, bridge_calls_at_tick;
 
-/* ns-2 says which event was going on; before it, say which function of the module. */
-static const int bridge_signals[] = {SIGFPE, SIGABRT, SIGSEGV, SIGBUS};
+/* ns-2 says which event was going on; before it, say which function of the module. Its watch for what hangs ticks, too. */
+static const int bridge_signals[] = {SIGFPE, SIGABRT, SIGSEGV, SIGBUS, SIGVTALRM};
 static struct sigaction bridge_before[ARRAY_SIZE(bridge_signals)];
 
 static void bridge_trap(int number)
 {
 	char text[160];
-	if (*bridge_function && write(STDERR_FILENO, text, snprintf(text, sizeof(text), "ns: in %s() of the module %s at %.6f s:\n",
+	const bool goes_on = number == SIGVTALRM && bridge_calls != bridge_calls_at_tick;
+	bridge_calls_at_tick = bridge_calls;
+	if (*bridge_function && !goes_on && write(STDERR_FILENO, text, snprintf(text, sizeof(text), "ns: in %s() of the module %s at %.6f s:\n",
 		bridge_function, bridge_module, bridge_now_ns / 1e9 - START_S)) < 0)
 		return;
 	for (unsigned i = 0; i < ARRAY_SIZE(bridge_signals); i++)
@@ -124,6 +127,7 @@ static void bridge_set_traps(void)
 	const struct tcp_congestion_ops* ops = c->tp.inet_conn.icsk_ca_ops; \
 	bridge_module = ops->name; \
 	bridge_function = #op; \
+	bridge_calls++; \
 	((result (*) types)ops->op)((struct sock*)&c->tp, ##__VA_ARGS__); \
 })
 #define CALL(op, types, ...) do { \

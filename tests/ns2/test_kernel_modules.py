@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -290,6 +291,9 @@ def test_control_by_rate_samples_and_pacing(
             "tcp_sk(sk)->snd_cwnd /= tcp_sk(sk)->snd_cwnd_cnt;",
             "ns: in cong_avoid() of the module mine at 0.",
         ),
+        pytest.param(
+            "for (;;) ;", "ns: in cong_avoid() of the module mine at 0.", marks=pytest.mark.ci
+        ),
     ],
 )
 def test_a_module_that_goes_wrong_ends_the_run(
@@ -319,14 +323,39 @@ static void mine_avoid(struct sock *sk, u32 ack, u32 acked)
 
 
 def test_what_is_missing_is_said_by_name(library_of: Callable[..., Path], tmp_path: Path) -> None:
-    avoid = "static void mine_avoid(struct sock *sk, u32 ack, u32 acked) { tcp_nowhere(sk); }"
-    with pytest.raises(BdpbenchError, match="tcp_nowhere"):
-        library_of("unknown", avoid, AVOID)
+    avoid = "static void mine_avoid(struct sock *sk, u32 ack, u32 acked) { %s; }"
+    calls = "tcp_nowhere(sk); tcp_neither(sk)"
+    with pytest.raises(BdpbenchError, match="tcp_nowhere, tcp_neither: nowhere defined"):
+        library_of("unknown", avoid % calls, AVOID)
+    declared = f"extern void tcp_a(void); extern void tcp_b(void); {avoid % 'tcp_a(); tcp_b()'}"
+    with pytest.raises(BdpbenchError, match="tcp_a, tcp_b: nowhere defined"):
+        library_of("declared", declared, AVOID)
+    assert not list(tmp_path.glob("folder_*"))  # none of what does not compile
     strange = "static void mine_avoid(struct sock *sk, u64 ack) { }"
     with pytest.raises(BdpbenchError, match="_Generic"):
         library_of("strange", strange, AVOID)
     with pytest.raises(BdpbenchError, match=r"needs tcp_other\.h beside it"):
         library_of("lonely", '#include "tcp_other.h"', AVOID)
+
+
+def test_a_module_of_the_distributions_linux(
+    library_of: Callable[..., Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    place = tmp_path / "linux-6.1.2" / "net" / "ipv4"
+    place.mkdir(parents=True)
+    avoid = "static void mine_avoid(struct sock *sk, u32 ack, u32 acked) { }"
+    (place / "tcp_mine.c").write_text(MODULE % {"functions": avoid, "fields": AVOID})
+    (place / "tcp_input.c").write_text("/* the kernel's own */")
+    archive = shutil.make_archive(f"{tmp_path}/linux", "gztar", tmp_path, "linux-6.1.2")
+    monkeypatch.setenv("BDPBENCH_LINUX_SOURCE", archive)
+    monkeypatch.setenv("BDPBENCH_HOME", f"{tmp_path}/home")
+    said = begin("protocol", tmp_path / "ours", linux="mine")
+    assert "tcp_mine.c of linux-6.1.2" in said
+    assert "tcp_mine.c of linux-6.1.2" in (tmp_path / "ours" / "protocol.yaml").read_text()
+    assert not list((tmp_path / "home").rglob("tcp_input.c"))
+    with pytest.raises(BdpbenchError, match="is no congestion control") as told:
+        begin("protocol", tmp_path / "theirs", linux="vegas")
+    assert told.value.hint == "it has mine"
 
 
 def test_a_law_has_no_sender_of_modules(tmp_path: Path) -> None:

@@ -201,8 +201,6 @@ _HINT = (
     "modules have the API of Linux 2.6.22, which TCP/Linux has: ns2/laws/linux_module.h has all of "
     "it, and docs/protocols.md says which later changes do not fit"
 )
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.MULTILINE)
-_NS2_HEADER = re.compile(r"(\.\./)*ns-linux-\w+\.h")
 _PARAMETER = re.compile(
     r"^\s*module_param(?:_named)?\s*\(\s*(\w+)\s*,(?:\s*\w+\s*,)?\s*(\w+)\s*,\s*\w+\s*\)",
     re.MULTILINE,
@@ -214,25 +212,14 @@ def _compile_module(folder: ComponentFolder, module: Path, library: Path) -> Non
     """Compile the module of a folder, whose file stays as it is."""
     with copied(folder) as code:
         inner = code.parent / "one" / "two" / "three"
-        _replace_headers(folder, inner)
+        inner.mkdir(parents=True)
+        for path in folder.code:
+            linux_modules.replace_headers(utf8_text(path), inner)
         include = ["-I", str(inner), "-I", str(interface_dir()), "-include", _HEADER]
         command = ["gcc", *MODULE_FLAGS, *include, str(code / module.name), "-o", str(library)]
         run_compiler(folder, code, command, _HINT)
     if b"bdpbench_module_init" not in library.read_bytes():
         raise BdpbenchError("has no module_init", where=str(module), hint=_HINT)
-
-
-def _replace_headers(folder: ComponentFolder, inner: Path) -> None:
-    """Make empty files of the kernel's and ns-2's headers that the code includes."""
-    inner.mkdir(parents=True)
-    for path in folder.code:
-        for given in _INCLUDE.findall(utf8_text(path)):
-            name = given[1:-1]
-            if given.startswith("<") or _NS2_HEADER.fullmatch(name):
-                made = (inner / name).resolve()
-                if made.is_relative_to(inner.parent.parent):
-                    made.parent.mkdir(parents=True, exist_ok=True)
-                    made.touch()
 
 
 def _check_parameters(folder: ComponentFolder, module: Path) -> None:
@@ -260,6 +247,7 @@ def _check_parameters(folder: ComponentFolder, module: Path) -> None:
 _COMPILING_S = 300.0
 _MOST_LINES = 12
 _ERROR = re.compile(r"^[^:\n]+:\d+:\d+: (?:fatal )?error: ", re.MULTILINE)
+_UNKNOWN = re.compile(r"(?:undefined reference to|implicit declaration of function) [`'](\w+)'")
 _COVERED = (
     "copy it into the folder under a name that ends with .h or .inc: runs are named after all code "
     "of a protocol or queue, so that each change counts"
@@ -295,6 +283,8 @@ def run_compiler(folder: ComponentFolder, code: Path, command: Sequence[str], hi
     shown = text[first.start() if first else 0 :].strip()
     lines = shown.splitlines()[:_MOST_LINES] or ["the compiler gave no reason"]
     named = re.search(rf"{re.escape(str(folder.path))}/[^:\n]+:\d+(?=:)", shown)
-    said = "\n  ".join(["does not compile:", *lines])
+    unknown = ", ".join(dict.fromkeys(_UNKNOWN.findall(text)))
+    nowhere = f" {unknown}: nowhere defined" if unknown else ""
+    said = "\n  ".join([f"does not compile:{nowhere}", *lines])
     hint = _COVERED if "No such file" in shown else hint
     raise BdpbenchError(said, where=named[0] if named else str(folder.path), hint=hint)

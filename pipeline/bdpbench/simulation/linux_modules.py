@@ -14,8 +14,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bdpbench.contracts.files import utf8_text
-from bdpbench.contracts.paths import kernel_dir
+from bdpbench.contracts.paths import home_dir, kernel_dir
 from bdpbench.contracts.yaml_files import YamlFile
+from bdpbench.errors import BdpbenchError
+from bdpbench.processes import run
 from bdpbench.studies.folders import ProtocolFolder
 
 FLAGS = (
@@ -36,6 +38,8 @@ HINT = (
     "modules have the interface of Linux 2.6.13 to 6.10 in ns2/linux/kernel_api.h; "
     "docs/protocols.md says what it leaves out"
 )
+
+_FETCHING_S = 3600.0
 
 # Headers of C, which modules may include; all others in <> are the kernel's.
 _OF_C = frozenset(
@@ -84,12 +88,12 @@ def write_sources(module: Path, code: Path, work: Path) -> list[Path]:
         raw = utf8_text(path)
         path.write_text(_KCONFIG.sub("", raw), encoding="utf-8")  # macros of the interface
         text = _COMMENT.sub(lambda found: "\n" * found[0].count("\n"), raw)
-        _replace_headers(text, inner)
+        replace_headers(text, inner)
         wrapper = work / f"wrapped_{path.name}"
         wrapper.write_text("\n".join(_wrapped(path, text, is_beside=path != module)) + "\n")
         made.append(wrapper)
     for header in code.rglob("*.h"):
-        _replace_headers(utf8_text(header), inner)
+        replace_headers(utf8_text(header), inner)
     return made
 
 
@@ -112,6 +116,29 @@ def declared_parameters(folder: ProtocolFolder, module: Path) -> list[str]:
             source = YamlFile(folder.path / folder.yaml_name)
             raise source.error(("parameters", index, "variable"), said, hint=hint)
     return names
+
+
+def module_of_linux(name: str) -> Path:
+    """The file of a module of the distribution's Linux, whose source package is fetched once.
+
+    Raises:
+        BdpbenchError: when the package cannot be had, or has no such module.
+    """
+    folder = home_dir() / "linux"
+    if not any(folder.glob("linux-*[0-9]")):
+        done = run(["bash", str(kernel_dir() / "fetch.sh"), str(folder)], _FETCHING_S)
+        if done.returncode:
+            hint = (
+                "fetch the archive elsewhere (apt-get source --download-only linux) and name it by "
+                "BDPBENCH_LINUX_SOURCE, or take a file by --module"
+            )
+            said = f"the source package of Linux could not be fetched: {done.stderr.strip()}"
+            raise BdpbenchError(said, where=str(folder), hint=hint)
+    modules = {path.stem.removeprefix("tcp_"): path for path in folder.glob("linux-*[0-9]/*.c")}
+    if name not in modules:
+        hint = f"it has {', '.join(sorted(modules))}"
+        raise BdpbenchError("is no congestion control of Linux here", where=name, hint=hint)
+    return modules[name]
 
 
 def missing_headers(module: Path) -> list[str]:
@@ -194,7 +221,7 @@ def _programs(text: str) -> list[str]:
     return [name for name, body in _OPS.findall(text) if ".ssthresh" in body]
 
 
-def _replace_headers(text: str, inner: Path) -> None:
+def replace_headers(text: str, inner: Path) -> None:
     """Make empty files of the kernel's headers that a text includes."""
     for given in _INCLUDE.findall(text):
         name = given[1:-1]

@@ -66,7 +66,9 @@ def errata_page() -> str:
         "",
         "Some laws in ns-2 do not do what their papers say, because of faults that this project",
         "keeps: what was published with ns-2 has them. Reports name those that their protocols",
-        "have. A mended module of TCP/Linux can be [a folder](../protocols.md#a-module-of-linux).",
+        "have. A mended module of TCP/Linux can be [a folder](../protocols.md#a-module-of-linux),",
+        "and any module of Linux runs there without the bursts: CUBIC of 2.6.22 then sends 400",
+        "packets again where TCP/Linux sends 7,279 (20 Mbit/s, an RTT of 60 ms, 60 s).",
     ]
     for each in read_errata():
         names = ", ".join(f"`{name}`" for name in each.modules) or "all of them"

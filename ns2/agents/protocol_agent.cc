@@ -10,6 +10,7 @@
 #include "flags.h"
 #include "folder_classes.h"
 #include "folder_guard.h"
+#include "handshake_echo.h"
 #include "law_parameter.h"
 #include "proportional_reduction.h"
 #include "random.h"
@@ -50,7 +51,7 @@ private:
 	typedef CongestionControl* (*Maker)(const ProtocolParameters&);
 	void load();
 	void begin();
-	PathState path() const;
+	PathState path();
 	void obey(const char* function);
 	void hear(const Acknowledged& news, bool echo);
 	void hear_losses();
@@ -78,6 +79,7 @@ private:
 	int reduced_at_;	// the acknowledgement of this packet ends the reduction
 	double idle_since_s_;	// -1 while packets are in flight
 	bool limited_by_cwnd_;
+	double echoed_s_;	// when the packet left that the last acknowledgement echoes
 	bool retransmit_now_;	// the first loss of a window does not wait for cwnd (RFC 6675, section 5)
 };
 
@@ -110,7 +112,8 @@ static double random_number()
 ProtocolTcpAgent::ProtocolTcpAgent()
 	: control_(0), make_(0), sent_(3), limits_(), in_recovery_(false), after_timeout_(false),
 	  recovery_point_(-1), reacted_to_mark_(-1), next_place_s_(0), place_s_(NO_PLACE), leaves_s_(0),
-	  reduced_at_(-1), idle_since_s_(-1), limited_by_cwnd_(false), retransmit_now_(false)
+	  reduced_at_(-1), idle_since_s_(-1), limited_by_cwnd_(false),
+	  echoed_s_(0), retransmit_now_(false)
 {
 }
 
@@ -172,11 +175,12 @@ void ProtocolTcpAgent::reset()
 	control_ = 0;	// the first packet begins it, when the script has set all variables
 }
 
-PathState ProtocolTcpAgent::path() const
+PathState ProtocolTcpAgent::path()
 {
 	const PathState state = {now(), sent_.in_flight_pkts(), sent_.delivered_pkts(),
 		sent_.lost_pkts(), sent_.rounds(), sent_.min_rtt_s(), sent_.smoothed_rtt_s(), in_recovery_,
-		after_timeout_, limited_by_cwnd_, random_number};
+		after_timeout_, limited_by_cwnd_, random_number, highest_ack_ + 1, sent_.highest_sent() + 1,
+		size_, size_ + (useHeaders_ ? headersize() : 0), static_cast<double>(wnd_), echoed_s_, ts_peer_};
 	return state;
 }
 
@@ -212,11 +216,12 @@ void ProtocolTcpAgent::recv(Packet* packet, Handler*)
 	}
 	++nackpack_;
 	ts_peer_ = header->ts();
-	const bool echo = ecn_ && hdr_flags::access(packet)->ecnecho();
+	echoed_s_ = header->ts_echo();
 	std::vector<std::pair<int, int> > blocks;
 	for (int i = 0; i < header->sa_length(); i++)
 		blocks.push_back(std::make_pair(header->sa_left(i), header->sa_right(i)));
 	const int ackno = header->seqno();
+	const bool echo = tells_mark(ecn_ && hdr_flags::access(packet)->ecnecho(), ackno);
 	Packet::free(packet);
 
 	const Acknowledged news = sent_.acknowledged(ackno, blocks, echo, now());
@@ -240,6 +245,11 @@ void ProtocolTcpAgent::recv(Packet* packet, Handler*)
 
 void ProtocolTcpAgent::hear(const Acknowledged& news, bool echo)
 {
+	{
+		FolderGuard guard(name(), "heard");
+		control_->heard(news, path(), limits_);
+	}
+	obey("heard");
 	hear_losses();
 	if (highest_ack_ >= reduced_at_)
 		reduction_.end();

@@ -1,12 +1,16 @@
 #ifndef bdpbench_congestion_control_h
 #define bdpbench_congestion_control_h
 
+#ifdef __cplusplus
 #include <string>
 
 #include "folder_parameters.h"
+#else
+#include <stdbool.h>	/* the structures are C, too: a module of Linux is told by them */
+#endif
 
 /** The version of this interface; a library made for another one is refused. */
-#define CONGESTION_CONTROL_INTERFACE 1
+#define CONGESTION_CONTROL_INTERFACE 2
 
 /**
  * What a congestion control decides; the sender obeys it from the next packet on.
@@ -45,6 +49,17 @@ struct PathState {
 	bool limited_by_cwnd;
 	/** A random number from 0 to 1, of the stream that a run's substream sets. */
 	double (*random)();
+	/** The first packet that is not acknowledged by number, and the next that is new. */
+	int first_unacknowledged;
+	int next_new;
+	/** A packet's data, and all of it with its headers. */
+	int segment_bytes;
+	int packet_bytes;
+	/** The receiver's window. */
+	double window_pkts;
+	/** Of the last acknowledgement: when the packet was sent that it echoes, and when it was sent itself. */
+	double echoed_s;
+	double acknowledged_s;
 };
 
 /** An acknowledgement that tells something new. */
@@ -88,12 +103,13 @@ struct Lost {
 	bool retransmission;
 };
 
+#ifdef __cplusplus
 /**
  * A congestion control: it hears what happens to the packets of a sender and sets
  * its limits. Retransmissions, SACK, the retransmission timer, delayed
  * acknowledgements and ECN bits belong to the sender.
  *
- * One acknowledgement causes, in this order: lost() for each packet that it
+ * One acknowledgement causes, in this order: heard(); lost() for each packet that it
  * declares lost; recovery_ended() if everything has arrived that was sent before the
  * loss or timeout; recovery_began() if it tells the first loss of a window, or marked()
  * if it tells the first mark of one and no loss; acknowledged().
@@ -103,6 +119,8 @@ public:
 	virtual ~CongestionControl() {}
 	/** The connection begins; limits are the initial window, no end of slow start and no pacing. */
 	virtual void started(const PathState&, SendingLimits&) {}
+	/** The same as acknowledged(), before all that the acknowledgement causes. */
+	virtual void heard(const Acknowledged&, const PathState&, SendingLimits&) {}
 	virtual void acknowledged(const Acknowledged&, const PathState&, SendingLimits&) = 0;
 	virtual void lost(const Lost&, const PathState&, SendingLimits&) {}
 	virtual void recovery_began(const PathState&, SendingLimits&) = 0;
@@ -129,5 +147,6 @@ typedef FolderParameters ProtocolParameters;
 
 /** At the end of a protocol's file: its class, whose constructor takes ProtocolParameters. */
 #define CONGESTION_CONTROL(Class) BDPBENCH_INTERFACE BDPBENCH_MAKER(Class)
+#endif
 
 #endif

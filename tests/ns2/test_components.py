@@ -26,9 +26,12 @@ def components() -> Components:
 
 
 def parts(components: Components) -> dict[str, list[str]]:
+    agents: dict[str, list[str]] = {}
+    for key, files in components.agents.items():
+        agents.setdefault(key.partition(" with ")[0], []).extend(files)
     return {
         **{f"windowOption_ {key}": files for key, files in components.window_options.items()},
-        **components.agents,
+        **agents,
         **{f"Queue/{key}": files for key, files in components.queues.items()},
     }
 

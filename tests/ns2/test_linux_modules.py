@@ -61,6 +61,7 @@ def folder_of(
             for each, value in MODULES[name].items()
         ]
         head = f"key: Module\nlabel: {name}\ncolour: '#0f9d76'\nname: {name}\nsummary: Its file.\n"
+        head += "sender: tcp-linux\n"
         rest = "parameters:\n" + "\n".join(rows) if rows else ""
         (folder / "protocol.yaml").write_text(head + rest + "\n")
         return folder

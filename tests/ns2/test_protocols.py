@@ -179,6 +179,13 @@ def test_cubic_has_the_mean_window_of_its_equation(
     assert found == pytest.approx(expected, rel=tolerance)
 
 
+@pytest.mark.parametrize("law", ["aimd", "dctcp"])
+def test_that_a_receiver_can_echo_is_no_mark(tcl: Script, libraries: Path, law: str) -> None:
+    sender = [*aimd(libraries), "gain_", 0.0625, "protocol_", libraries / f"{law}.so"]
+    on, off = (tcl(PATH + RUN, 20, 25, 500, 1, 0.5, *sender, "ecn_", ecn) for ecn in (1, 0))
+    assert words(on) == words(off)
+
+
 @pytest.mark.parametrize("flows", [2, 10, 40])
 def test_dctcp_keeps_the_queue_near_the_threshold(tcl: Script, libraries: Path, flows: int) -> None:
     script = _DATA["step"] + PATH.replace(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 import keyword
 import re
+import shutil
 from pathlib import Path
 
-from bdpbench.contracts.files import make_folders, write_text_atomically
+from bdpbench.contracts.files import make_folders, utf8_text, write_text_atomically
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.folders import ProtocolFolder
 from bdpbench.studies.load import STUDY_NAME, find_study, read_study
 from bdpbench.studies.named import check_is_new
 from bdpbench.studies.queues import QUEUE_KINDS
@@ -32,13 +34,27 @@ _COPIES = {
 }
 
 
-def begin(kind: str, name: Path, study: str = "") -> str:
+_OF_A_MODULE = """\
+# A congestion control module of Linux, unchanged: {file}{origin}. Parameters are the module's own.
+key: {key}
+label: {own}
+colour: "#7b3f00"
+name: {own}, a module of Linux
+summary: The module {file}{origin}, as it is.
+"""
+
+
+def begin(
+    kind: str, name: Path, study: str = "", module: Path | None = None, linux: str = ""
+) -> str:
     """Write a study, a protocol or a queue into a new folder, or a metric beside a ``study.yaml``.
 
     Args:
         kind: study, metric, protocol or queue.
         name: the folder, whose name becomes the key; of a metric its name.
         study: key or folder of the study that gets the metric.
+        module: a module of Linux that the protocol is, as its file in C.
+        linux: the name of one in the distribution's source package of Linux, such as cubic.
 
     Returns:
         What was written, and what to do with it.
@@ -66,6 +82,13 @@ def begin(kind: str, name: Path, study: str = "") -> str:
         path = _write(name / STUDY_NAME, own)
         read_study(path.resolve())
         return f"{path}: edit it; `./bdpbench run {name}` simulates it"
+    if linux:
+        from bdpbench.simulation.linux_modules import module_of_linux
+
+        module = module_of_linux(linux)
+        return _begin_with(module, name, key, f" of {module.parent.name}")
+    if module is not None:
+        return _begin_with(module, name, key)
     which, words, told = _COPIES[kind]
     new = {word: said.format(name=own, key=key) for word, said in words.items()}
     make_folders(name)
@@ -77,6 +100,52 @@ def begin(kind: str, name: Path, study: str = "") -> str:
         read_study((name / STUDY_NAME).resolve())
     quoted = json.dumps(str(name.resolve()), ensure_ascii=False)  # YAML that any study can have
     return told.format(made=name, key=key, quoted=quoted)
+
+
+def _begin_with(module: Path, name: Path, key: str, origin: str = "") -> str:
+    """Write the folder of a protocol that is a module of Linux, and compile it, or leave none."""
+    from bdpbench.simulation import linux_modules
+    from bdpbench.simulation.build import library_list
+    from bdpbench.simulation.libraries import compile_folder
+
+    if module.suffix != ".c" or not module.is_file():
+        raise BdpbenchError(
+            "is no file of a module of Linux, such as tcp_mine.c", where=str(module)
+        )
+    if missing := linux_modules.missing_headers(module):
+        hint = (
+            f"put them beside it, each with its .c file if there is one, from {module.name}'s Linux"
+        )
+        said = f"needs {' and '.join(missing)} beside it"
+        raise BdpbenchError(said, where=str(module), hint=hint)
+    own = name.resolve().name
+    text = _OF_A_MODULE.format(file=module.name, key=key, own=own, origin=origin)
+    try:
+        for place, file in linux_modules.needed_files(module).items():
+            make_folders((name / place).parent)
+            write_text_atomically(name / place, utf8_text(file))
+        write_text_atomically(name / ProtocolFolder.yaml_name, text)
+        folder = ProtocolFolder(name.resolve())
+        compile_folder(folder)
+    except BdpbenchError:
+        shutil.rmtree(name, ignore_errors=True)  # it was not there before
+        raise
+    meanings = linux_modules.meanings_of(module)
+    known = linux_modules.defaults_of(library_list(folder.name).with_suffix(".so"))
+    rows = [
+        f'  - {{symbol: {each}, variable: {linux_modules.PREFIX}{each}_, unit: "1", '
+        f"default: {value},\n     meaning: {json.dumps(meanings.get(each) or each)}}}\n"
+        for each, value in known.items()
+    ]
+    write_text_atomically(
+        name / ProtocolFolder.yaml_name, text + ("parameters:\n" if rows else "") + "".join(rows)
+    )
+    compile_folder(ProtocolFolder(name.resolve()))
+    quoted = json.dumps(str(name.resolve()), ensure_ascii=False)
+    return (
+        f"{name}: {module.name}{origin}; `./bdpbench evaluate {name} --quick` puts it beside all "
+        f"others,\nand a study uses it with protocols: {{{key}: {{folder: {quoted}}}}}"
+    )
 
 
 def _write(path: Path, name: str) -> Path:

@@ -90,7 +90,9 @@ def list_command(
 @click.argument("kind", type=click.Choice(["study", "metric", "protocol", "queue"]))
 @click.argument("name", type=PATH)
 @click.argument("study", required=False)
-def new_command(kind: str, name: Path, study: str | None) -> None:
+@click.option("--module", type=PATH, help="The protocol is this module of Linux: tcp_mine.c.")
+@click.option("--linux", default="", help="The protocol is this module of your Linux: cubic.")
+def new_command(kind: str, name: Path, study: str | None, module: Path | None, linux: str) -> None:
     """Write a study, a metric, a protocol or a queue to begin with, which runs as it is.
 
     NAME is a new folder: of a study with two protocols, one path and three buffers; of a protocol,
@@ -101,7 +103,9 @@ def new_command(kind: str, name: Path, study: str | None) -> None:
 
     if (kind == "metric") == (study is None):
         raise click.UsageError("a metric needs NAME and STUDY, the others NAME alone")
-    click.echo(begin(kind, name, study or ""))
+    if (module is not None or linux) and kind != "protocol":
+        raise click.UsageError("only a protocol can be a module of Linux")
+    click.echo(begin(kind, name, study or "", module, linux))
 
 
 @click.command("check")

@@ -106,6 +106,11 @@ def config_dir() -> Path:
     return Path(override).resolve() if override else repository_root() / "config"
 
 
+def kernel_dir() -> Path:
+    """Folder of the kernel's interface for modules of Linux, and of what plays the kernel."""
+    return repository_root() / "ns2" / "linux"
+
+
 def tcl_dir() -> Path:
     """Folder of the scenario scripts and their library."""
     return repository_root() / "tcl"

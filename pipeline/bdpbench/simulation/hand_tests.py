@@ -39,7 +39,7 @@ def check_tests(folder: ComponentFolder) -> None:
         raise BdpbenchError(
             f"cannot test {folder.module.name}: values by hand are for laws in C++",
             where=str(path),
-            hint="a module of Linux hears other events; compare it with a run of TCP/Linux",
+            hint="a module of Linux hears a kernel's events; ns2/linux/README.md says which",
         )
     text = utf8_text(path)  # and not a pipe, for which a checksum would wait
     ours = (Path(__file__), *sorted(Path(__file__).parent.glob("check*.h")))

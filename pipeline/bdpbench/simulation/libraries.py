@@ -6,8 +6,8 @@ Tcl file that declares it, and a list that vouches for both. ns-2 reads those th
 The class is named after the code, so the compiler may read nothing else of the folder: it works on
 a copy of the files that the name covers.
 
-A congestion control module of Linux is compiled unchanged: ``ns2/laws/linux_module.h`` takes the
-place of the kernel's headers.
+A congestion control module of Linux is compiled unchanged, behind the interface of kernels in
+``ns2/linux`` or, for ``sender: tcp-linux``, behind that of 2.6.22 in ``ns2/laws/linux_module.h``.
 """
 
 from __future__ import annotations
@@ -24,9 +24,11 @@ from pathlib import Path
 
 from bdpbench.contracts.files import utf8_text, write_atomically, write_text_atomically
 from bdpbench.contracts.kept import difference, seal
+from bdpbench.contracts.paths import kernel_dir
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.processes import run
+from bdpbench.simulation import linux_modules
 from bdpbench.simulation.build import (
     INTERFACE_FLAGS,
     LIBRARY_SUFFIXES,
@@ -55,7 +57,8 @@ def compile_folder(folder: ComponentFolder) -> None:
     listing = library_list(folder.name)
     library, declaration = (listing.with_suffix(suffix) for suffix in LIBRARY_SUFFIXES)
     declared = _declaration(folder)
-    made_of = hashlib.sha256(declared.encode()).hexdigest()
+    maker = utf8_text(Path(linux_modules.__file__)) if _is_of_kernels(folder) else ""
+    made_of = hashlib.sha256((declared + maker).encode()).hexdigest()
     if not any(difference(listing, each.name, made_of) for each in (library, declaration)):
         return
     library.parent.resolve().mkdir(parents=True, exist_ok=True)  # the image has a link there
@@ -71,10 +74,16 @@ def compile_folder(folder: ComponentFolder) -> None:
 
 
 def _make(folder: ComponentFolder, library: Path) -> None:
-    if folder.module:
-        _check_parameters(folder, folder.module)
-        _compile_module(folder, folder.module, library)
+    if isinstance(folder, ProtocolFolder) and folder.module:
+        if folder.is_of_tcp_linux:
+            _check_parameters(folder, folder.module)
+            _compile_module(folder, folder.module, library)
+        else:
+            _compile_behind_kernel(folder, folder.module, library)
         return
+    if isinstance(folder, ProtocolFolder) and folder.file.sender:
+        source = YamlFile(folder.path / folder.yaml_name)
+        raise source.error(("sender",), "is for modules of Linux: law.cc has a sender of its own")
     compile_code(folder, library)
     what, symbol = _WORDS[folder.kind]
     if symbol not in library.read_bytes():
@@ -158,13 +167,40 @@ def _declaration(folder: ComponentFolder) -> str:
 
 # ---------------------------------------------------------------- modules of Linux
 
+
+def _is_of_kernels(folder: ComponentFolder) -> bool:
+    return isinstance(folder, ProtocolFolder) and bool(folder.module) and not folder.is_of_tcp_linux
+
+
+def _compile_behind_kernel(folder: ProtocolFolder, module: Path, library: Path) -> None:
+    """Compile the module of a folder, whose file stays as it is, for ``Agent/TCP/Protocol``."""
+    declared = linux_modules.declared_parameters(folder, module)
+    with copied(folder) as code:
+        work = code.parent / "work"
+        places = [work / "one" / "two" / "three", code, kernel_dir(), interface_dir()]
+        include = [word for place in places for word in ("-I", str(place))]
+        objects = []
+        for source in linux_modules.write_sources(code / module.name, code, work):
+            objects.append(f"{source}.o")
+            command = ["gcc", *linux_modules.FLAGS, *include, "-c", str(source), "-o", objects[-1]]
+            run_compiler(folder, code, command, linux_modules.HINT)
+        names = "".join(f'"{name}", ' for name in declared)
+        defined = [f"-DMODULE_PARAMETERS={names}", f'-DMODULE_FILE="{module.name}"', *include]
+        command = ["g++", *INTERFACE_FLAGS, *defined, str(kernel_dir() / "shim.cc"), *objects]
+        hint = (
+            "the kernel's own are in ns2/linux/kernel_api.h; the file of another module that has "
+            f"it belongs into the folder {linux_modules.BESIDE}/ beside this one"
+        )
+        run_compiler(folder, code, [*command, "-o", str(library)], hint)
+
+
+# ---------------------------------------------------------------- modules of TCP/Linux (2.6.22)
+
 _HEADER = "linux_module.h"
 _HINT = (
     "modules have the API of Linux 2.6.22, which TCP/Linux has: ns2/laws/linux_module.h has all of "
     "it, and docs/protocols.md says which later changes do not fit"
 )
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.MULTILINE)
-_NS2_HEADER = re.compile(r"(\.\./)*ns-linux-\w+\.h")
 _PARAMETER = re.compile(
     r"^\s*module_param(?:_named)?\s*\(\s*(\w+)\s*,(?:\s*\w+\s*,)?\s*(\w+)\s*,\s*\w+\s*\)",
     re.MULTILINE,
@@ -176,25 +212,14 @@ def _compile_module(folder: ComponentFolder, module: Path, library: Path) -> Non
     """Compile the module of a folder, whose file stays as it is."""
     with copied(folder) as code:
         inner = code.parent / "one" / "two" / "three"
-        _replace_headers(folder, inner)
+        inner.mkdir(parents=True)
+        for path in folder.code:
+            linux_modules.replace_headers(utf8_text(path), inner)
         include = ["-I", str(inner), "-I", str(interface_dir()), "-include", _HEADER]
         command = ["gcc", *MODULE_FLAGS, *include, str(code / module.name), "-o", str(library)]
         run_compiler(folder, code, command, _HINT)
     if b"bdpbench_module_init" not in library.read_bytes():
         raise BdpbenchError("has no module_init", where=str(module), hint=_HINT)
-
-
-def _replace_headers(folder: ComponentFolder, inner: Path) -> None:
-    """Make empty files of the kernel's and ns-2's headers that the code includes."""
-    inner.mkdir(parents=True)
-    for path in folder.code:
-        for given in _INCLUDE.findall(utf8_text(path)):
-            name = given[1:-1]
-            if given.startswith("<") or _NS2_HEADER.fullmatch(name):
-                made = (inner / name).resolve()
-                if made.is_relative_to(inner.parent.parent):
-                    made.parent.mkdir(parents=True, exist_ok=True)
-                    made.touch()
 
 
 def _check_parameters(folder: ComponentFolder, module: Path) -> None:
@@ -222,6 +247,7 @@ def _check_parameters(folder: ComponentFolder, module: Path) -> None:
 _COMPILING_S = 300.0
 _MOST_LINES = 12
 _ERROR = re.compile(r"^[^:\n]+:\d+:\d+: (?:fatal )?error: ", re.MULTILINE)
+_UNKNOWN = re.compile(r"(?:undefined reference to|implicit declaration of function) [`'](\w+)'")
 _COVERED = (
     "copy it into the folder under a name that ends with .h or .inc: runs are named after all code "
     "of a protocol or queue, so that each change counts"
@@ -257,6 +283,8 @@ def run_compiler(folder: ComponentFolder, code: Path, command: Sequence[str], hi
     shown = text[first.start() if first else 0 :].strip()
     lines = shown.splitlines()[:_MOST_LINES] or ["the compiler gave no reason"]
     named = re.search(rf"{re.escape(str(folder.path))}/[^:\n]+:\d+(?=:)", shown)
-    said = "\n  ".join(["does not compile:", *lines])
+    unknown = ", ".join(dict.fromkeys(_UNKNOWN.findall(text)))
+    nowhere = f" {unknown}: nowhere defined" if unknown else ""
+    said = "\n  ".join([f"does not compile:{nowhere}", *lines])
     hint = _COVERED if "No such file" in shown else hint
     raise BdpbenchError(said, where=named[0] if named else str(folder.path), hint=hint)

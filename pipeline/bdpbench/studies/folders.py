@@ -13,16 +13,16 @@ import hashlib
 import os
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, TypeVar
+from typing import Annotated, Any, ClassVar, Literal, TypeVar
 
 from pydantic import Field, field_validator, model_validator
 
 from bdpbench.contracts.files import utf8_text
-from bdpbench.contracts.paths import config_dir, expanded
+from bdpbench.contracts.paths import config_dir, expanded, kernel_dir
 from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE
 from bdpbench.contracts.yaml_files import (
     Label,
@@ -226,6 +226,8 @@ class ComponentFolder(ABC):
         for path in self.code:
             content = hashlib.sha256(utf8_text(path).encode()).hexdigest()
             digest.update(f"{content}  {path.relative_to(self.path).as_posix()}\n".encode())
+        for path in self.compiled_with:
+            digest.update(path.read_bytes())
         return f"{self.file.key}{digest.hexdigest()[:_DIGITS]}"
 
     @property
@@ -238,6 +240,11 @@ class ComponentFolder(ABC):
     def module(self) -> Path | None:
         """The module of Linux that it is; None for code in C++."""
         return None
+
+    @property
+    def compiled_with(self) -> Sequence[Path]:
+        """Files of bdpbench that are compiled into its library, and that its class covers, too."""
+        return ()
 
     @property
     def comes_along(self) -> bool:
@@ -323,8 +330,12 @@ class Response(Strict):
 
 
 class ProtocolFile(ComponentFile):
-    """Content of ``protocol.yaml``; ``response`` is absent where it depends on the RTT."""
+    """Content of ``protocol.yaml``; ``response`` is absent where it depends on the RTT.
 
+    ``sender: tcp-linux`` has a module of Linux 2.6.22 run in ns-2's TCP/Linux, with its faults.
+    """
+
+    sender: Literal["", "tcp-linux"] = ""
     colour: str = Field(pattern=r"^#[0-9a-fA-F]{6}$")
     sink: ClassName = "TCPSink/Sack1"
     settings: dict[VariableName, Setting] = Field(default_factory=dict)
@@ -355,9 +366,21 @@ class ProtocolFolder(ComponentFolder):
         return next(found, None)
 
     @property
+    def is_of_tcp_linux(self) -> bool:
+        """Whether it is a module that runs in TCP/Linux."""
+        return bool(self.module) and self.file.sender == "tcp-linux"
+
+    @property
+    def compiled_with(self) -> Sequence[Path]:
+        """What plays the kernel for a module of Linux."""
+        if not self.module or self.is_of_tcp_linux:
+            return ()
+        return sorted(each for each in kernel_dir().iterdir() if _CODE.fullmatch(each.suffix))
+
+    @property
     def base(self) -> str:
         """The class of its sender's parent."""
-        return f"Agent/{MODULE_AGENT if self.module else AGENT}"
+        return f"Agent/{MODULE_AGENT if self.is_of_tcp_linux else AGENT}"
 
     @property
     def agent(self) -> str:

@@ -153,20 +153,33 @@ class Components(Strict):
     queues: dict[str, list[str]]
     no_run: list[str]
 
-    def unused(self, uses: Collection[AgentUse], queues: Collection[str]) -> set[str]:
-        """Files, or folders of files, that act on none of these senders and queues."""
+    @property
+    def words(self) -> set[str]:
+        """What a run's arguments or Tcl have to contain for some files to act on it."""
+        return {*self.queues, *(each.partition(" with ")[2] for each in self.agents)} - {""}
+
+    def unused(self, uses: Collection[AgentUse] | None, words: Collection[str]) -> set[str]:
+        """Files, or folders of files, that act on no run of these senders and words.
+
+        If senders are unknown, these are those of senders with other words alone.
+        """
+        wordy = {key: key.partition(" with ")[2] for key in self.agents}
+        silent = (self.agents[key] for key, word in wordy.items() if word not in {"", *words})
+        if uses is None:
+            return {name for names in silent for name in names}
         parts = (self.window_options, self.agents, self.queues)
         named = {*self.tcp, *(name for part in parts for names in part.values() for name in names)}
-        used = {name for use in uses for name in self._used(use)}
-        used |= {name for each, names in self.queues.items() if each in queues for name in names}
+        used = {name for use in uses for name in self._used(use, words)}
+        used |= {name for each, names in self.queues.items() if each in words for name in names}
         return {*self.no_run, *(named - used)}
 
-    def _used(self, use: AgentUse) -> Iterator[str]:
+    def _used(self, use: AgentUse, words: Collection[str]) -> Iterator[str]:
         if _is_a(use.agent, "TCP"):
             yield from self.tcp
             yield from self._of_option(use.window_option)
-        for agent, names in self.agents.items():
-            if _is_a(use.agent, agent):
+        for key, names in self.agents.items():
+            agent, _, word = key.partition(" with ")
+            if _is_a(use.agent, agent) and word in {"", *words}:
                 yield from names
 
     def _of_option(self, option: int | None) -> Iterator[str]:
@@ -262,31 +275,31 @@ class Identities:
         """
         if script not in self._scripts:
             read = tcl_files(script)
-            named = self._queues(text for path in read for _, text in _statements(path))
+            named = self._words(text for path in read for _, text in _statements(path))
             self._scripts[script] = (self._versions.digest(read), named)
-        tcl, queues = self._scripts[script]
+        tcl, words = self._scripts[script]
         return {
             "argv": [sys.intern(word) for word in argv],  # most of many runs share them
             "tcl": tcl,
-            "ns2": self.behaviour(uses, queues | self._queues(argv)),
+            "ns2": self.behaviour(uses, words | self._words(argv)),
             "streams": list(streams),
         }
 
-    def _queues(self, texts: Iterable[str]) -> frozenset[str]:
-        """Classes of queues with files of their own that these name: a run has no others."""
+    def _words(self, texts: Iterable[str]) -> frozenset[str]:
+        """Classes of queues and variables with files of their own that these name."""
         text = "\0".join(texts)
-        return frozenset(each for each in self._components.queues if each in text)
+        return frozenset(each for each in self._components.words if each in text)
 
     def behaviour(
-        self, uses: Collection[AgentUse] | None, queues: Collection[str] = frozenset()
+        self, uses: Collection[AgentUse] | None, words: Collection[str] = frozenset()
     ) -> str:
-        """SHA-256 over everything that decides how ns-2 treats these senders and queues.
+        """SHA-256 over everything that decides how ns-2 treats a run of these senders and words.
 
         If ``uses`` is None, it covers everything that may matter.
         """
-        known = (None if uses is None else frozenset(uses), frozenset(queues))
+        known = (None if uses is None else frozenset(uses), frozenset(words))
         if known not in self._behaviours:
-            unused = set() if uses is None else self._components.unused(uses, queues)
+            unused = self._components.unused(uses, words)
             patches, code = (
                 [version for name, version in each.items() if not _is_under(name, unused)]
                 for each in self._ns2

@@ -243,6 +243,19 @@ def test_a_queue_counts_for_the_runs_that_name_it(tree: Path) -> None:
     assert {key for key, value in ids().items() if value != before[key]} == {"argument", "script"}
 
 
+def test_a_file_of_senders_with_a_word_counts_for_runs_that_have_it(tree: Path) -> None:
+    def ids() -> list[str]:
+        found = Identities()
+        uses = ([AgentUse("TCP/Protocol/Mine")], [AgentUse("TCP/Sack1")])
+        words: list[set[str]] = [set(), {"ecn_"}]
+        return [found.behaviour(use, each) for use in uses for each in words]
+
+    before = ids()
+    (tree / "ns2" / "agents" / "handshake_echo.h").write_text("// other")
+    changed = [now != then for now, then in zip(ids(), before, strict=True)]
+    assert changed == [False, True, False, False]
+
+
 def test_the_order_of_the_patches_counts(tree: Path) -> None:
     before = behaviour([AgentUse("TCP/Sack1")])
     series = tree / "ns2" / "patches" / "series"

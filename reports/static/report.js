@@ -10,31 +10,13 @@
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
 
-  // ---- What is packed (pages/packing.py): deflated, and written in base85 -----------------------
+  // ---- What is packed (pages/packing.py): deflated, and written in base64 -----------------------
 
-  const digits = new Uint8Array(128);
-  [..."0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~"]
-    .forEach((digit, value) => { digits[digit.charCodeAt(0)] = value; });
-
-  // Five digits are four bytes; the last ones of an incomplete five are the largest.
-  function bytesOf(text) {
-    const padding = (5 - (text.length % 5)) % 5;
-    const padded = text + "~".repeat(padding);
-    const bytes = new DataView(new ArrayBuffer((padded.length / 5) * 4));
-    for (let i = 0, at = 0; i < padded.length; at += 4) {
-      let word = 0;
-      for (const end = i + 5; i < end; i += 1) word = word * 85 + digits[padded.charCodeAt(i)];
-      bytes.setUint32(at, word);
-    }
-    return new Uint8Array(bytes.buffer, 0, bytes.byteLength - padding);
+  function textOf(packed) {
+    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
+    const stream = new Blob([bytes]).stream();
+    return new Response(stream.pipeThrough(new DecompressionStream("deflate"))).text();
   }
-
-  function inflated(text) {
-    const stream = new Blob([bytesOf(text)]).stream();
-    return new Response(stream.pipeThrough(new DecompressionStream("deflate-raw")));
-  }
-
-  const textOf = (packed) => inflated(packed).text();
 
   // Vega is as large as all else, and only a chart needs it.
   let vega = null;
@@ -88,30 +70,19 @@
   }
 
   async function loadShard(part) {
-    const bytes = new Uint8Array(await inflated(await packedPart(part)).arrayBuffer());
-    const end = bytes.indexOf(10); // the line of JSON; the points of its series follow
-    const content = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end)));
+    const content = JSON.parse(await textOf(await packedPart(part)));
     Object.assign(store.charts, content.charts);
-    placePoints(content.series, bytes.subarray(end + 1));
+    placePoints(content);
     Object.entries(content.series).forEach(([run, series]) => parsed.set(run, series));
     return content;
   }
 
-  // Gives each series its differences, which stand in four planes (pages/shards.py).
-  function placePoints(series, planes) {
+  // Gives each series its differences, which stand by table (pages/shards.py).
+  function placePoints({ series, t, v }) {
     const found = Object.values(series).flatMap((tables) => Object.entries(tables)
-      .flatMap(([table, subjects]) => Object.values(subjects).map((each) => [table, each])));
+      .flatMap(([table, subjects]) => Object.values(subjects).filter(({ of }) => !of).map((each) => [table, each])));
     found.sort(([a], [b]) => (a < b ? -1 : Number(a > b)));
-    const count = planes.length / 4;
-    const at = (plane, i) => planes[plane * count + i] | (planes[(plane + 1) * count + i] << 8);
-    let start = 0;
-    for (const [, each] of found) {
-      if (each.of) continue;
-      const first = start;
-      each.t = Array.from({ length: each.n }, (_, i) => at(0, first + i));
-      each.v = Array.from({ length: each.n }, (_, i) => ((at(2, first + i) << 16) >> 16) - 128);
-      start += each.n;
-    }
+    found.forEach(([, each], i) => Object.assign(each, { t: t[i], v: v[i] }));
   }
 
   // Printing waits for nothing, so what the page itself carries is unpacked while nobody waits.
@@ -130,17 +101,21 @@
   }
   window.addEventListener("load", () => setTimeout(unpackAll, 500));
 
-  // Elements that are alike are packed line by line (pages/shards.py). In their lines, \x7f stands for an
-  // element's own id, without the kind before the first hyphen.
-  function htmlOf({ lines, html }, id) {
-    const alike = html.find(({ ids }) => ids.includes(id));
-    const place = alike.ids.indexOf(id);
-    const text = (line) => {
-      if (typeof line === "number") return lines[line];
-      return typeof line === "string" ? line : line[0] + line[2 + place] + line[1];
-    };
-    return alike.lines.map(text).join("\n").split("\x7f").join(id.slice(id.indexOf("-") + 1));
+  // Of columns, which are stored once where all rows have the same (columns in pages/shards.py).
+  function valueAt(column, i) {
+    if (Array.isArray(column)) return column[column.length > 1 ? i : 0];
+    if (column[""]) return column[""].map((each) => valueAt(each, i));
+    return Object.fromEntries(Object.entries(column).map(([key, each]) => [key, valueAt(each, i)]));
   }
+
+  // What an element shows; \x7f stands for its own id, without the kind before the first hyphen.
+  function rowOf({ rows }, id) {
+    const { ids, columns } = rows.find((alike) => alike.ids.includes(id));
+    const own = id.slice(id.indexOf("-") + 1);
+    return JSON.parse(JSON.stringify(valueAt(columns, ids.indexOf(id))).replaceAll("\x7f", own));
+  }
+
+  const htmlOf = (content, id) => rowOf(content, id).html.join("\n");
 
   // The content of a chart, when it and the series of its runs are there.
   async function contentOf(name) {
@@ -163,20 +138,14 @@
     const key = `${trace.run} ${table} ${trace.subject}`;
     if (!unpacked.has(key)) {
       if (!parsed.has(trace.run)) parsed.set(trace.run, json(`series-${trace.run}`));
-      const { of, by, ...packed } = parsed.get(trace.run)[table][trace.subject];
-      unpacked.set(key, of ? multiple(pointsOf(trace, of), by) : unpackedPoints(packed));
+      const { dt, dv, t, v, of, by } = parsed.get(trace.run)[table][trace.subject];
+      unpacked.set(key, of ? multiple(pointsOf(trace, of), by) : unpackedPoints({ dt, dv, t, v }));
     }
     return unpacked.get(key);
   }
 
+  const unpackedPoints = ({ dt, dv, t, v }) => ({ t: running(t, dt), v: running(v, dv) });
   const multiple = ({ t, v }, by) => ({ t, v: v.map((value) => Number((value * by).toPrecision(6))) });
-
-  // With log_s, the steps of times are of their powers of ten (pages/series.py).
-  function unpackedPoints({ dt, dv, t, v, log_s: logS }) {
-    const times = running(t, dt);
-    const power = (time) => Number((logS * 10 ** time).toPrecision(4));
-    return { t: logS ? times.map(power) : times, v: running(v, dv) };
-  }
 
   // Sums of differences, in steps; dividing by a whole number leaves 12.34 what it is.
   function running(differences, step) {
@@ -407,9 +376,11 @@
     const groups = Map.groupBy(chart.traces, ({ group }) => group);
     const alike = new Set([...groups.values()].map(([{ colour }]) => colour)).size < groups.size;
     const medians = [...groups].map(([label, [first]]) => (
-      { ...first, label, points: chart.bands[label], dash: alike ? first.dash : [1, 0] }));
-    const shownBands = medians.flatMap(({ label: s, points: { t, v, low, high } }) => (
-      t.map((time, i) => ({ s, t: time, v: v[i], low: low[i], high: high[i] }))));
+      { ...first, label, points: unpackedPoints(chart.bands[label].v), dash: alike ? first.dash : [1, 0] }));
+    const shownBands = medians.flatMap(({ label: s, points: { t, v } }) => {
+      const [low, high] = [chart.bands[s].low, chart.bands[s].high].map((each) => unpackedPoints(each).v);
+      return t.map((time, i) => ({ s, t: time, v: v[i], low: low[i], high: high[i] }));
+    });
     const told = document.createElement("p");
     told.className = "quantity";
     told.textContent = `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.`;
@@ -522,6 +493,8 @@
   }
 
   const number = new Intl.NumberFormat("en", { maximumSignificantDigits: 5 });
+  const numberOf = (value) => (
+    Number.isInteger(value) ? value.toLocaleString("en") : number.format(value)).replace("-", "−");
 
   function readValues(canvas, chart, view) {
     const cursor = document.createElement("div");
@@ -824,6 +797,33 @@
   // and is made when it is asked for.
   const unfolded = new Map();
 
+  const escaped = (text) => text.replace(/[&<>"]/g, (each) => `&#${each.charCodeAt(0)};`);
+  const fold = (title, told, body) => (
+    `<details class="fold"><summary><h5>${title}</h5> <span class="answer">${told}</span></summary>${body}</details>`);
+
+  // A cell is a text, a number, or a text and what it links to.
+  function cellOf(cell, place) {
+    const [told, link] = [cell].flat();
+    const isNumber = typeof told === "number";
+    const text = isNumber ? numberOf(told) : escaped(told);
+    const open = `${place ? "td" : 'th scope="row"'}${isNumber ? ` class="number" data-value="${told}"` : ""}`;
+    return `<${open}>${link ? `<a href="${escaped(link)}">${text}</a>` : text}</${place ? "td" : "th"}>`;
+  }
+
+  function tableOf({ title, head, rows }, label) {
+    const isNumber = (place) => rows.some((row) => typeof row[place] === "number");
+    const heads = head.map((name, place) => `<th scope="col"${isNumber(place) ? ' class="number"' : ""}>${name}</th>`);
+    const body = rows.map((row) => `<tr>${row.map(cellOf).join("")}</tr>`);
+    return fold(title, rows.length, `<div class="scroll" tabindex="0" role="region" aria-label="${title} of ${escaped(label)}">
+      <table><thead><tr>${heads.join("")}</tr></thead><tbody>${body.join("")}</tbody></table></div>`);
+  }
+
+  // The rows are those of run_rows in pages/experiments.py.
+  function bodyOfRun({ html, tables, texts }, label) {
+    const parts = texts.map(([title, words]) => fold(title, "", `<pre tabindex="0"><code>${escaped(words.join(" "))}</code></pre>`));
+    return `<div class="run-body">${html.join("\n")}${tables.map((each) => tableOf(each, label)).join("")}${parts.join("")}</div>`;
+  }
+
   function unfold(details) {
     if (!unfolded.has(details)) unfolded.set(details, unfoldAnew(details));
     return unfolded.get(details);
@@ -833,7 +833,9 @@
     try {
       await indexed;
       const content = await shard(fileOfRun.get(details.id.replace("run-", "")));
-      details.insertAdjacentHTML("beforeend", htmlOf(content, details.id));
+      const row = rowOf(content, details.id);
+      Object.assign(store.charts, row.charts);
+      details.insertAdjacentHTML("beforeend", bodyOfRun(row, details.querySelector("summary").firstChild.textContent));
     } catch (error) {
       unfolded.delete(details);
       details.insertAdjacentHTML("beforeend", '<p class="failed"></p>');
@@ -841,8 +843,6 @@
       console.error(error);
       return;
     }
-    const contents = details.querySelector("script.chart-contents");
-    Object.assign(store.charts, JSON.parse(contents.textContent));
     offerTools(details);
     watch(details);
   }

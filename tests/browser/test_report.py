@@ -550,7 +550,7 @@ def test_the_table_of_an_opened_run_can_be_downloaded(page: Any) -> None:
     button = run.get_by_role("button", name="Download the table").first
     name, rows = _downloaded(page, button)
     assert re.match(r"synthetic-quick-run-[0-9a-f]{16}-table-1\.csv", name)
-    assert rows[0] == ["Metric", "Of", "Value", "Window"]
+    assert rows[0] == ["Metric", "Of", "Value", "Unit", "Window"]
 
 
 def test_a_run_marks_where_packets_were_dropped(page: Any) -> None:

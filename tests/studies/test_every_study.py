@@ -167,7 +167,7 @@ def test_all_runs_of_the_tier_are_published_under_the_ids_that_are_planned(
 
 def parts_of_page(report: Path) -> dict[str, str]:
     """Element → HTML that a report unpacks when it is opened; "" → the report itself."""
-    parts = {key: html for _, content, _ in read_shards(report) for key, html in elements(content)}
+    parts = {key: html for content in read_shards(report) for key, html in elements(content)}
     return {"": report.read_text(encoding="utf-8"), **parts}
 
 

@@ -34,6 +34,7 @@ from bdpbench.pages.series import (
     QUEUE_SHARE,
     SELDOM_SAMPLED,
     RunSeries,
+    pack,
     points_of,
 )
 from bdpbench.pages.specs import (
@@ -98,7 +99,7 @@ _NUMBER_OF_FLOW = re.compile(r", flow \d+")
 _DROP = "#a3211b"
 
 # Times at which curves are compared, and what is drawn of them there.
-BAND_TIMES = 240
+BAND_TIMES = 120
 # A curve turns when it goes back by this part of what the chart shows.
 _OF_A_TURN = 20
 _MOST_TURNS = 60
@@ -111,7 +112,6 @@ _FAR_ABOVE = 4
 # Of the words of a rule, as a share of the axis.
 _WORDS_HEIGHT = 0.07
 
-_BAND_DIGITS = 5
 BAND = {"low": 0.1, "v": 0.5, "high": 0.9}
 
 # The plain wheel scrolls the page, as on any other; with Ctrl, or a pinch, it zooms the chart.
@@ -431,10 +431,9 @@ def settled(content: TimeContent, points: Sequence[Points]) -> TimeContent:
         bands = bands_of(content, points, groups)
         rules = [each["v"] for each in content["thresholds"]]
         found["top"] = _ROOM_ABOVE * max([*bands["high"], *rules], default=0.0) or 1
-        columns = bands.with_columns(pl.col("t", *BAND).round_sig_figs(_BAND_DIGITS))
         found["bands"] = {
-            str(name): own.select("t", *BAND).to_dict(as_series=False)
-            for (name,), own in columns.group_by("s", maintain_order=True)
+            str(name): {each: pack(own["t"].to_list(), own[each].to_list()) for each in BAND}
+            for (name,), own in bands.group_by("s", maintain_order=True)
         }
         names = {each["label"]: name for name, own in groups.items() for each in own}
         found["traces"] = [{**each, "group": names[each["label"]]} for each in curves]

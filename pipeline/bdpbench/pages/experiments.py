@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import polars as pl
 
@@ -13,6 +14,7 @@ from bdpbench.contracts.runs import RunRecord
 from bdpbench.contracts.scorecard import ScoredNumber, rows_of
 from bdpbench.pages.answers import answer
 from bdpbench.pages.curves import ChartedView, LazyViews, View, charted_view, plan_views
+from bdpbench.pages.html import page_environment
 from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.names import (
     RunLink,
@@ -20,10 +22,12 @@ from bdpbench.pages.names import (
     are_mixed,
     find_sweep,
     protocols_of,
+    subject_name,
 )
+from bdpbench.pages.shards import Row
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart, tradeoff_chart
-from bdpbench.pages.text import figures_text, format_number, joined
+from bdpbench.pages.text import figures_text, format_bytes, format_number, joined, value_text
 from bdpbench.studies.ns3_program import is_ns3, ns3_build_id
 
 # Shown over a sweep if the study has no published numbers for it.
@@ -187,51 +191,100 @@ def _summaries(
             yield chart
 
 
-@dataclass(frozen=True)
-class RunDetail:
-    """A run of the plan for its section; ``record`` is None if it has no results.
+def run_rows(data: ReportData, *, with_files: bool) -> Iterator[tuple[str, Row]]:
+    """What the page shows of each run of the plan, by its id.
 
-    Attributes:
-        metrics: its rows of ``metrics.parquet``; a run of two scenarios has those of both once.
-        charts, missing: as of a ``ChartedView``.
-        values_only: whether the study asks for no charts over time of its scenarios.
-        place: folder of its output files, relative to the report; "" if they cannot be linked.
-        repeat: command of bdpbench that simulates the run and similar ones.
-        ns2: command that runs only ns-2.
+    Args:
+        data: the data of the report.
+        with_files: link output files.
+
+    Returns:
+        Rows with ``html``, the lines of its charts; ``charts``: id → content; ``tables`` with their
+            ``title``, ``head`` and ``rows`` of texts, numbers, or a text and what it links to; and
+            ``texts``: title and words.
     """
-
-    run: PlannedRun
-    record: RunRecord | None
-    metrics: Sequence[Mapping[str, object]]
-    charts: tuple[Chart, ...]
-    missing: tuple[str, ...]
-    values_only: bool
-    place: str
-    repeat: str
-    ns2: str
-
-
-def run_details(data: ReportData) -> Iterator[RunDetail]:
-    """Sections of all runs of the plan, one after the other."""
-    rows = data.inputs.metrics.unique(
+    template = page_environment().get_template("run.html")
+    metrics = data.inputs.metrics.unique(
         subset=["run_id", "metric", "subject", "definition"], keep="first", maintain_order=True
     ).partition_by("run_id", as_dict=True)
-    names, places = data.names, data.inputs.places
     for run_id, run in data.runs.items():
-        view = View("", (run,), "protocol")
-        shown = charted_view(view, f"run-{run_id}", Sweep("", ()), data.series, names)
         record, values_only = data.inputs.run_info.get(run_id), run_id in data.values_only
-        yield RunDetail(
-            run=run,
-            record=record,
-            metrics=rows[(run_id,)].to_dicts() if (run_id,) in rows else (),
-            charts=shown.charts,
-            missing=shown.missing if record and not values_only else (),
-            values_only=values_only,
-            place=f"{RUNS_FROM_REPORT}/{places[run_id]}" if run_id in places else "",
-            repeat=repeat_command(data.inputs.plan, run),
-            ns2=ns2_command(run),
+        view = View("", (run,), "protocol")
+        shown = charted_view(view, f"run-{run_id}", Sweep("", ()), data.series, data.names)
+        if values_only or not record:
+            shown = replace(shown, missing=())
+        place = data.inputs.places.get(run_id, "") if with_files else ""
+        is_absent = bool(with_files and record and not place)
+        values = metrics[(run_id,)].to_dicts() if (run_id,) in metrics else ()
+        tables = [
+            ("Metrics", ("Metric", "Of", "Value", "Unit", "Window"), _metric_rows(values, data)),
+            ("Parameters", ("Parameter", "Value"), _parameter_rows(run, data)),
+            ("Record", ("Fact", "Value"), _record_rows(record) if record else ()),
+            ("Output files", _OF_OUTPUTS, _output_rows(record, place) if record else ()),
+        ]
+        texts = [
+            ("Repeat this scenario with this protocol", repeat_command(data.inputs.plan, run)),
+            ("Repeat this run alone, into the folder out/ of the repository", ns2_command(run)),
+        ]
+        yield (
+            run_id,
+            {
+                "html": template.render(
+                    shown=shown, values_only=values_only, is_absent=is_absent
+                ).split("\n"),
+                "charts": {chart.chart_id: chart.content for chart in shown.charts},
+                "tables": [
+                    {"title": title, "head": head, "rows": rows}
+                    for title, head, each in tables
+                    if (rows := list(each))
+                ],
+                "texts": [[title, text.split(" ")] for title, text in texts],
+            },
         )
+
+
+# The first digits are enough to compare files by eye; runs.parquet has all 64.
+_OF_OUTPUTS = ("File", "Bytes", "SHA-256, first 8 digits")
+
+
+def _metric_rows(rows: Iterable[Mapping[str, Any]], data: ReportData) -> Iterator[list[Any]]:
+    for row in rows:
+        ends, value = (row["start_s"], row["end_s"]), row["value"]
+        yield [
+            [data.names.metric(row["metric"]), f"#def-{row['definition']}"],
+            subject_name(row["subject"]),
+            "not reached" if value is None else float(f"{value:.6g}"),
+            "" if row["unit"] == "1" else row["unit"],
+            "–" if None in ends else "{} to {} s".format(*map(format_number, ends)),
+        ]
+
+
+def _parameter_rows(run: PlannedRun, data: ReportData) -> Iterator[list[str]]:
+    for key, value in run["parameters"].items():
+        yield [data.names.parameters.name(key), data.names.value(key, value)]
+
+
+def _record_rows(record: RunRecord) -> list[list[str]]:
+    script, ns2, memory_kib = record["script"], record["ns2"], record["max_rss_kib"]
+    seconds = [value_text(record[key], "s", none="not recorded") for key in ("wall_s", "cpu_s")]
+    return [
+        ["script", script["path"]],
+        ["script SHA-256", script["files"].get(script["path"], "–")],
+        ["ns-2 build", ns2["build_id"]],
+        ["ns-2 binary SHA-256", ns2["binary_sha256"] or "–"],
+        ["backend", ns2["backend"]],
+        ["started", record["started"]],
+        ["wall time", seconds[0]],
+        ["CPU time", seconds[1]],
+        ["peak memory", format_bytes(memory_kib and 1024 * memory_kib)],
+        ["exit status", str(record["exit_status"])],
+    ]
+
+
+def _output_rows(record: RunRecord, place: str) -> Iterator[list[Any]]:
+    for name, file in sorted(record["outputs"].items()):
+        shown = [name, f"{RUNS_FROM_REPORT}/{place}/{name}"] if place else name
+        yield [shown, file["bytes"], file["sha256"][:8]]
 
 
 def repeat_command(plan: Plan, run: PlannedRun) -> str:

@@ -41,7 +41,7 @@ from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.latex import latex_text
 from bdpbench.pages.names import Captions
 from bdpbench.pages.sections import Sections, gather
-from bdpbench.pages.series import RunSeries, points_of
+from bdpbench.pages.series import RunSeries, points_of, unpack
 from bdpbench.pages.specs import Chart, CurveContent, Spec, TimeContent
 from bdpbench.pages.tables import PaperTable, render_table, score_tables
 from bdpbench.pages.text import joined
@@ -415,9 +415,10 @@ class Renderer:
         spec = copy.deepcopy(self._time_specs[content["kind"]])
         curves, groups = content["traces"], content.get("bands", {})
         bands = [
-            {"s": name, **dict(zip(own, row, strict=True))}
+            {"s": name, **dict(zip(("t", *own), row, strict=True))}
             for name, own in groups.items()
-            for row in zip(*own.values(), strict=True)
+            for times_s in [unpack(own["v"])[0]]
+            for row in zip(times_s, *(unpack(each)[1] for each in own.values()), strict=True)
         ]
         styles = {each["label"]: (each["colour"], list(each["dash"])) for each in curves}
         if bands:

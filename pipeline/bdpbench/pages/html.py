@@ -76,13 +76,13 @@ def packed_vega() -> str:
     """
     from importlib.metadata import version  # here because it is slow and rarely needed
 
-    path, key = home_dir() / "cache" / "vega-packed.txt", version("vl-convert-python")
+    path, key = home_dir() / "cache" / "vega-base64.txt", version("vl-convert-python")
     kept = read_kept(path, key)
     if kept is not None:
         return kept
     import vl_convert
 
-    packed = pack(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;").encode())
+    packed = pack(vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed;"))
     with contextlib.suppress(OSError):  # without a writable home it is only slower
         keep(path, key, packed)
     return packed

@@ -17,13 +17,13 @@ from bdpbench.contracts.scorecard import (
     NUMBER_VERDICTS,
 )
 from bdpbench.pages.curves import time_specs
-from bdpbench.pages.experiments import Experiment, run_details
+from bdpbench.pages.experiments import Experiment, run_rows
 from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.names import protocols_of
 from bdpbench.pages.packing import pack
 from bdpbench.pages.sections import Sections, gather
-from bdpbench.pages.series import bins_for, embed_json
+from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.summary import (
@@ -101,16 +101,11 @@ def build_report(
 
 def _add_runs(data: ReportData, shards: Shards, *, with_files: bool) -> Mapping[str, int]:
     """Add the sections of runs; returns run id → position of its part."""
-    template, files = page_environment().get_template("run.html"), {}
-    for detail in run_details(data):
-        run_id = detail.run["run_id"]
+    files = {}
+    for run_id, row in run_rows(data, with_files=with_files):
         files[run_id] = shards.position
-        contents = embed_json({chart.chart_id: chart.content for chart in detail.charts})
-        body = template.render(
-            detail=detail, names=data.names, chart_contents=contents, with_files=with_files
-        )
-        shards.add_html(f"run-{run_id}", body)
-        if detail.record:
+        shards.add_row(f"run-{run_id}", row)
+        if run_id in data.series:
             shards.add_series(run_id, data.series.text(run_id))
         shards.turn()
     shards.close()
@@ -124,7 +119,8 @@ def _add_numbers(
     template, parts = page_environment().get_template("number.html"), {}
     for row in sections.numbers:
         parts[row.number["id"]] = shards.position
-        shards.add_html(f"more-{row.number['id']}", template.render(content, row=row))
+        html = template.render(content, row=row).split("\n")
+        shards.add_row(f"more-{row.number['id']}", {"html": html})
         shards.turn()
     shards.close()
     return parts
@@ -140,7 +136,8 @@ def _add_views(
         found[experiment.key] = []
         for number, view in enumerate(experiment.views, start=1):
             found[experiment.key].append((view.title, shards.position))
-            shards.add_html(f"view-{experiment.key}-{number}", template.render(view=view))
+            html = template.render(view=view).split("\n")
+            shards.add_row(f"view-{experiment.key}-{number}", {"html": html})
             shards.add_charts(view.charts)
             shards.turn()
     shards.close()
@@ -182,7 +179,7 @@ def _index(
             for run_id, run in data.runs.items()
         ],
     }
-    return pack(json.dumps(index, separators=(",", ":"), ensure_ascii=False).encode())
+    return pack(json.dumps(index, separators=(",", ":"), ensure_ascii=False))
 
 
 @dataclass(frozen=True)

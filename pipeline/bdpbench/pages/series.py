@@ -8,7 +8,7 @@ import math
 import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache, lru_cache
-from typing import Any, NotRequired, TypeAlias, TypedDict, cast, final
+from typing import Any, TypeAlias, TypedDict, cast, final
 
 import polars as pl
 from markupsafe import Markup
@@ -23,15 +23,13 @@ LoadTable: TypeAlias = Callable[[str, str], "pl.LazyFrame | None"]
 class Packed(TypedDict):
     """Points: ``dt`` (s) and ``dv`` (unit of the values) are the steps.
 
-    ``t`` and ``v`` are the differences between consecutive rounded points, starting from 0. With
-    ``log_s``, ``t`` and ``dt`` give exponents of ten, and times are ``log_s`` times these powers.
+    ``t`` and ``v`` are the differences between consecutive rounded points, starting from 0.
     """
 
     dt: float
     dv: float
     t: list[int]
     v: list[int]
-    log_s: NotRequired[float]
 
 
 @final
@@ -43,14 +41,17 @@ class Multiple(TypedDict):
 
 
 # Times and values are rounded to at least 40 % of as many steps, which is finer than a pixel of a
-# chart of 230 pixels: 500 s give steps of 0.05 s, a window of 9,410 packets steps of 5.
+# chart of 230 pixels: 500 s give steps of 0.05 s, a window of 9,410 packets steps of 10.
 TIME_STEPS = 16_383
-VALUE_STEPS = 2_047
+VALUE_STEPS = 1_023
 
 SMALLEST_VALUE = 1e-12
 """Nothing smaller, in any unit, is drawn; 0 is packed instead."""
 
 SMALLEST_TIME_STEP_S = 1e-3
+
+PRECISE_TIME_STEP_S = 1e-4
+"""For few points on a logarithmic axis."""
 
 Points: TypeAlias = tuple[list[float], list[float]]
 """Times in ascending order (s), and as many values."""
@@ -152,13 +153,16 @@ def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
     Points are packed, times in s, values in packets or Mbit/s. Tables that the run does not have or
     that are empty are left out, and so are ``DROPS`` of a link without drops.
     """
+    found: RunSeries = {}
     points: dict[str, dict[str, Points]] = {}
     for table in CHARTED_TABLES:
-        frame = load_table(run_id, table)
-        subjects = {} if frame is None else _table_points(frame, table, bins)
-        if subjects:
-            points[table] = subjects
-    found = {table: _packed_table(table, points) for table in points}
+        frame, of = load_table(run_id, table), MULTIPLES.get(table, "")
+        points[table] = {} if frame is None else _table_points(frame, table, bins)
+        if points[table]:
+            found[table] = {
+                subject: _multiple(own, of, points[of].get(subject, ([], []))) if of else pack(*own)
+                for subject, own in points[table].items()
+            }
     for table, reduce in (
         (QUEUE_SHARE, thinned_shares),
         (COMPLETION, _above_zero),
@@ -222,8 +226,8 @@ def _above_zero(shares: pl.DataFrame) -> pl.DataFrame:
 
 def _packed(points: pl.DataFrame, table: str) -> Packed:
     across, values = points.columns
-    pack_of = pack_logarithms if table in LOGARITHMIC else pack
-    return pack_of(points[across].to_list(), points[values].to_list())
+    step = PRECISE_TIME_STEP_S if table in LOGARITHMIC else None
+    return pack(points[across].to_list(), points[values].to_list(), step_s=step)
 
 
 def _table_points(frame: pl.LazyFrame, table: str, bins: int) -> dict[str, Points]:
@@ -238,33 +242,16 @@ def _table_points(frame: pl.LazyFrame, table: str, bins: int) -> dict[str, Point
     return points
 
 
-def _packed_table(
-    table: str, points: Mapping[str, Mapping[str, Points]]
-) -> dict[str, Packed | Multiple]:
-    """The subjects of a table, packed, or as multiples of another table if they are."""
-    of = MULTIPLES.get(table, "")
-    others = points.get(of, {})
-    found: dict[str, Packed | Multiple] = {}
-    for subject, own in points[table].items():
-        by = _factor(own, others[subject]) if subject in others else None
-        found[subject] = pack(*own) if by is None else {"of": of, "by": by}
-    return found
+def _multiple(points: Points, of: str, others: Points) -> Packed | Multiple:
+    """Points as a multiple of those of another table if they are.
 
-
-def _factor(points: Points, others: Points) -> float | None:
-    """What the values of other points at the same times are multiplied by; None if they are not.
-
-    >>> _factor(([0.0, 1.0], [0.0, 6.0]), ([0.0, 1.0], [0.0, 4.0]))
-    1.5
-    >>> _factor(([0.0, 1.0], [3.0, 6.0]), ([0.0, 1.0], [1.0, 4.0]))
+    >>> _multiple(([0.0, 1.0], [0.0, 6.0]), "queue", ([0.0, 1.0], [0.0, 4.0]))
+    {'of': 'queue', 'by': 1.5}
     """
-    (times_s, values), (other_times_s, other_values) = points, others
-    largest = max(other_values)
-    if times_s != other_times_s or largest <= 0:
-        return None
-    by: float = values[other_values.index(largest)] / largest
-    scaled = zip(values, other_values, strict=True)
-    return by if all(math.isclose(own, by * other, rel_tol=1e-9) for own, other in scaled) else None
+    by = max(points[1]) / (max(others[1], default=0.0) or 1.0)
+    pairs = zip(points[1], others[1], strict=False)
+    same = points[0] == others[0] and all(math.isclose(a, by * b, rel_tol=1e-9) for a, b in pairs)
+    return {"of": of, "by": by} if same else pack(*points)
 
 
 def reduce_min_max(
@@ -318,32 +305,19 @@ def _is_finite(column: str) -> pl.Expr:
     return pl.col(column).cast(pl.Float64).is_finite().fill_null(value=False)
 
 
-def pack(times_s: Sequence[float], values: Sequence[float]) -> Packed:
+def pack(
+    times_s: Sequence[float], values: Sequence[float], *, step_s: float | None = None
+) -> Packed:
     """Points as differences in steps, most of which have one or two digits.
 
     Args:
         times_s: times in ascending order, s.
         values: finite values, in any unit; as many as ``times_s``.
+        step_s: step of the times, s; None for one that a chart can show.
     """
-    dt = max(SMALLEST_TIME_STEP_S, _decimal_step(max(times_s, default=0.0), TIME_STEPS))
+    dt = step_s or max(SMALLEST_TIME_STEP_S, _decimal_step(max(times_s, default=0.0), TIME_STEPS))
     dv = _decimal_step(max(map(abs, values), default=0.0), VALUE_STEPS)
     return {"dt": dt, "dv": dv, "t": _differences(times_s, dt), "v": _differences(values, dv)}
-
-
-def pack_logarithms(times_s: Sequence[float], values: Sequence[float]) -> Packed:
-    """The same for a logarithmic axis: the steps of times, at least 1 ms, are equal shares of them.
-
-    >>> unpack(pack_logarithms([0.00123, 0.0456, 5678.0], [0.0, 1.0, 100.0]))[0]
-    [0.00123, 0.0456, 5675.0]
-    """
-    powers = [math.log10(time_s / SMALLEST_TIME_STEP_S) for time_s in times_s]
-    dt = _decimal_step(max(powers, default=0.0), TIME_STEPS)
-    return {
-        **pack((), values),
-        "dt": dt,
-        "t": _differences(powers, dt),
-        "log_s": SMALLEST_TIME_STEP_S,
-    }
 
 
 def unpack(packed: Packed) -> Points:
@@ -352,10 +326,7 @@ def unpack(packed: Packed) -> Points:
     >>> unpack(pack([0.0, 0.5, 2.5], [10.0, 12.0, 3.0]))
     ([0.0, 0.5, 2.5], [10.0, 12.0, 3.0])
     """
-    times_s = _running(packed["t"], packed["dt"])
-    if "log_s" in packed:
-        times_s = [float(f"{packed['log_s'] * 10**power:.4g}") for power in times_s]
-    return times_s, _running(packed["v"], packed["dv"])
+    return _running(packed["t"], packed["dt"]), _running(packed["v"], packed["dv"])
 
 
 def points_of(series: RunSeries, table: str, subject: str) -> Points:

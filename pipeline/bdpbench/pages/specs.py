@@ -17,6 +17,7 @@ from typing import Any, Literal, NotRequired, TypeAlias, TypedDict, final
 import polars as pl
 
 from bdpbench.pages.drawing import ENDS
+from bdpbench.pages.series import Packed
 from bdpbench.pages.text import read_asset
 
 Spec: TypeAlias = dict[str, Any]
@@ -112,7 +113,7 @@ class TimeContent(TypedDict):
     ``start`` and ``end`` are the horizontal domain, in s or ``unit``; ``top`` is the upper end of
     the vertical axis, and ``apart`` says whether the curves are drawn one below the other: both are
     set by ``settled`` (pages/curves.py), and so are ``bands`` of a crowd: group → column of
-    ``bands_of`` → values.
+    ``bands_of`` → packed points.
     ``columns`` names both axes in CSV. A line breaks between samples that are more than ``gap`` (s)
     apart.
     """
@@ -127,7 +128,7 @@ class TimeContent(TypedDict):
     unit: NotRequired[str]
     columns: NotRequired[list[str]]
     gap: NotRequired[float]
-    bands: NotRequired[dict[str, dict[str, list[float]]]]
+    bands: NotRequired[dict[str, dict[str, Packed]]]
     drops: NotRequired[list[DropsContent]]
     phases: NotRequired[list[Phase]]
 

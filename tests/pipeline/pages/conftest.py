@@ -10,6 +10,7 @@ import re
 import sys
 import zlib
 from collections.abc import Callable, Iterator
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from types import ModuleType
@@ -17,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from bdpbench.pages.shards import OWN_ID, ShardContent
+from bdpbench.pages.shards import ShardContent
 
 
 def _load(name: str) -> ModuleType:
@@ -36,29 +37,16 @@ def inflated(packed: str) -> Any:
 
     The series of a part get their points.
     """
-    deflated = base64.b85decode(packed.replace(",", "<"))
-    text, _, planes = zlib.decompress(deflated, -zlib.MAX_WBITS).partition(b"\n")
-    content = json.loads(text)
-    if planes:
-        _place_points(content["series"], planes)
-    return content
-
-
-def _place_points(series: Any, planes: bytes) -> None:
-    count = len(planes) // 4
-    low_t, high_t, low_v, high_v = (planes[i * count : (i + 1) * count] for i in range(4))
-    at = 0
-    for table in sorted({table for tables in series.values() for table in tables}):
-        for tables in series.values():
+    content = json.loads(zlib.decompress(base64.b64decode(packed)))
+    points = iter(zip(content.get("t", ()), content.get("v", ()), strict=True))
+    runs = content.get("series", {})
+    for table in sorted({table for tables in runs.values() for table in tables}):
+        for tables in runs.values():
             for each in tables.get(table, {}).values():
-                if "of" in each:
-                    continue
-                places = range(at, at + each["n"])
-                at = places.stop
-                each["t"] = [low_t[i] + 256 * high_t[i] for i in places]
-                both = (low_v[i] + 256 * high_v[i] for i in places)
-                each["v"] = [(n if n < 32_768 else n - 65_536) - 128 for n in both]
-    assert at == count
+                if "of" not in each:
+                    each["t"], each["v"] = next(points)
+    assert not list(points)
+    return content
 
 
 def packed_parts(html: str) -> list[Any]:
@@ -68,22 +56,38 @@ def packed_parts(html: str) -> list[Any]:
 
 
 def with_html(content: Any) -> Any:
-    """A packed part with the HTML of each element in one piece."""
-    return {**content, "html": dict(elements(content))}
+    """A packed part with its rows by the ids of their elements, also as HTML."""
+    return {**content, "rows": dict(rows_of(content)), "html": dict(elements(content))}
+
+
+def rows_of(content: ShardContent) -> Iterator[tuple[str, Any]]:
+    """Id and row of each element of a packed part."""
+    for alike in content["rows"]:
+        for place, key in enumerate(alike["ids"]):
+            row = json.dumps(_row(alike["columns"], place), ensure_ascii=False)
+            yield key, json.loads(row.replace("\x7f", key.partition("-")[2]))
+
+
+def _row(column: Any, place: int) -> Any:
+    if isinstance(column, list):
+        return column[place if len(column) > 1 else 0]
+    if "" in column:
+        return [_row(each, place) for each in column[""]]
+    return {key: _row(each, place) for key, each in column.items()}
 
 
 def elements(content: ShardContent) -> Iterator[tuple[str, str]]:
-    """Id and HTML of each element of a packed part."""
-    for alike in content["html"]:
-        for place, key in enumerate(alike["ids"]):
-            lines = [_line(content, each, place) for each in alike["lines"]]
-            yield key, "\n".join(lines).replace(OWN_ID, key.partition("-")[2])
-
-
-def _line(content: ShardContent, line: str | int | list[str], place: int) -> str:
-    if isinstance(line, list):
-        return line[0] + line[2 + place] + line[1]
-    return content["lines"][line] if isinstance(line, int) else line
+    """Id and HTML of each element of a packed part, about as its script makes it."""
+    for key, row in rows_of(content):
+        body = "\n".join(row["html"])
+        for table in row.get("tables", ()):
+            cells = (cell for line in [table["head"], *table["rows"]] for cell in line)
+            texts = (each if isinstance(each, list) else [each, "#runs"] for each in cells)
+            body += f"<h5>{table['title']}</h5>"
+            body += "".join(f'<a href="{link}">{escape(str(text))}</a>' for text, link in texts)
+        for title, words in row.get("texts", ()):
+            body += f"<h5>{title}</h5><pre>{escape(' '.join(words))}</pre>"
+        yield key, body
 
 
 def unfolded(html: str) -> str:
@@ -159,10 +163,7 @@ def unpack() -> Callable[[dict[str, Any]], tuple[list[float], list[float]]]:
 def unpacked(packed: dict[str, Any]) -> tuple[list[float], list[float]]:
     """Sum up the differences, in steps."""
     times, values = (itertools.accumulate(packed[each]) for each in "tv")
-    times_s = [t * packed["dt"] for t in times]
-    if "log_s" in packed:
-        times_s = [packed["log_s"] * 10**power for power in times_s]
-    return times_s, [v * packed["dv"] for v in values]
+    return [t * packed["dt"] for t in times], [v * packed["dv"] for v in values]
 
 
 @pytest.fixture(scope="session")

@@ -48,7 +48,7 @@ def test_vega_is_kept_as_it_is_made(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert packed_vega.__wrapped__() == made
     kept.write_bytes(kept.read_bytes()[:-1000])
     assert packed_vega.__wrapped__() == made
-    assert b"window.vegaEmbed=" in unpack(made)
+    assert "window.vegaEmbed=" in unpack(made)
 
 
 NOTES = """# Notes

@@ -99,7 +99,7 @@ _NUMBER_OF_FLOW = re.compile(r", flow \d+")
 _DROP = "#a3211b"
 
 # Times at which curves are compared, and what is drawn of them there.
-BAND_TIMES = 120
+BAND_TIMES = 80
 # A curve turns when it goes back by this part of what the chart shows.
 _OF_A_TURN = 20
 _MOST_TURNS = 60
@@ -112,6 +112,7 @@ _FAR_ABOVE = 4
 # Of the words of a rule, as a share of the axis.
 _WORDS_HEIGHT = 0.07
 
+_BAND_STEPS = 255
 BAND = {"low": 0.1, "v": 0.5, "high": 0.9}
 
 # The plain wheel scrolls the page, as on any other; with Ctrl, or a pinch, it zooms the chart.
@@ -432,7 +433,10 @@ def settled(content: TimeContent, points: Sequence[Points]) -> TimeContent:
         rules = [each["v"] for each in content["thresholds"]]
         found["top"] = _ROOM_ABOVE * max([*bands["high"], *rules], default=0.0) or 1
         found["bands"] = {
-            str(name): {each: pack(own["t"].to_list(), own[each].to_list()) for each in BAND}
+            str(name): {
+                each: pack(own["t"].to_list(), own[each].to_list(), steps=_BAND_STEPS)
+                for each in BAND
+            }
             for (name,), own in bands.group_by("s", maintain_order=True)
         }
         names = {each["label"]: name for name, own in groups.items() for each in own}

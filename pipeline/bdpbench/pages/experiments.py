@@ -253,10 +253,15 @@ def _metric_rows(rows: Iterable[Mapping[str, Any]], data: ReportData) -> Iterato
         yield [
             [data.names.metric(row["metric"]), f"#def-{row['definition']}"],
             subject_name(row["subject"]),
-            "not reached" if value is None else float(f"{value:.6g}"),
+            "not reached" if value is None else _shown(value),
             "" if row["unit"] == "1" else row["unit"],
             "–" if None in ends else "{} to {} s".format(*map(format_number, ends)),
         ]
+
+
+def _shown(value: float) -> float:
+    """As the page shows it: whole numbers, and others with five digits."""
+    return int(value) if value.is_integer() else float(f"{value:.5g}")
 
 
 def _parameter_rows(run: PlannedRun, data: ReportData) -> Iterator[list[str]]:

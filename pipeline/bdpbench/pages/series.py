@@ -306,7 +306,11 @@ def _is_finite(column: str) -> pl.Expr:
 
 
 def pack(
-    times_s: Sequence[float], values: Sequence[float], *, step_s: float | None = None
+    times_s: Sequence[float],
+    values: Sequence[float],
+    *,
+    step_s: float | None = None,
+    steps: int = VALUE_STEPS,
 ) -> Packed:
     """Points as differences in steps, most of which have one or two digits.
 
@@ -314,9 +318,10 @@ def pack(
         times_s: times in ascending order, s.
         values: finite values, in any unit; as many as ``times_s``.
         step_s: step of the times, s; None for one that a chart can show.
+        steps: most steps from 0 to the largest value.
     """
     dt = step_s or max(SMALLEST_TIME_STEP_S, _decimal_step(max(times_s, default=0.0), TIME_STEPS))
-    dv = _decimal_step(max(map(abs, values), default=0.0), VALUE_STEPS)
+    dv = _decimal_step(max(map(abs, values), default=0.0), steps)
     return {"dt": dt, "dv": dv, "t": _differences(times_s, dt), "v": _differences(values, dv)}
 
 

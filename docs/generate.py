@@ -28,6 +28,7 @@ from bdpbench.pages.texts import read_errata
 from bdpbench.studies.atlas import Catalogue, Membership
 from bdpbench.studies.config import Config
 from bdpbench.studies.evaluate import EvaluateFile
+from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.study import Study
 from bdpbench.units import with_unit
 
@@ -92,6 +93,7 @@ def references() -> dict[str, str]:
     return {
         "errata.md": errata_page(),
         "study.md": _keys_page(),
+        "queues.md": _queues_page(),
         "metrics.md": _metrics_page(),
         "commands.md": _commands_page(cli),
     }
@@ -208,6 +210,38 @@ def _range(node: _Node) -> str:
         for word, limit in found
         if isinstance(limit, (int, float)) and abs(limit) < _LARGEST_SHOWN
     )
+
+
+# ---------------------------------------------------------------------------------- queues
+
+
+def _queues_page() -> str:
+    """Markdown of every kind of queue: its settings, their defaults and ns-2's variables."""
+    lines = [
+        _GENERATED,
+        "",
+        "# Kinds of queues",
+        "",
+        "Settings of `queues:` in a study ([how to declare one](../scenarios.md#queues)).",
+        "Lengths are in packets, probabilities are shares. A setting in bold is required;",
+        '"as said" marks a default that follows from other values, as its meaning says.',
+    ]
+    for name, kind in QUEUE_KINDS.items():
+        marks = ". With ECN it marks packets" if kind.ecn else ""
+        rows = [
+            (
+                f"`{key}`" if each.default is not None else f"**`{key}`**",
+                each.text,
+                f"{each.default:g}"
+                if isinstance(each.default, (int, float))
+                else ("as said" if each.default else ""),
+                f"`{each.variable} = 1/value`" if each.reciprocal else f"`{each.variable}`",
+            )
+            for key, each in kind.parameters.items()
+        ]
+        titles = ["setting", "meaning", "default", f"variable of Queue/{kind.ns2_class}"]
+        lines += ["", f"## {name}", "", f"{name}: {kind.text}{marks}.", "", *_table(titles, rows)]
+    return "\n".join(lines) + "\n"
 
 
 # --------------------------------------------------------------------------------- metrics

@@ -90,6 +90,8 @@ def test_a_law_s_folder_has_any_values_and_that_of_a_module_of_linux_whole_ones(
     study_file(RENO, f"  Reno: {{folder: {folder}, settings: {{beta_: 0.5}}}}\n")
     module = folder / "tcp_mine.c"
     module.touch()
+    with (folder / "protocol.yaml").open("a") as stream:
+        stream.write("sender: tcp-linux\n")
     with pytest.raises(BdpbenchError, match=r"beta_: expected a whole number \(got 0\.5\)"):
         load_study("mine")
     assert ProtocolFolder(folder).base == "Agent/TCP/Linux/Module"

@@ -10,11 +10,20 @@
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
 
-  // ---- What is packed (pages/packing.py): deflated, and written in base64 -----------------------
+  // ---- What is packed (pages/packing.py): deflated, and each 4 bytes written as 5 characters ----
+
+  const DIGITS = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz!#$%&()*+-;,=>?@^_`{|}~";
+  const digitOf = new Uint8Array(128);
+  [...DIGITS].forEach((digit, i) => { digitOf[digit.charCodeAt()] = i; });
 
   function textOf(packed) {
-    const bytes = Uint8Array.from(atob(packed), (character) => character.charCodeAt(0));
-    const stream = new Blob([bytes]).stream();
+    const words = new DataView(new ArrayBuffer(4 * Math.ceil(packed.length / 5)));
+    for (let i = 0; i < packed.length; i += 5) {
+      let word = 0;
+      for (const digit of packed.slice(i, i + 5).padEnd(5, "~")) word = 85 * word + digitOf[digit.charCodeAt()];
+      words.setUint32(4 * i / 5, word);
+    }
+    const stream = new Blob([words.buffer.slice(0, Math.floor(4 * packed.length / 5))]).stream();
     return new Response(stream.pipeThrough(new DecompressionStream("deflate"))).text();
   }
 

@@ -76,7 +76,7 @@ def packed_vega() -> str:
     """
     from importlib.metadata import version  # here because it is slow and rarely needed
 
-    path, key = home_dir() / "cache" / "vega-base64.txt", version("vl-convert-python")
+    path, key = home_dir() / "cache" / "vega-zlib-85.txt", version("vl-convert-python")
     kept = read_kept(path, key)
     if kept is not None:
         return kept

@@ -1,7 +1,7 @@
 """The parts of a report that few readers open, packed: in the page itself or in files beside it.
 
 From local files a browser loads only scripts and pages, so each file is a script: one call with its
-whole content, which is JSON, deflated and in base64. Its name is a hash of its content, so a report
+whole content, which is JSON, packed. Its name is a hash of its content, so a report
 never loads a file of another version.
 
 What it says of a run, a number or a view is a row of JSON. Rows of one shape stand together as
@@ -226,10 +226,9 @@ def read_shards(report: Path) -> Iterator[ShardContent]:
 def _content(packed: str, path: Path) -> ShardContent:
     try:
         try:
-            text = unpack(packed)
+            content: ShardContent = json.loads(unpack(packed))
         except ValueError:
             return old_content(packed)
-        content: ShardContent = json.loads(text)
         for each, t, v in zip(
             _in_order(content["series"]), content["t"], content["v"], strict=True
         ):

@@ -37,7 +37,7 @@ def inflated(packed: str) -> Any:
 
     The series of a part get their points.
     """
-    content = json.loads(zlib.decompress(base64.b64decode(packed)))
+    content = json.loads(zlib.decompress(base64.b85decode(packed.replace(",", "<"))))
     points = iter(zip(content.get("t", ()), content.get("v", ()), strict=True))
     runs = content.get("series", {})
     for table in sorted({table for tables in runs.values() for table in tables}):

@@ -1,4 +1,4 @@
-"""What a page carries packed: deflated, and written in 85 characters that HTML and scripts can hold.
+"""What a page carries packed: deflated, in 85 characters that HTML and scripts can hold.
 
 Base64 would make all published pages together a sixteenth larger.
 """

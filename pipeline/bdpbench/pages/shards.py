@@ -21,7 +21,6 @@ from typing import Any, TypeAlias, TypedDict, cast
 
 from bdpbench.contracts.files import read_text, write_text_atomically
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.old_shards import old_content
 from bdpbench.pages.packing import pack, unpack
 from bdpbench.pages.series import RunSeries, embed_json
 from bdpbench.pages.specs import Chart, SpecContent, TimeContent
@@ -225,10 +224,7 @@ def read_shards(report: Path) -> Iterator[ShardContent]:
 
 def _content(packed: str, path: Path) -> ShardContent:
     try:
-        try:
-            content: ShardContent = json.loads(unpack(packed))
-        except ValueError:
-            return old_content(packed)
+        content: ShardContent = json.loads(unpack(packed))
         for each, t, v in zip(
             _in_order(content["series"]), content["t"], content["v"], strict=True
         ):

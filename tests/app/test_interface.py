@@ -90,6 +90,18 @@ def test_values_are_means_of_the_runs_of_a_scenario_that_agree_in_the_parameters
         tier.values("goodput", by=["protcol"])
 
 
+def test_a_curve_is_that_of_the_table_and_charts_say_what_they_show(tier: Tier) -> None:
+    run_id = tier.runs()["run_id"][0]
+    curve = tier.curve(run_id, "queue").group_by("subject").agg(pl.col("value").max())
+    table = tier.table(run_id, "queue")
+    assert curve["value"].item() == pytest.approx(table["pkts"].max(), rel=0.01)
+    shown = tier.charts().filter(pl.col("shows").list.contains("queue"))
+    assert set(shown["scenario"]) == {"shared", "other_rtt"}
+    with pytest.raises(BdpbenchError, match="no curve of 'queu'") as caught:
+        tier.curve(run_id, "queu")
+    assert caught.value.hint == "did you mean 'queue'?"
+
+
 def test_a_tier_compared_with_itself_differs_in_nothing(tier: Tier) -> None:
     assert tier.compare(tier).is_empty()
 

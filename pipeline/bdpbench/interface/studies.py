@@ -29,6 +29,7 @@ from bdpbench.contracts.yaml_files import suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.later import Schema
 from bdpbench.pages.exports import Charts
+from bdpbench.pages.series import points_of
 from bdpbench.studies.config import load_config
 from bdpbench.studies.load import load_study, studies_dir, study_keys
 from bdpbench.studies.plan import Selection, tiers_of
@@ -379,9 +380,45 @@ class Tier:
         return _frame(rows, STATEMENTS_SCHEMA)
 
     def charts(self) -> pl.DataFrame:
-        """The charts of the report: name (str, for ``chart``) and title (str)."""
-        rows = list(self._charts.titles.items())
-        return pl.DataFrame(rows, schema=Schema({"name title": "String"}), orient="row")
+        """The charts of the report.
+
+        Returns:
+            name (str, for ``chart``), title (str), scenario (str; "" if it shows several), shows
+            (list of str: metrics, or of a chart over time its table, such as cwnd).
+        """
+        rows = [
+            (
+                each.name,
+                each.title,
+                each.scenario,
+                each.chart.metrics or [each.chart.content["kind"]],
+            )
+            for each in self._charts.figures
+        ]
+        schema = Schema({"name title scenario": "String", "shows": lambda: pl.List(pl.String)})
+        return pl.DataFrame(rows, schema=schema, orient="row")
+
+    def curve(self, run_id: str, table: str) -> pl.DataFrame:
+        """What a run's chart over time draws, thinned out as there; published runs have it, too.
+
+        Returns:
+            subject (str), time_s (f64, s) and value (f64, in the unit of the table).
+
+        Raises:
+            BdpbenchError: when no chart shows the run, or not that.
+        """
+        series = self._charts.sections.data.series
+        curves = series.get(run_id, {})
+        if table not in curves:
+            hint = suggest(table, curves) or "runs() has the ids of all runs"
+            raise BdpbenchError(f"run {run_id} has no curve of {table!r}", hint=hint)
+        rows = [
+            (subject, *point)
+            for subject in curves[table]
+            for point in zip(*points_of(curves, table, subject), strict=True)
+        ]
+        schema = Schema({"subject": "String", "time_s value": "Float64"})
+        return pl.DataFrame(rows, schema=schema, orient="row")
 
     def chart(self, name: str) -> alt.LayerChart:
         """A chart of the report with its data, which notebooks display.

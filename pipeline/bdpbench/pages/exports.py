@@ -269,9 +269,9 @@ class Charts:
         self._figures = {figure.name: figure for figure in figures_of(self.sections)}
 
     @property
-    def titles(self) -> dict[str, str]:
-        """Name → title of every chart, in the order of the report."""
-        return {name: figure.title for name, figure in self._figures.items()}
+    def figures(self) -> list[Figure]:
+        """Every chart with its name, in the order of the report."""
+        return list(self._figures.values())
 
     def spec(self, chart: Chart) -> Spec:
         """The whole specification of a chart of the sections, with the width of two columns."""
@@ -294,9 +294,13 @@ class Charts:
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart of the report and the name of its file, without the ending."""
+    """A chart of the report and the name of its file, without the ending.
+
+    ``scenario`` is that of its runs, "" if they are of several.
+    """
 
     name: str
+    scenario: str
     title: str
     chart: Chart
 
@@ -310,31 +314,33 @@ def figures_of(sections: Sections) -> list[Figure]:
     return named(_placed(sections))
 
 
-def named(charts: Iterable[tuple[str, str, Chart]]) -> list[Figure]:
-    """Figures with a name each: words of the name, full title, and chart."""
+def named(charts: Iterable[tuple[str, str, str, Chart]]) -> list[Figure]:
+    """Figures with a name each: words of the name, scenario, full title, and chart."""
     found: dict[str, Figure] = {}
-    for words, title, chart in charts:
+    for words, scenario, title, chart in charts:
         name = _shortened(slug(words))
         while name in found:
             name = _shortened(f"{name}-{_digest(f'{name} {chart.chart_id}')}")
-        found[name] = Figure(name, title, chart)
+        found[name] = Figure(name, scenario, title, chart)
     return list(found.values())
 
 
-def _placed(sections: Sections) -> Iterator[tuple[str, str, Chart]]:
-    """Words for the name of each chart, its full title, and the chart."""
+def _placed(sections: Sections) -> Iterator[tuple[str, str, str, Chart]]:
+    """Words for the name of each chart, its scenario, its full title, and the chart."""
     for experiment in sections.experiments:
+        key = experiment.key
         for chart in experiment.summaries:
-            yield chart.chart_id, f"{experiment.title}: {chart.title}", chart
+            yield chart.chart_id, key, f"{experiment.title}: {chart.title}", chart
         for view in experiment.views:
             for chart in view.charts:
                 title = joined(experiment.title, view.title, chart.title, by=": ")
-                yield f"{experiment.key} {view.title} {chart.content['kind']}", title, chart
+                yield f"{key} {view.title} {chart.content['kind']}", key, title, chart
     for each in sections.laws:
-        yield each.chart_id, each.title, each
+        yield each.chart_id, "", each.title, each
     for group in sections.matrices:
         for chart in group.charts:
-            yield f"pairs {group.scenario} {chart.title}", f"{group.title}: {chart.title}", chart
+            title = f"{group.title}: {chart.title}"
+            yield f"pairs {group.scenario} {chart.title}", group.scenario, title, chart
 
 
 def _shortened(name: str) -> str:

@@ -299,7 +299,7 @@ def test_a_caption_on_paper_asks_for_no_click(figures: dict[str, Figure]) -> Non
 
 def test_figures_of_the_same_words_have_names_of_their_own(figures: dict[str, Figure]) -> None:
     chart = figures["single-flow-cwnd"].chart
-    names = [each.name for each in named([("Same words", "", chart)] * 3)]
+    names = [each.name for each in named([("Same words", "", "", chart)] * 3)]
     assert len(set(names)) == 3
     assert names[0] == "same-words"
 

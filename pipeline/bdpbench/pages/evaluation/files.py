@@ -163,7 +163,7 @@ def evaluation_files(
     """Tables, figures and values as files, one after the other, as ``export_files``."""
     figures = [
         (figure, figure_caption(figure, {}, origin))
-        for figure in named((each.chart_id, each.title, each) for each in report.charts)
+        for figure in named((each.chart_id, "", each.title, each) for each in report.charts)
     ]
     tables = [(table, table_caption(table, {}, origin)) for table in evaluation_tables(report)]
     renderer = Renderer({}, read_captions())

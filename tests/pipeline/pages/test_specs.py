@@ -220,7 +220,7 @@ def test_a_notebook_gets_the_charts_of_a_report_as_altair(inputs: Any) -> None:
         (series, x) for series in ("HS-TCP", "Scalable TCP") for x in (40, 200, 1555)
     ]
     assert chart.properties(width=400).to_dict()["width"] == 400
-    assert "buffer-size-sweep-utilization" in charts.titles
+    assert "buffer-size-sweep-utilization" in {each.name for each in charts.figures}
     with pytest.raises(BdpbenchError, match="did you mean 'buffer-size-sweep-utilization'"):
         charts.chart("buffer-size-sweep-utilisation")
 

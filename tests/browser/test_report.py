@@ -270,9 +270,9 @@ def test_a_point_of_a_sweep_opens_its_run(page: Any) -> None:
     expect(page.locator("details.run:target")).to_have_attribute("open", "")
 
 
-def test_views_switch(page: Any) -> None:
-    page.get_by_role("group", name="Show over time").get_by_text("HS-TCP, all values").click()
-    shown = page.locator("#experiment-buffer_size .view:visible")
+def test_views_switch(changed: Any) -> None:
+    changed.get_by_role("group", name="Show over time").get_by_text("HS-TCP, all values").click()
+    shown = changed.locator("#experiment-buffer_size .view:visible")
     expect(shown).to_have_count(1)
     _draw(shown.locator(".canvas").first)
     for buffer in ("40", "200", "1,555"):

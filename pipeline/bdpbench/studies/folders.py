@@ -22,7 +22,7 @@ from typing import Annotated, Any, ClassVar, Literal, TypeVar
 from pydantic import Field, field_validator, model_validator
 
 from bdpbench.contracts.files import utf8_text
-from bdpbench.contracts.paths import config_dir, expanded, kernel_dir
+from bdpbench.contracts.paths import config_dir, expanded, kernel_dir, package_dir
 from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE
 from bdpbench.contracts.yaml_files import (
     Label,
@@ -372,10 +372,11 @@ class ProtocolFolder(ComponentFolder):
 
     @property
     def compiled_with(self) -> Sequence[Path]:
-        """What plays the kernel for a module of Linux."""
+        """What plays the kernel for a module of Linux, and what writes the code around it."""
         if not self.module or self.is_of_tcp_linux:
             return ()
-        return sorted(each for each in kernel_dir().iterdir() if _CODE.fullmatch(each.suffix))
+        kernel = sorted(each for each in kernel_dir().iterdir() if _CODE.fullmatch(each.suffix))
+        return [*kernel, package_dir() / "simulation" / "linux_modules.py"]
 
     @property
     def base(self) -> str:

@@ -263,7 +263,7 @@ class Cell(TypedDict):
     - ``beside``: the other protocol of a pair, "" without one;
     - ``panel``: value of the panels' parameter as text, or "";
     - ``x``: value of a curve's parameter, else null;
-    - ``value``, ``low``, ``high``: mean and interval; all are null if there is no mean, and the
+    - ``value``, ``low``, ``high``: median and interval; all are null if there is no median, and the
       interval alone is null if there is one run;
     - ``values``: of the single runs, null where a run never reached it; ``run_ids``: likewise;
     - ``source``: published, simulated, both, or "" without runs;

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+import statistics
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 
@@ -27,6 +28,8 @@ from bdpbench.pages.inputs import read_captions
 from bdpbench.score.expectations import known_subjects, may_have
 from bdpbench.studies.plan import swept_names
 from bdpbench.units import unit_of
+
+_COVERAGE = 0.9
 
 _Place = tuple[str, str, str, str, str, float | None, str]
 """A cell of a column: protocol, own key, row, beside, panel, x, and who is new in it."""
@@ -201,7 +204,10 @@ class StudyCells:
         vary = self._file.scenarios[column.scenario].vary
         scenario = self._study.scenarios[column.scenario]
         if REPETITION in scenario.sweep or any(REPETITION in case for case in scenario.cases):
-            return "smallest and largest of the repetitions"
+            return (
+                "repetitions that enclose the median with a probability of at least 90 %; of seven or "
+                "fewer, the smallest and largest"
+            )
         if not vary or self._mirrored.choice == "quick":
             return "one run, no interval"
         words = read_captions().parameters
@@ -301,7 +307,7 @@ class StudyCells:
     def _summary(
         self, column: ColumnFile, found: Sequence[tuple[Shown, int]], newcomer: str
     ) -> tuple[float | None, float | None, float | None, list[float | None], str]:
-        """Mean, interval and single values of the runs of a cell, and why there is no mean."""
+        """Median, interval and single values of the runs of a cell, and why there is no median."""
         known, about = self._values[newcomer], (column.metric, column.subject)
         keyed = [
             (each, weight, (each.run["run_id"], each.run["scenario"], *about))
@@ -327,16 +333,30 @@ class StudyCells:
             math.fsum(value * weight for value, weight in each) / sum(weight for _, weight in each)
             for each in repetitions.values()
         ]
-        mean = math.fsum(ends) / len(ends)
+        middle = statistics.median(ends)
         if len(ends) == 1 and not column.mean_over:
             varied = (known.get(key) for each, _, key in keyed if each.varied)
             ends += [value for value in varied if value is not None]
         if len(ends) == 1:
-            return mean, None, None, values, ""
-        # Unlike Student's, which three values make wide, this interval assumes no distribution and
-        # has no value that cannot occur, such as a time below zero.
-        low, high = min(ends), max(ends)
-        return min(max(mean, low), high), low, high, values, ""  # the mean may be rounded
+            return middle, None, None, values, ""
+        return middle, *interval_of_median(ends), values, ""
+
+
+def interval_of_median(values: Sequence[float]) -> tuple[float, float]:
+    """The interval of the median: from the k-th smallest to the k-th largest value.
+
+    k is the largest with which it encloses the median of all possible values with a probability of
+    at least 90 %, or else 1 (David and Nagaraja, Order Statistics, section 7.1). Unlike Student's,
+    it assumes no distribution, and has no value that cannot occur, such as a time below zero.
+
+    >>> interval_of_median([3.0, 1.0, 2.0]), interval_of_median([*range(10)])
+    ((1.0, 3.0), (1, 8))
+    """
+    found, count = sorted(values), len(values)
+    outside, k = 2.0 / 2**count, 1
+    while (outside := outside + 2 * math.comb(count, k) / 2**count) <= 1 - _COVERAGE:
+        k += 1
+    return found[k - 1], found[-k]
 
 
 def _shortened(shown: Sequence[Shown]) -> str:

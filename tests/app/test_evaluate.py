@@ -20,6 +20,7 @@ from bdpbench.app.evaluate.evaluating import common_names, document_keys
 from bdpbench.app.evaluate.judging import judged
 from bdpbench.app.evaluate.mirrored import Mirrored, find_newcomers
 from bdpbench.app.evaluate.report import published_prints
+from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.planning import Paths
 from bdpbench.contracts.evaluation import (
     Choice,
@@ -239,6 +240,17 @@ def test_what_a_study_shows_of_others_is_published(folder: Path) -> None:
     assert [
         each for each in columns if each.metric and (each.metric, each.subject) not in known
     ] == []
+
+
+def test_a_steady_state_holds_two_whole_saw_teeth_of_standard_tcp() -> None:
+    """Those of the slowest protocol; beside another, of the one that it has alone for a partner."""
+    published = KeptResults(ROOT / "reports" / "published" / "evaluation")
+    teeth = published.metrics.filter(metric="saw_teeth")
+    for run in published.runs:
+        of = {each for name, each in run["parameters"].items() if name.startswith("protocol")}
+        scenarios = {place["scenario"] for place in run["places"]}
+        if of == {"Reno"} and scenarios & {"alone", "small_buffer", "itself", "rtts", "beside"}:
+            assert teeth.filter(run_id=run["run_id"])["value"].min() >= 2, scenarios
 
 
 NOWHERE = Paths(Path(), "x", "y")

@@ -7,9 +7,11 @@ from typing import Any
 
 import polars as pl
 import pytest
+import yaml
 from tests.pipeline.metrics.conftest import Build, Values, measured
 
-from bdpbench.contracts.paths import config_dir
+from bdpbench.app.keep.results import KeptResults
+from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.metrics import METRICS_SCHEMA, definitions_for, measure_groups
 from bdpbench.studies.identity import Identities
@@ -67,10 +69,11 @@ def test_basic_scenarios_have_the_times_of_the_draft(scenario: str) -> None:
 def test_the_wireless_lan_has_the_times_and_loads_of_table_6(
     load: float, warmup_s: float, lasts_s: float
 ) -> None:
-    runs = parameters_of("paper", "wireless_lan", duration_s=warmup_s + lasts_s)
+    traffic_s = 10
+    runs = parameters_of("paper", "wireless_lan", duration_s=traffic_s + warmup_s + lasts_s)
     assert {each["protocol"] for each in runs} == PROTOCOLS
     for each in runs:
-        assert each["measured_from_s"] == warmup_s
+        assert each["measured_from_s"] == traffic_s + warmup_s
         # Requests are 0.107 of the responses, and the loads are those of a nominal 6 Mbit/s.
         both_mbps = 1.107 * each["source_load"] * each["bottleneck_mbps"]
         assert both_mbps == pytest.approx(6 * load, rel=2e-3)
@@ -249,3 +252,21 @@ def test_gain_and_loss_over_the_baseline() -> None:
         ("AB1", "first_source_left"): 0.75,
         ("AC1", "first_source_left"): None,
     }
+
+
+def test_the_report_says_first_how_much_of_each_load_is_realised() -> None:
+    """The page's first sentence has SACK's published utilizations, rounded to 1 %."""
+    published = KeptResults(repository_root() / "reports" / "published" / "tcpeval-paper")
+    used = published.metrics.filter(metric="measured_utilization").rows_by_key("run_id", named=True)
+    told = " ".join(
+        yaml.safe_load((config_dir() / "tcpeval" / "page.yaml").read_text())["choices"].split()
+    )
+    for scenario in ("access_link", "data_center", "satellite"):
+        found = sorted(
+            used[run["run_id"]][0]["value"]
+            for run in published.runs
+            if run["parameters"].get("protocol") == "SACK"
+            and any(place["scenario"] == scenario for place in run["places"])
+        )
+        low, middle, high = (f"{each:.0f}" for each in found)
+        assert f"{low}, {middle} and {high} %" in told

@@ -242,6 +242,9 @@ def test_what_a_study_shows_of_others_is_published(folder: Path) -> None:
     ] == []
 
 
+STEADY = {"alone", "alone_today", "small_buffer", "itself", "itself_today", "rtts", "beside"}
+
+
 def test_a_steady_state_holds_two_whole_saw_teeth_of_standard_tcp() -> None:
     """Those of the slowest protocol; beside another, of the one that it has alone for a partner."""
     published = KeptResults(ROOT / "reports" / "published" / "evaluation")
@@ -249,7 +252,7 @@ def test_a_steady_state_holds_two_whole_saw_teeth_of_standard_tcp() -> None:
     for run in published.runs:
         of = {each for name, each in run["parameters"].items() if name.startswith("protocol")}
         scenarios = {place["scenario"] for place in run["places"]}
-        if of == {"Reno"} and scenarios & {"alone", "small_buffer", "itself", "rtts", "beside"}:
+        if of == {"Reno"} and scenarios & STEADY:
             assert teeth.filter(run_id=run["run_id"])["value"].min() >= 2, scenarios
 
 

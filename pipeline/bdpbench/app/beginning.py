@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import keyword
+import os
 import re
 import shutil
 from pathlib import Path
@@ -154,5 +155,7 @@ def _write(path: Path, name: str) -> Path:
         raise BdpbenchError("exists already, and is left as it is", where=str(path))
     skeleton = repository_root() / "config" / "skeletons" / path.name
     text = skeleton.read_text(encoding="utf-8")
+    schemas = os.path.relpath(repository_root() / "workflow", path.parent)
+    text = text.replace("../../workflow", schemas)
     write_text_atomically(path, re.sub(r"\bskeleton\b", name, text))
     return path

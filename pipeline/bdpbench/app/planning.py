@@ -247,7 +247,7 @@ def make_folder(folder: ComponentFolder, *, runs_code: bool = True) -> None:
         BdpbenchError: when it does not compile, or does not do what its tests say.
     """
     if not folder.comes_along:
-        when = "is executed by ns-2" if runs_code else "is compiled now, and executed by `run`"
+        when = "is executed by ns-2" if runs_code else "is compiled now, and executed later"
         said = f"{when}: a {folder.kind} is a program that can do anything you can do"
         print(f"{folder.path}: {said}", file=sys.stderr, flush=True)
     compile_folder(folder)
@@ -262,7 +262,7 @@ def has_foreign_metrics(folder: Path) -> bool:
     path = folder / STUDY_METRICS_NAME
     if folder.is_relative_to(config_dir()) or not path.is_file():
         return False
-    said = "is executed by `run`, and not now: numbers and statements were not checked"
+    said = "is not executed now: numbers and statements were not checked"
     print(f"{path}: {said}", file=sys.stderr, flush=True)
     return True
 

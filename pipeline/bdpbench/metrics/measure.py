@@ -248,12 +248,30 @@ def measure_values(
     return found
 
 
+@contextmanager
+def _naming_the_line(metric: Definition) -> Iterator[None]:
+    """Let an error in a study's metric name its file and line; one in a common metric is ours."""
+    try:
+        yield
+    except BdpbenchError:
+        raise
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        studies = DECLARED.keys() - {module.__file__ for module in _MODULES}
+        line = next((each for each in reversed(frames) if each.filename in studies), None)
+        if line is None:
+            raise
+        said = f"{metric.metric} cannot be computed: {type(error).__name__}: {error}"
+        raise BdpbenchError(said, where=f"{line.filename}:{line.lineno}") from error
+
+
 def _measure(metric: Metric, run: RunView) -> Iterator[Value]:
     for view in _views(metric, run):
         has_all = all(view.has(name) for name in metric.parameters)
         if has_all and (metric.when is None or metric.when(view)):
-            found = metric.compute(view)
-            value = None if found is None else float(found)
+            with _naming_the_line(metric):
+                found = metric.compute(view)
+                value = None if found is None else float(found)
             yield Value(metric.metric, view.subject, value, *metric.window(view))
 
 
@@ -341,7 +359,10 @@ def _of_block(
     metrics: Sequence[GroupMetric], group: Group
 ) -> Iterator[tuple[GroupMetric, Row, float | None]]:
     """Values of metrics that belong to the same runs, run by run."""
-    found = [(metric, row, value) for metric in metrics for row, value in metric.compute(group)]
+    found = []
+    for metric in metrics:
+        with _naming_the_line(metric):
+            found += [(metric, row, value) for row, value in metric.compute(group)]
     runs = list(dict.fromkeys((row.run_id, row.scenario) for _, row, _ in found))
     order = {run: index for index, run in enumerate(runs)}
     yield from sorted(found, key=lambda each: order[each[1].run_id, each[1].scenario])

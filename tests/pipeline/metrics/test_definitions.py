@@ -194,6 +194,13 @@ def test_a_metric_that_reads_a_table_that_a_run_lacks_is_told(load: Load, build:
         measure_run({"duration_s": 10}, tables, run_id="r", scenario="s", definitions=found)
 
 
+def test_an_error_in_a_study_s_metric_names_its_line(load: Load, build: Any) -> None:
+    found = {"five": load(FIVE.replace("5.0", "link.nothing"))["five"]}
+    tables = {"queue": build.table({"b": build.queue([1] * 10)})}
+    with pytest.raises(BdpbenchError, match=r"metrics\.py:5: five cannot be computed: Attribute"):
+        measure_run({"duration_s": 10}, tables, run_id="r", scenario="s", definitions=found)
+
+
 def test_the_code_of_a_study_is_also_that_of_its_metrics(load: Load, tmp_path: Path) -> None:
     common = code_of(tmp_path)
     assert common == code_of(tmp_path / "other")

@@ -165,8 +165,8 @@ def test_a_dry_run_compiles_and_executes_nothing(
     with pytest.raises(SystemExit, match=r"^0$"):
         main()
     said = capsys.readouterr().err
-    assert f"{either}: is compiled now, and executed by `run`" in said
-    assert f"{study / 'metrics.py'}: is executed by `run`, and not now" in said
+    assert f"{either}: is compiled now, and executed later" in said
+    assert f"{study / 'metrics.py'}: is not executed now" in said
     assert not (either / "traces").exists()
     use(either)
     assert (either / "traces").exists()

@@ -164,7 +164,9 @@ class Evaluating:
         for key in studies:
             if key not in {each.key for each in known}:
                 hint = f"those that do: {', '.join(each.key for each in known)}"
-                raise BdpbenchError("is not a study that takes newcomers", where=key, hint=hint)
+                raise BdpbenchError(
+                    "is not a study in config/ that takes newcomers", where=key, hint=hint
+                )
         for mirror in known:
             if mirror.key in studies if studies else not mirror.file.only_named:
                 self._add_study(mirror)

@@ -205,8 +205,8 @@ class StudyCells:
         scenario = self._study.scenarios[column.scenario]
         if REPETITION in scenario.sweep or any(REPETITION in case for case in scenario.cases):
             return (
-                "repetitions that enclose the median with a probability of at least 90 %; of seven or "
-                "fewer, the smallest and largest"
+                "repetitions that enclose the median with a probability of at least 90 %; "
+                "of seven or fewer, the smallest and largest"
             )
         if not vary or self._mirrored.choice == "quick":
             return "one run, no interval"

@@ -266,23 +266,19 @@
   function timeSpecOf(chart) {
     const spec = structuredClone(store.time[chart.kind]);
     const { x, y, color, strokeDash } = spec.layer[0].encoding;
-    const samples = samplesOf(chart);
-    const lines = chart.traces;
-    const labels = lines.map((each) => each.label);
+    const { traces, thresholds, phases = [], bands = [] } = chart;
+    const domain = traces.map(({ label }) => label);
     x.scale.domain = [chart.start || 0, chart.end];
     y.scale.domain = [0, chart.top];
-    color.scale = { domain: labels, range: lines.map((each) => each.colour) };
+    color.scale = { domain, range: traces.map(({ colour }) => colour) };
     // Dashes tell curves of one chart apart; a single one needs none.
-    const dashes = lines.map((each) => (labels.length > 1 ? each.dash : [1, 0]));
-    strokeDash.scale = { domain: labels, range: dashes };
+    strokeDash.scale = { domain, range: traces.map(({ dash }) => (traces.length > 1 ? dash : [1, 0])) };
     const drops = dropsOf(chart).map(([time]) => ({ t: time }));
-    spec.datasets = { samples, thresholds: chart.thresholds, drops, phases: phasesOf(chart), bands: chart.shownBands || [] };
+    spec.datasets = { samples: samplesOf(chart), thresholds, drops, phases, bands };
     // A layer without rows has no extent.
     spec.layer = spec.layer.filter(({ data, name }) => name === "lines" || spec.datasets[data.name].length);
     return spec;
   }
-
-  const phasesOf = (chart) => chart.phases || [];
 
   const options = {
     renderer: "svg",
@@ -308,13 +304,11 @@
     try {
       const [chart, names] = onlyChosen(await contentOf(canvas.dataset.chart));
       tellChoice(canvas.closest("figure"), names);
-      const crowd = chart.traces && chart.traces[0].group !== undefined;
-      if (canvas.dataset.apart === undefined && (crowd || chart.apart)) {
+      if (canvas.dataset.apart === undefined && (chart.medians || chart.apart)) {
         canvas.dataset.apart = "yes";
-        offerBoth(canvas, crowd ? "as bands" : "one by one");
+        offerBoth(canvas, chart.medians ? "as bands" : "one by one");
       }
-      const apart = crowd ? drawBands : drawApart;
-      await (canvas.dataset.apart === "yes" ? apart(chart, canvas) : drawWhole(chart, canvas));
+      await (canvas.dataset.apart === "yes" ? drawParts : drawWhole)(chart, canvas);
       canvas.dataset.drawn = "yes";
     } catch (error) {
       canvas.insertAdjacentHTML("afterbegin", '<p class="failed"></p>');
@@ -347,60 +341,54 @@
     }
   }
 
-  // ---- Curves that swing too often to lie on one another ------------------------------------------
+  // ---- Curves that swing too often to lie on one another, and many as medians and bands -----------
 
   const PART_HEIGHT = 62;
 
-  async function drawApart(chart, canvas) {
-    const last = chart.traces.length - 1;
+  // What a part shows of one curve, without the words that stand above all parts.
+  function onlyTrace(chart, trace) {
+    const isOwn = ({ of }) => !of || of.includes(trace.label);
+    const thresholds = chart.thresholds.filter(isOwn).map((each) => ({ ...each, label: "" }));
+    const phases = (chart.phases || []).filter(({ s }) => s === trace.label);
+    return { ...chart, traces: [trace], thresholds, phases };
+  }
+
+  function asBands(chart) {
+    const traces = chart.medians.map((each) => ({ ...each, points: unpackedPoints(each.v) }));
+    const bands = traces.flatMap(({ label, points: { t, v }, ...ends }) => {
+      const [low, high] = [ends.low, ends.high].map((each) => unpackedPoints(each).v);
+      return t.map((time, i) => ({ s: label, t: time, v: v[i], low: low[i], high: high[i] }));
+    });
+    return { ...chart, traces, bands };
+  }
+
+  async function drawParts(chart, canvas) {
+    const { medians, thresholds } = chart;
+    const rules = thresholds.map(({ label }) => label).filter(Boolean).join("; ");
+    const title = `${store.time[chart.kind].layer[0].encoding.y.title}${rules ? `; dashed: ${rules}` : ""}`;
     const told = document.createElement("p");
-    const rules = chart.thresholds.map(({ label }) => label).filter(Boolean).join("; ");
     told.className = "quantity";
-    told.textContent = `${store.time[chart.kind].layer[0].encoding.y.title}${rules ? `; dashed: ${rules}` : ""}`;
+    told.textContent = medians
+      ? `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.` : title;
     canvas.append(told);
-    for (const [i, trace] of chart.traces.entries()) {
+    const parts = medians ? [asBands(chart)] : chart.traces.map((trace) => onlyTrace(chart, trace));
+    for (const [i, own] of parts.entries()) {
       const place = document.createElement("div");
       place.className = "part";
       canvas.append(place);
-      const isOwn = ({ of }) => !of || of.includes(trace.label);
-      const thresholds = chart.thresholds.filter(isOwn).map((each) => ({ ...each, label: "" }));
-      const phases = phasesOf(chart).filter(({ s }) => s === trace.label);
-      const own = { ...chart, traces: [trace], thresholds, phases };
       const spec = specOf(own, canvas);
-      const { x, y } = spec.layer[0].encoding;
-      spec.height = PART_HEIGHT;
-      spec.config.legend.offset = 2;
-      y.axis = { tickCount: 3, title: null };
-      if (i < last) x.axis = { labels: false, title: null };
+      if (!medians) {
+        const { x, y } = spec.layer[0].encoding;
+        spec.height = PART_HEIGHT;
+        spec.config.legend.offset = 2;
+        y.axis = { tickCount: 3, title: null };
+        if (i < parts.length - 1) x.axis = { labels: false, title: null };
+      }
       const view = await embedded(place, spec, canvas);
       readValues(place, own, view);
       moveTogether(canvas, view);
       view.bdpbenchLabels = [];
     }
-  }
-
-  // ---- Many curves as medians and bands ---------------------------------------------------------
-
-  async function drawBands(chart, canvas) {
-    const groups = Map.groupBy(chart.traces, ({ group }) => group);
-    const alike = new Set([...groups.values()].map(([{ colour }]) => colour)).size < groups.size;
-    const medians = [...groups].map(([label, [first]]) => (
-      { ...first, label, points: unpackedPoints(chart.bands[label].v), dash: alike ? first.dash : [1, 0] }));
-    const shownBands = medians.flatMap(({ label: s, points: { t, v } }) => {
-      const [low, high] = [chart.bands[s].low, chart.bands[s].high].map((each) => unpackedPoints(each).v);
-      return t.map((time, i) => ({ s, t: time, v: v[i], low: low[i], high: high[i] }));
-    });
-    const told = document.createElement("p");
-    told.className = "quantity";
-    told.textContent = `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.`;
-    const place = document.createElement("div");
-    place.className = "part";
-    canvas.append(told, place);
-    const shown = { ...chart, traces: medians, shownBands };
-    const view = await embedded(place, specOf(shown, canvas), canvas);
-    readValues(place, shown, view);
-    moveTogether(canvas, view);
-    view.bdpbenchLabels = [];
   }
 
   // A reader may lay the curves on one another after all.
@@ -1110,7 +1098,10 @@
     const rows = isSpec ? rowsOfSpec(chart.spec) : chart.traces.map((trace) => ({ ...trace, series: trace.label }));
     const found = new Set(rows.flatMap(named));
     if (!found.has(onlyProtocol)) return [chart, found.size ? "no" : ""];
-    if (!isSpec) return [{ ...chart, traces: rows.filter(isOfChosen) }, "yes"];
+    if (!isSpec) {
+      const own = (lines) => lines && lines.filter(({ label }) => isOfChosen({ series: label }));
+      return [{ ...chart, traces: own(chart.traces), medians: own(chart.medians) }, "yes"];
+    }
     const spec = structuredClone(chart.spec);
     Object.entries(spec.datasets || {}).forEach(([name, own]) => { spec.datasets[name] = own.filter(isOfChosen); });
     return [{ ...chart, spec }, "yes"];

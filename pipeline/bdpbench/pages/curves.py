@@ -432,15 +432,17 @@ def settled(content: TimeContent, points: Sequence[Points]) -> TimeContent:
         bands = bands_of(content, points, groups)
         rules = [each["v"] for each in content["thresholds"]]
         found["top"] = _ROOM_ABOVE * max([*bands["high"], *rules], default=0.0) or 1
-        found["bands"] = {
-            str(name): {
-                each: pack(own["t"].to_list(), own[each].to_list(), steps=_BAND_STEPS)
-                for each in BAND
+        alike = len({own[0]["colour"] for own in groups.values()}) < len(groups)
+        found["medians"] = [
+            {
+                "label": name,
+                "colour": own[0]["colour"],
+                "dash": own[0]["dash"] if alike else [1, 0],
+                **{each: pack(rows["t"], rows[each], steps=_BAND_STEPS) for each in BAND},  # type: ignore[typeddict-item]
             }
-            for (name,), own in bands.group_by("s", maintain_order=True)
-        }
-        names = {each["label"]: name for name, own in groups.items() for each in own}
-        found["traces"] = [{**each, "group": names[each["label"]]} for each in curves]
+            for name, own in groups.items()
+            for rows in [bands.filter(s=name).to_dict(as_series=False)]
+        ]
     elif "top" not in content:
         found["top"] = _ROOM_ABOVE * _highest(content, values) or 1
         found["apart"] = swings(content, values)

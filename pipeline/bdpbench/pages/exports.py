@@ -30,7 +30,6 @@ from bdpbench.pages.drawing import (
     BANDS,
     COLUMN_PT,
     DROPS,
-    ENDS,
     PAGE_PT,
     SAMPLES,
     Drawing,
@@ -42,7 +41,7 @@ from bdpbench.pages.latex import latex_text
 from bdpbench.pages.names import Captions
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import RunSeries, points_of, unpack
-from bdpbench.pages.specs import Chart, CurveContent, Spec, TimeContent
+from bdpbench.pages.specs import Chart, CurveContent, Spec
 from bdpbench.pages.tables import PaperTable, render_table, score_tables
 from bdpbench.pages.text import joined
 from bdpbench.units import slug
@@ -219,7 +218,7 @@ def figure_caption(figure: Figure, definitions: Mapping[str, str], origin: str) 
 def printed_caption(chart: Chart) -> str:
     """What a chart shows. On paper, there is nothing to click on."""
     content, told = chart.content, ""
-    if "spec" not in content and "bands" in content:
+    if "spec" not in content and "medians" in content:
         number = len(content["traces"])
         told = f"Lines are medians of {number} curves, bands their 10th to 90th percentiles."
     text = joined(chart.place and f"{chart.place}.", chart.caption, chart.note, told, by=" ")
@@ -372,7 +371,7 @@ def labels_of(chart: Chart) -> list[str]:
     content = chart.content
     if "spec" in content:
         return content["labels"]
-    return list(content.get("bands", ())) or [trace["label"] for trace in content["traces"]]
+    return [each["label"] for each in content.get("medians", content["traces"])]
 
 
 class Renderer:
@@ -385,9 +384,40 @@ class Renderer:
     def spec(self, chart: Chart) -> Spec:
         """The whole Vega-Lite specification of a chart, with its data."""
         content = chart.content
-        spec: Spec = (
-            copy.deepcopy(content["spec"]) if "spec" in content else self._time_spec(content)
-        )
+        if "spec" in content:
+            return copy.deepcopy(content["spec"])
+        spec = copy.deepcopy(self._time_specs[content["kind"]])
+        lines = content.get("medians", content["traces"])
+        encoding = spec["layer"][0]["encoding"]
+        encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
+        encoding["y"]["scale"]["domain"] = [0, content["top"]]
+        looks = {each["label"]: (each["colour"], each["dash"]) for each in lines}
+        for channel, values in zip(
+            ("color", "strokeDash"), zip(*looks.values(), strict=True), strict=True
+        ):
+            encoding[channel]["scale"] = {"domain": list(looks), "range": list(values)}
+        bands = [
+            {"s": each["label"], "t": t, "v": v, "low": low, "high": high}
+            for each in content.get("medians", ())
+            for (t, v), (_, low), (_, high) in zip(
+                *(zip(*unpack(each[name]), strict=True) for name in ("v", "low", "high")),
+                strict=True,
+            )
+        ]
+        samples = bands or [
+            row for each in content["traces"] for row in self._samples(each, content["kind"])
+        ]
+        drops = [
+            {"t": time}
+            for each in content.get("drops", ())
+            for time, _ in self._points(each["run"], DROPS, each["subject"])
+        ]
+        spec["datasets"] = {
+            SAMPLES: samples,
+            BANDS: bands,
+            "thresholds": content["thresholds"],
+            DROPS: drops,
+        }
         return spec
 
     def csv(self, chart: Chart) -> bytes:
@@ -416,51 +446,6 @@ class Renderer:
 
     def _points(self, run_id: str, table: str, subject: str) -> Iterator[tuple[float, float]]:
         return zip(*points_of(self._series[run_id], table, subject), strict=True)
-
-    def _time_spec(self, content: TimeContent) -> Spec:
-        spec = copy.deepcopy(self._time_specs[content["kind"]])
-        curves, groups = content["traces"], content.get("bands", {})
-        bands = [
-            {"s": name, **dict(zip(("t", *own), row, strict=True))}
-            for name, own in groups.items()
-            for times_s in [unpack(own["v"])[0]]
-            for row in zip(times_s, *(unpack(each)[1] for each in own.values()), strict=True)
-        ]
-        styles = {each["label"]: (each["colour"], list(each["dash"])) for each in curves}
-        if bands:
-            firsts = {each.get("group", ""): each for each in reversed(curves)}
-            alike = len({each["colour"] for each in firsts.values()}) < len(firsts)
-            styles = {
-                name: (firsts[name]["colour"], list(firsts[name]["dash"]) if alike else [1, 0])
-                for name in groups
-            }
-            samples = [{name: each[name] for name in "tvs"} for each in bands]
-        else:
-            samples = [each for trace in curves for each in self._samples(trace, content["kind"])]
-        lines = spec["layer"][0]
-        encoding = lines["encoding"]
-        encoding.pop("opacity", None)
-        encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
-        encoding["y"]["scale"]["domain"] = [0, content["top"]]
-        spec["layer"][-1]["data"] = {"name": ENDS}  # Vega need not look for them among all samples
-        for index, channel in enumerate(("color", "strokeDash")):
-            values = [each[index] for each in styles.values()]
-            encoding[channel]["scale"] = {"domain": list(styles), "range": values}
-        spec["params"] = [{"name": "zoom", "value": {}}]  # which only a page can
-        drops = [
-            {"t": time}
-            for each in content.get("drops", ())
-            for time, _ in self._points(each["run"], DROPS, each["subject"])
-        ]
-        lasts = {each["s"]: each["t"] for each in samples}
-        spec["datasets"] = {
-            SAMPLES: samples,
-            BANDS: bands,
-            "thresholds": content["thresholds"],
-            DROPS: drops,
-            ENDS: [each for each in samples if each["t"] == lasts[each["s"]]],
-        }
-        return spec
 
     def _samples(self, trace: CurveContent, table: str) -> list[dict[str, Any]]:
         points = list(self._points(trace["run"], table, trace["subject"]))

@@ -430,7 +430,9 @@ def test_many_curves_are_drawn_as_the_median_and_the_band_of_their_group(
     points = [([1.0, 15.0, 30.0], [value] * 3) for value in values]
     del content["top"]
     content = settled(content, points)
-    assert [each["group"] for each in content["traces"]] == ["A"] * 5 + ["B"] * 5
+    assert [(each["label"], each["dash"]) for each in content["medians"]] == [
+        (name, trace["dash"]) for name in "AB"
+    ]
     chart = replace(shown, content=content)
     assert labels_of(chart) == ["A", "B"]
     assert printed_caption(chart).endswith(

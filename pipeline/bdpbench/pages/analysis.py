@@ -63,47 +63,6 @@ _COLOURS = (
 _IN_PERCENT = ("loss_rate", "delivery_ratio", "retransmission_rate", "utilization")
 """Endings of the ratios that are shown in %."""
 
-# Caption, subjects of the rows, and metrics in the columns of the tables about one trace.
-_TABLES: tuple[tuple[str, str, str], ...] = (
-    (
-        "Flows",
-        "flow",
-        "throughput goodput packet_loss_rate packet_delivery_ratio retransmissions one_way_delay "
-        "max_one_way_delay delay_variation jitter mean_jitter rtt max_rtt max_min_share",
-    ),
-    (
-        "Flows: start, recovery, shares",
-        "flow",
-        "lifetime_throughput response_time slow_start_duration slow_start_loss_rate "
-        "time_to_90pct_throughput throughput_recovery_time sending_goodput normalised_goodput "
-        "retransmission_rate tcp_friendliness",
-    ),
-    ("Flows: paths", "flow", "hop_count path_length route_changes longest_gap"),
-    (
-        "Receivers of a group or of all",
-        "receiver",
-        "receiver_throughput receiver_delivery_ratio receiver_delay receiver_max_delay",
-    ),
-    (
-        "Links",
-        "link",
-        "link_capacity link_throughput link_utilization link_loss_rate mean_queue_length "
-        "max_queue_length queueing_delay max_queueing_delay",
-    ),
-    (
-        "Types of packets, at their ends and at each layer of wireless nodes",
-        "type",
-        "type_sent type_received type_received_bytes type_forwarded type_dropped "
-        "type_delivery_ratio type_delay type_hop_count type_routing_load",
-    ),
-    (
-        "Nodes: packets at each layer",
-        "node",
-        "node_sent node_received node_forwarded node_dropped",
-    ),
-    ("Nodes: energy", "node", "remaining_energy spent_energy depletion_time"),
-)
-
 # Columns of lost packets, and of streams that are no flows of data.
 _LOST = ("layer", "reason", "type", "dropped_pkts", "dropped_bytes")
 _COUNTED = ("subject", "sent_pkts", "received_pkts", "received_bytes", "dropped_pkts")
@@ -114,45 +73,24 @@ _KINDS_OF_SUBJECTS = ("trace", "flow", "receiver", "link", "type", "node", "drop
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of chart, whose words are ``traces`` of ``reports/captions.yaml``.
-
-    ``table`` and ``column`` contain its values. ``ranks`` are metrics; the first that any subject
-    has decides which subjects get a line. ``gaps`` is the value of a bin without a row, None for
-    none; ``breaks`` says whether the line breaks there. ``shares`` draws the distribution of the
-    values over the bins instead of their course.
-    """
+    """One kind of chart, see ``reports/traces.yaml``."""
 
     key: str
+    title: str
+    quantity: str
+    caption: str
     table: str
     column: str
     unit: str
-    ranks: tuple[str, ...]
+    ranks: Sequence[str]
     gaps: float | None = None
     shares: bool = False
     breaks: bool = False
 
 
-KINDS = (
-    Kind("throughput", "flow_series", "mbps", "Mbit/s", ("throughput",), 0.0),
-    Kind("delay", "flow_series", "delay_ms", "ms", ("one_way_delay",), breaks=True),
-    Kind("drops", "loss_series", "drops_per_s", "packets/s", ("drops",), 0.0),
-    Kind("mean_queue", "link_series", "queue_pkts", "packets", ("mean_queue_length",)),
-    Kind(
-        "utilization",
-        "link_series",
-        "mbps",
-        "Mbit/s",
-        ("link_utilization", "link_throughput"),
-        0.0,
-    ),
-    Kind("rtt", "flow_series", "rtt_ms", "ms", ("rtt",), breaks=True),
-    Kind("delivered", "flow_series", "delivered_pct", "%", ("throughput",), breaks=True),
-    Kind("energy", "node_series", "energy_j", "J", ("spent_energy",)),
-    Kind("alive", "alive_series", "nodes", "nodes", ("total_spent_energy",)),
-    Kind("throughput_share", "flow_series", "mbps", "Mbit/s", ("throughput",), 0.0, shares=True),
-    Kind("delay_share", "flow_series", "delay_ms", "ms", ("one_way_delay",), shares=True),
-)
-"""The charts of a page, in order."""
+def _words() -> Any:
+    return YamlFile(assets_dir() / "traces.yaml").data
+
 
 _UNITS = {
     **dict.fromkeys(("cwnd_", "ssthresh_", "pkts", "maxseq_", "ack_", "dupacks_"), "packets"),
@@ -286,7 +224,7 @@ def build_page(
     labels = [each.label for each in traces if each.label]
     first, metrics, tables = traces[0], traces[0].metrics, traces[0].tables
     if labels:
-        names = {kind.table for kind in KINDS}
+        names = [name for name, each in tables.items() if "time_s" in each.columns]
         metrics = pl.concat([_labelled(each.metrics, each.label) for each in traces])
         tables = {n: pl.concat([_labelled(e.tables[n], e.label) for e in traces]) for n in names}
     units = dict(metrics.select("metric", "unit").unique().iter_rows())
@@ -465,8 +403,9 @@ def _of_one(trace: Trace, units: Mapping[str, str]) -> Iterator[Section]:
     ends = flows.select("subject", "type", "src_node", "dst_node").iter_rows()
     about = {name: f"{kind or '–'}, {address(a)} to {address(b)}" for name, kind, a, b in ends}
     tables = []
-    for caption, kind, columns in _TABLES:
-        shown = [each for each in columns.split() if each in units]
+    for words in _words()["tables"]:
+        kind = words["subjects"]
+        shown = [each for each in words["metrics"].split() if each in units]
         own = [
             each
             for each in values
@@ -482,7 +421,9 @@ def _of_one(trace: Trace, units: Mapping[str, str]) -> Iterator[Section]:
         ]
         if cells:
             titles = [(each, metric_name(each), _unit_shown(each, units[each])) for each in shown]
-            tables.append(Table(caption, kind.capitalize(), titles, cells, len(own) - len(cells)))
+            tables.append(
+                Table(words["caption"], kind.capitalize(), titles, cells, len(own) - len(cells))
+            )
     said = (
         "The head of a column links to its definition. A dash means that the trace does not contain"
         " the value, or that it was never reached."
@@ -563,14 +504,14 @@ def draw(
         shares: returns the distribution of samples.
         traces: the traces; their bins have the same width.
     """
-    words: dict[str, dict[str, str]] = YamlFile(assets_dir() / "captions.yaml").data["traces"]
-    names = sorted({kind.table for kind in KINDS})
+    kinds = [Kind(key, **words) for key, words in _words()["charts"].items()]
+    names = sorted({kind.table for kind in kinds})
     times = pl.concat([tables[name]["time_s"] for name in names]).unique().sort().to_frame()
     # Twice as many can still be told apart; means of two bins would hide more than they clarify.
     width = 1 if times.height <= 2 * MOST_POINTS else -(-times.height // MOST_POINTS)
     times = times.with_columns(point=pl.int_range(pl.len()) // width)
     lines: dict[str, list[Line]] = {}
-    for kind in KINDS:
+    for kind in kinds:
         for subject in _chosen(kind, values):
             own = tables[kind.table].filter(pl.col("subject") == subject)
             points = _points(kind, own, times)
@@ -583,10 +524,10 @@ def draw(
                 lines.setdefault(kind.key, []).append(line)
     colours = _colours({key: [each.subject for each in own] for key, own in lines.items()})
     span_s = min(each.start_s for each in traces), max(each.end_s for each in traces)
-    bin_s, shown = traces[0].bin_s, [kind for kind in KINDS if kind.key in lines]
     return [
-        _of_kind(kind, lines[kind.key], words[kind.key], span_s, bin_s, width, colours[kind.key])
-        for kind in shown
+        _of_kind(kind, lines[kind.key], span_s, traces[0].bin_s, width, colours[kind.key])
+        for kind in kinds
+        if kind.key in lines
     ]
 
 
@@ -639,14 +580,13 @@ def _points(kind: Kind, own: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
 def _of_kind(
     kind: Kind,
     lines: Sequence[Line],
-    words: Mapping[str, str],
     span_s: tuple[float, float],
     bin_s: float,
     width: int,
     colours: Mapping[str, str],
 ) -> Drawn:
     """The chart of a kind; ``width`` is how many bins of ``bin_s`` a point represents."""
-    quantity = axis_title(words["quantity"], kind.unit)
+    quantity = axis_title(kind.quantity, kind.unit)
     if kind.shares:
         spec = line_spec(quantity, "share of the bins (%)", "step-after")
     else:
@@ -678,9 +618,9 @@ def _of_kind(
         spec,
         lines,
         colours,
-        title=words["title"],
-        caption=f"{words['caption']}{more}",
-        alternative=f"{words['title']}{over}, {span}",
+        title=kind.title,
+        caption=f"{kind.caption}{more}",
+        alternative=f"{kind.title}{over}, {span}",
         note=f"Bins of {format_number(bin_s)} s{means}.",
     )
 

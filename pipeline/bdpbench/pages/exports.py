@@ -55,8 +55,8 @@ COLUMN_FOLDER = f"{FIGURES_FOLDER}/column"
 
 TABLES_FOLDER = "tables"
 
-FIGURE_BINS = 800
-"""Intervals of time whose extremes a figure keeps: more than one per px of its width."""
+FIGURE_BINS = 500
+"""Intervals of time whose extremes a figure keeps: more than one value per px of its width."""
 
 # A line's name is above it, even for the highest line.
 _LONGEST_NAME = 140

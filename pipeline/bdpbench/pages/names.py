@@ -51,7 +51,6 @@ class Captions:
     Attributes:
         charts: kind of chart → ``title``, ``quantity``, ``caption``; ``dashed`` is what the caption
             adds where the chart has dashed lines.
-        traces: the same for the charts of packet traces.
         thresholds: kind of dashed line → its name.
         parameters: run parameter → its name.
         pairs: the matrix of pairs of protocols, see ``Matrix``, for studies that declare none.
@@ -60,7 +59,6 @@ class Captions:
     """
 
     charts: Mapping[str, Mapping[str, str]]
-    traces: Mapping[str, Mapping[str, str]]
     thresholds: Mapping[str, str]
     parameters: Mapping[str, str]
     pairs: Mapping[str, object]

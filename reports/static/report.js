@@ -7,6 +7,11 @@
 {
 
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const element = (tag, properties = {}, ...children) => {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  };
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
 
@@ -30,9 +35,8 @@
   // Vega is as large as all else, and only a chart needs it.
   let vega = null;
   async function runVega() {
-    const script = document.createElement("script");
-    script.textContent = await textOf(document.getElementById("vega").textContent);
-    document.head.append(script);
+    const textContent = await textOf(document.getElementById("vega").textContent);
+    document.head.append(element("script", { textContent }));
   }
 
   function theVega() {
@@ -67,14 +71,12 @@
     const { folder, files } = await indexed;
     if (!folder) return partsInPage[part].textContent;
     return new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.handOver = resolve;
-      script.onerror = () => {
+      const src = `${folder}/${files[part]}`;
+      const onerror = () => {
         loaded.delete(part);
-        reject(new Error(`${folder}/${files[part]}, which belongs beside this page, cannot be read`));
+        reject(new Error(`${src}, which belongs beside this page, cannot be read`));
       };
-      script.src = `${folder}/${files[part]}`;
-      document.head.append(script);
+      document.head.append(element("script", { handOver: resolve, onerror, src }));
     });
   }
 
@@ -366,15 +368,12 @@
     const { medians, thresholds } = chart;
     const rules = thresholds.map(({ label }) => label).filter(Boolean).join("; ");
     const title = `${store.time[chart.kind].layer[0].encoding.y.title}${rules ? `; dashed: ${rules}` : ""}`;
-    const told = document.createElement("p");
-    told.className = "quantity";
-    told.textContent = medians
+    const told = medians
       ? `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.` : title;
-    canvas.append(told);
+    canvas.append(element("p", { className: "quantity" }, told));
     const parts = medians ? [asBands(chart)] : chart.traces.map((trace) => onlyTrace(chart, trace));
     for (const [i, own] of parts.entries()) {
-      const place = document.createElement("div");
-      place.className = "part";
+      const place = element("div", { className: "part" });
       canvas.append(place);
       const spec = specOf(own, canvas);
       if (!medians) {
@@ -393,9 +392,7 @@
 
   // A reader may lay the curves on one another after all.
   function offerBoth(canvas, otherwise) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "csv";
+    const button = element("button", { type: "button", className: "csv" });
     const tell = () => { button.textContent = canvas.dataset.apart === "yes" ? "curves in one chart" : `curves ${otherwise}`; };
     button.addEventListener("click", () => {
       canvas.dataset.apart = canvas.dataset.apart === "yes" ? "no" : "yes";
@@ -417,25 +414,14 @@
   // The runs that a cell is the mean of, below its chart, in the place of those listed before.
   function listRunsOfCell(view, datum) {
     const figure = view.container().closest("figure");
-    const list = figure.querySelector(".runs-of-cell") || document.createElement("details");
-    list.className = "runs-of-cell";
-    list.open = true;
+    all(".runs-of-cell", figure).forEach((each) => each.remove());
     const place = [datum.panel, datum.row, datum.column].filter(Boolean).join(", ");
-    const head = document.createElement("summary");
     const items = datum.runs.split("\n").map((line) => {
       const [run, label] = line.split("\t");
-      const link = document.createElement("a");
-      link.href = `#run-${run}`;
-      link.textContent = label;
-      const item = document.createElement("li");
-      item.append(link);
-      return item;
+      return element("li", {}, element("a", { href: `#run-${run}` }, label));
     });
-    head.textContent = `${items.length} runs: ${place}`;
-    const entries = document.createElement("ul");
-    entries.append(...items);
-    list.replaceChildren(head, entries);
-    figure.append(list);
+    const head = element("summary", {}, `${items.length} runs: ${place}`);
+    figure.append(element("details", { className: "runs-of-cell", open: true }, head, element("ul", {}, ...items)));
   }
 
   // Charts of one group share the interval of time that they show.
@@ -494,11 +480,7 @@
     Number.isInteger(value) ? value.toLocaleString("en") : number.format(value)).replace("-", "−");
 
   function readValues(canvas, chart, view) {
-    const cursor = document.createElement("div");
-    const readout = document.createElement("div");
-    cursor.className = "cursor";
-    readout.className = "readout";
-    cursor.hidden = readout.hidden = true;
+    const [cursor, readout] = ["cursor", "readout"].map((className) => element("div", { className, hidden: true }));
     canvas.append(cursor, readout);
     const hide = () => { cursor.hidden = readout.hidden = true; };
     canvas.addEventListener("pointerleave", hide);
@@ -529,22 +511,17 @@
   function droppedLines(chart, time, reach) {
     const near = dropsOf(chart).filter(([at]) => Math.abs(at - time) <= reach);
     if (!near.length) return [];
-    const line = document.createElement("div");
     const count = near.reduce((sum, [, packets]) => sum + packets, 0);
-    line.textContent = `packets dropped: ${number.format(count)}`;
-    return [line];
+    return [element("div", {}, `packets dropped: ${number.format(count)}`)];
   }
 
   function readoutLines(chart, time) {
-    const head = document.createElement("div");
-    head.textContent = `${number.format(time)} ${chart.unit || "s"}`;
+    const head = element("div", {}, `${number.format(time)} ${chart.unit || "s"}`);
     return [head, ...chart.traces.slice(0, 12).map((trace) => {
       const { t, v } = pointsOf(trace, chart.kind);
-      const line = document.createElement("div");
-      const swatch = document.createElement("i");
+      const swatch = element("i");
       swatch.style.borderColor = trace.colour;
-      line.append(swatch, `${trace.label}: ${number.format(v[sampleAt(t, time, chart)])}`);
-      return line;
+      return element("div", {}, swatch, `${trace.label}: ${number.format(v[sampleAt(t, time, chart)])}`);
     })];
   }
 
@@ -558,11 +535,9 @@
   const csvOf = (rows) => rows.map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
 
   function download(name, rows) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([csvOf(rows)], { type: "text/csv" }));
-    link.download = `${document.documentElement.dataset.name}-${name}.csv`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    const href = URL.createObjectURL(new Blob([csvOf(rows)], { type: "text/csv" }));
+    element("a", { href, download: `${document.documentElement.dataset.name}-${name}.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 10000);
   }
 
   // A cell with a value for sorting has it with all digits; the text is for readers.
@@ -610,16 +585,12 @@
     return [columns, ...records.map((record) => columns.map((column) => record[column]))];
   }
 
-  function csvButton(what, make) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "csv";
-    button.textContent = "CSV";
-    button.title = `Download ${what} as CSV`;
-    button.setAttribute("aria-label", button.title);
-    button.addEventListener("click", make);
-    return button;
+  function csvButton(what, onclick) {
+    const title = `Download ${what} as CSV`;
+    return element("button", { type: "button", className: "csv", title, ariaLabel: title, onclick }, "CSV");
   }
+
+  const csvRow = (what, onclick) => element("p", { className: "csv-row screen-only" }, csvButton(what, onclick));
 
   function offerCsv(root) {
     all("figure.chart", root).forEach((figure) => {
@@ -632,16 +603,10 @@
       const run = table.closest("details.run");
       const place = run ? run.id : (table.closest("section[id]") || document.body).id;
       const name = table.dataset.csv || `${place}-table-${i + 1}`;
-      const row = document.createElement("p");
-      row.className = "csv-row screen-only";
-      row.append(csvButton("the table", () => download(name, rowsOfTable(table))));
-      (table.closest(".scroll") || table).after(row);
+      (table.closest(".scroll") || table).after(csvRow("the table", () => download(name, rowsOfTable(table))));
     });
     all("ol[data-csv]", root).forEach((list) => {
-      const row = document.createElement("p");
-      row.className = "csv-row screen-only";
-      row.append(csvButton("the list", () => download(list.dataset.csv, rowsOfList(list))));
-      list.after(row);
+      list.after(csvRow("the list", () => download(list.dataset.csv, rowsOfList(list))));
     });
   }
 
@@ -709,11 +674,9 @@
   }
 
   function sortButton(header) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "sort";
-    button.setAttribute("aria-label", `Sort by ${header.textContent.trim()}`);
-    button.addEventListener("click", () => sortRows(header));
+    const ariaLabel = `Sort by ${header.textContent.trim()}`;
+    const onclick = () => sortRows(header);
+    const button = element("button", { type: "button", className: "sort", ariaLabel, onclick });
     // A head that is a link stays one, with the button beside it.
     if (!header.querySelector("a")) button.append(...header.childNodes);
     header.append(button);
@@ -721,9 +684,7 @@
 
   // On a phone the heads of cards are not there to be clicked on.
   function orderField(table) {
-    const label = document.createElement("label");
-    const field = document.createElement("select");
-    label.className = "card-order screen-only";
+    const field = element("select");
     const heads = [...[...table.tHead.rows].at(-1).cells];
     const [body] = table.tBodies;
     const given = [...body.rows];
@@ -739,8 +700,7 @@
       heads.forEach((head) => head.removeAttribute("aria-sort"));
       return body.append(...given);
     });
-    label.append("Order of the rows ", field);
-    return label;
+    return element("label", { className: "card-order screen-only" }, "Order of the rows ", field);
   }
 
   function filterRows(table, text) {
@@ -752,14 +712,9 @@
   }
 
   function filterField(table) {
-    const label = document.createElement("label");
-    const field = document.createElement("input");
-    label.className = "row-filter screen-only";
-    field.type = "search";
-    field.autocomplete = "off";
+    const field = element("input", { type: "search", autocomplete: "off" });
     field.addEventListener("input", () => filterRows(table, field.value));
-    label.append("Filter the rows ", field);
-    return label;
+    return element("label", { className: "row-filter screen-only" }, "Filter the rows ", field);
   }
 
   function offerSorting(root) {
@@ -880,26 +835,12 @@
 
   // ---- Views of an experiment ----------------------------------------------------------------
 
-  function chooseView(input) {
-    for (const each of all(`input[name="${input.name}"]`)) {
-      document.getElementById(each.value).hidden = each !== input;
-    }
-  }
-
-  all(".views input").forEach((input) => {
-    if (input.checked) chooseView(input);
-    input.addEventListener("change", () => chooseView(input));
-  });
-
-  function chooseListedView(list) {
-    for (const { value } of list.options) {
-      document.getElementById(value).hidden = value !== list.value;
-    }
-  }
-
-  all("select.choose-view").forEach((list) => {
-    chooseListedView(list); // a browser may keep the previous choice when it reloads the page
-    list.addEventListener("change", () => chooseListedView(list));
+  all(".views, select.choose-view").forEach((choice) => {
+    const choose = () => [...(choice.options || all("input", choice))].forEach((each) => {
+      document.getElementById(each.value).hidden = !(each.checked || each.selected);
+    });
+    choose(); // a browser may keep the previous choice when it reloads the page
+    choice.addEventListener("change", choose);
   });
 
   // ---- Runs and views of a large report --------------------------------------------------------
@@ -916,13 +857,9 @@
   }
 
   function runDetails([id, label, , finished]) {
-    const details = document.createElement("details");
-    details.className = "run";
-    details.id = `run-${id}`;
-    details.innerHTML = "<summary><h3></h3> <code></code></summary>";
-    details.querySelector("h3").textContent = label;
-    details.querySelector("code").textContent = id;
-    if (!finished) details.firstChild.insertAdjacentHTML("beforeend", ' <span class="tag">no results yet</span>');
+    const head = element("summary", {}, element("h3", {}, label), " ", element("code", {}, id));
+    if (!finished) head.append(" ", element("span", { className: "tag" }, "no results yet"));
+    const details = element("details", { className: "run", id: `run-${id}` }, head);
     unfoldsWhenOpened(details);
     return details;
   }
@@ -1113,10 +1050,8 @@
     if (told) told.remove();
     figure.classList.toggle("filtered-out", names === "no");
     if (names) return;
-    const note = document.createElement("span");
-    note.className = "note of-all";
-    note.textContent = `It names no single protocol, so it shows the same with ${onlyProtocol} chosen.`;
-    figure.querySelector("figcaption").append(note);
+    const said = `It names no single protocol, so it shows the same with ${onlyProtocol} chosen.`;
+    figure.querySelector("figcaption").append(element("span", { className: "note of-all" }, said));
   }
 
   function filterPage() {

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from bdpbench.contracts.reports import Comparison, Row
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.names import subject_name
-from bdpbench.pages.text import format_number, format_percent, value_text
-from bdpbench.units import MINUS, with_unit
+from bdpbench.pages.text import format_percent, range_text, value_text
+from bdpbench.units import MINUS
 
 
 def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
@@ -38,8 +38,7 @@ def moved_words(moved: Row) -> dict[str, str]:
     """A metric that moved, in words: subject, first, second, change, change_pct and bounds."""
     unit, bounds = moved["unit"], ""
     if moved["number"]:
-        ends = (format_number(each, like=each) for each in (moved["lower"], moved["upper"]))
-        bounds = with_unit(" to ".join(ends), unit)
+        bounds = range_text((moved["lower"], moved["upper"]), unit, exact=True)
     return {
         "subject": subject_name(moved["subject"]),
         "first": value_text(moved["first"], unit, none="not reached"),

@@ -17,14 +17,25 @@ from markupsafe import Markup, escape
 
 from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import home_dir
+from bdpbench.contracts.scorecard import (
+    NARROW_HALF_WIDTHS,
+    NARROW_SHARE,
+    is_narrow,
+    is_repeated,
+)
 from bdpbench.pages.names import subject_name
 from bdpbench.pages.packing import pack
+from bdpbench.pages.pictures import share_in_words
 from bdpbench.pages.text import (
     VERDICTS,
     assets_dir,
     embed_text,
     format_bytes,
     format_number,
+    format_percent,
+    origin_in_words,
+    origin_keys,
+    range_text,
     read_asset,
     subscripts,
     unbroken,
@@ -171,6 +182,15 @@ def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
         value_text=value_text,
         verdict=VERDICTS.__getitem__,
         list_of_values=lambda mapping: list(mapping.values()),
+        range_text=range_text,
+        percent=format_percent,
+        share=share_in_words,
+        origin=origin_in_words,
+        origins=origin_keys,
+    )
+    environment.tests.update(narrow=is_narrow, repeated=is_repeated)
+    environment.globals.update(
+        narrow_half_widths=f"{NARROW_HALF_WIDTHS:g}", narrow_percent=f"{100 * NARROW_SHARE:g}"
     )
     return environment
 

@@ -12,8 +12,6 @@ from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.runs import Definition
 from bdpbench.contracts.scorecard import (
     CLAIM_VERDICTS,
-    NARROW_HALF_WIDTHS,
-    NARROW_SHARE,
     NUMBER_VERDICTS,
 )
 from bdpbench.pages.curves import time_specs
@@ -243,13 +241,11 @@ def _content(sections: Sections) -> dict[str, object]:
         "claims": claims_in_doubt(claims),
         "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
         "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
-        "number_origins": offered_origins(row.origins for row in numbers),
-        "claim_origins": offered_origins(row.origins for row in claims),
+        "number_origins": offered_origins(row.number for row in numbers),
+        "claim_origins": offered_origins(row.claim for row in claims),
         "number_protocols": _distinct(row.protocols for row in numbers),
         "claim_protocols": _distinct(row.protocols for row in claims),
         "places": {row.number["id"]: place for place, row in enumerate(numbers)},
-        "narrow_half_widths": f"{NARROW_HALF_WIDTHS:g}",
-        "narrow_percent": f"{100 * NARROW_SHARE:g}",
         "definitions": shown_definitions(inputs),
         "metric_name": names.metric,
         "names": names,

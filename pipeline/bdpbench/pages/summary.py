@@ -14,6 +14,8 @@ from bdpbench.contracts.scorecard import (
     NUMBER_VERDICTS,
     Kind,
     Scorecard,
+    is_narrow,
+    is_repeated,
 )
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.scored import ClaimRow, NumberRow
@@ -79,13 +81,14 @@ def summarize(
     misses = [row for row in numbers if row.verdict.key in ("close", "not_reproduced")]
     misses.sort(key=lambda row: -row.distance)
     rows: list[NumberRow | ClaimRow] = [*numbers, *claims]
+    narrow = [row for row in rows if is_narrow(row.entry)]
     return Summary(
         misses=len(misses),
         reasons=tuple(_reasons(misses)),
         absent=tuple(_absent(numbers, claims, experiments)),
         by_chance=tuple(_link(row) for row in rows if row.verdict.key == "undecided"),
-        hairs=tuple(_link(row) for row in rows if row.hair),
-        narrow=sum(row.narrow for row in rows),
+        hairs=tuple(_link(row) for row in narrow if not is_repeated(row.entry)),
+        narrow=len(narrow),
     )
 
 

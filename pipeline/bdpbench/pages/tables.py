@@ -142,7 +142,7 @@ def _number_data(row: NumberRow) -> dict[str, Cell]:
     return {
         **{name: _cell(number[name]) for name in _DATA_FIELDS},
         "runs_that_have_to_show_it": len(row.rows),
-        "select": row.selector,
+        "select": ";".join(f"{name}={value}" for name, value in row.number["select"].items()),
         "run_ids": " ".join(run.run_id for run in row.runs),
     }
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.scorecard import ScoredClaim, ScoredNumber
+from bdpbench.contracts.scorecard import AtlasEntry, ScoredClaim, ScoredNumber
 from bdpbench.errors import BdpbenchError
 from bdpbench.units import MINUS, with_unit
 
@@ -57,6 +57,14 @@ def value_text(
 ) -> str:
     """A number with its unit, see ``format_number``; ``none`` if there is none."""
     return none if value is None else with_unit(format_number(value, like=like), unit)
+
+
+def range_text(
+    values: Iterable[float], unit: str, like: float | None = None, *, exact: bool = False
+) -> str:
+    """Numbers as ``0.5 to 2 s``, each once; if ``exact``, each with all of its decimals."""
+    texts = (format_number(each, like=each if exact else like) for each in values)
+    return with_unit(" to ".join(dict.fromkeys(texts)), unit)
 
 
 def _strip_zeros(text: str, keep: int) -> str:
@@ -209,7 +217,7 @@ ORIGINS: Final = {
 """Key → label of each option, in the order of the filter."""
 
 
-def origin_keys(entry: ScoredNumber | ScoredClaim) -> tuple[str, ...]:
+def origin_keys(entry: ScoredNumber | ScoredClaim | AtlasEntry) -> tuple[str, ...]:
     """The filter options that an entry belongs to.
 
     >>> origin_keys({"kind": "blind", "found": "chosen on", "chosen_on": ["other"]})
@@ -225,9 +233,9 @@ def origin_keys(entry: ScoredNumber | ScoredClaim) -> tuple[str, ...]:
     return ("blind", blind[entry["found"]])
 
 
-def offered_origins(entries: Iterable[tuple[str, ...]]) -> list[tuple[str, str]]:
+def offered_origins(entries: Iterable[ScoredNumber | ScoredClaim]) -> list[tuple[str, str]]:
     """Key and label of the options that at least one of the entries belongs to."""
-    present = {key for keys in entries for key in keys}
+    present = {key for each in entries for key in origin_keys(each)}
     return [(key, label) for key, label in ORIGINS.items() if key in present]
 
 

@@ -12,6 +12,7 @@
     made.append(...children);
     return made;
   };
+  const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
 
@@ -207,15 +208,13 @@
   const NARROW = 420;
   const NARROW_HEIGHT = 160;
 
-  function legendColumns(labels, width) {
-    const longest = Math.max(...labels.map((label) => label.length));
-    return Math.max(1, Math.floor(width / (longest * LETTER + AROUND_A_NAME)));
-  }
+  const longestOf = (labels) => Math.max(...labels.map((label) => label.length));
 
   function specOf(chart, canvas) {
     const spec = chart.kind === "spec" ? structuredClone(chart.spec) : timeSpecOf(chart);
     const labels = chart.labels || chart.traces.map(({ label }) => label);
-    spec.config.legend.columns = legendColumns(labels, canvas.clientWidth);
+    const widest = longestOf(labels) * LETTER + AROUND_A_NAME;
+    spec.config.legend.columns = Math.max(1, Math.floor(canvas.clientWidth / widest));
     if (chart.thresholds && chart.thresholds.length) spec.config.legend.offset = ABOVE_WORDS;
     if (chart.thresholds && canvas.clientWidth < NARROW) spec.height = NARROW_HEIGHT;
     spec.description = canvas.getAttribute("aria-label");
@@ -231,8 +230,7 @@
 
   function labelsFit(chart, labels, canvas) {
     if (labels.length < 2 || labels.length > MOST_NAMED || chart.unit) return false;
-    const longest = Math.max(...labels.map((label) => label.length));
-    return longest * NAME_LETTER < WIDEST_NAMES * canvas.clientWidth;
+    return longestOf(labels) * NAME_LETTER < WIDEST_NAMES * canvas.clientWidth;
   }
 
   // The layer of the names is that of "names_at_ends" (pages/specs.py).
@@ -313,8 +311,7 @@
       await (canvas.dataset.apart === "yes" ? drawParts : drawWhole)(chart, canvas);
       canvas.dataset.drawn = "yes";
     } catch (error) {
-      canvas.insertAdjacentHTML("afterbegin", '<p class="failed"></p>');
-      canvas.firstChild.textContent = `This chart could not be drawn: ${error.message}`;
+      canvas.prepend(element("p", { className: "failed" }, `This chart could not be drawn: ${error.message}`));
       canvas.dataset.drawn = "failed";
       console.error(error);
     }
@@ -463,13 +460,8 @@
   const ENDS_ITS_TIME = new Set(["throughput", "utilization", "mean_queue", "delay", "rtt"]);
 
   function sampleAt(times, time, { kind, unit }) {
-    let low = 0;
-    let high = times.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (times[middle] < time) low = middle;
-      else high = middle;
-    }
+    const low = Math.max(0, times.findLastIndex((each) => each < time));
+    const high = Math.min(low + 1, times.length - 1);
     if (time <= times[low]) return low;
     if (unit) return time < times[high] ? low : high; // a share holds up to the next value
     return ENDS_ITS_TIME.has(kind) || times[high] - time < time - times[low] ? high : low;
@@ -659,18 +651,18 @@
   }
 
   // Rows without a value stay at the end.
-  function inOrder(rows, falling) {
-    return rows.sort((a, b) => {
-      const order = compare(a.key, b.key);
-      return falling && a.key !== null && b.key !== null ? -order : order;
-    }).map(({ row }) => row);
+  function inOrder(rows, keyed, falling) {
+    const keys = new Map(rows.map((row) => [row, keyed(row)]));
+    return rows.sort((one, other) => {
+      const [a, b] = [keys.get(one), keys.get(other)];
+      return falling && a !== null && b !== null ? -compare(a, b) : compare(a, b);
+    });
   }
 
   function sortRows(header, asked) {
     const falling = turn(header, asked);
     const [body] = header.closest("table").tBodies;
-    const rows = [...body.rows].map((row) => ({ row, key: sortKey(row.cells[header.cellIndex]) }));
-    body.append(...inOrder(rows, falling));
+    body.append(...inOrder([...body.rows], (row) => sortKey(row.cells[header.cellIndex]), falling));
   }
 
   function sortButton(header) {
@@ -704,7 +696,7 @@
   }
 
   function filterRows(table, text) {
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = wordsOf(text);
     for (const row of table.tBodies[0].rows) {
       const content = row.textContent.toLowerCase();
       row.classList.toggle("filtered-out", !words.every((word) => content.includes(word)));
@@ -790,8 +782,7 @@
       details.insertAdjacentHTML("beforeend", bodyOfRun(row, details.querySelector("summary").firstChild.textContent));
     } catch (error) {
       unfolded.delete(details);
-      details.insertAdjacentHTML("beforeend", '<p class="failed"></p>');
-      details.lastChild.textContent = `This run could not be shown: ${error.message}`;
+      details.append(element("p", { className: "failed" }, `This run could not be shown: ${error.message}`));
       console.error(error);
       return;
     }
@@ -846,7 +837,6 @@
   // ---- Runs and views of a large report --------------------------------------------------------
 
   const MOST_LISTED = 100;
-  const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
 
   // A number is looked for as a whole: 20 is not found in 1,200, nor in 20.5.
   function holds(text, words) {
@@ -1110,11 +1100,9 @@
   }
 
   function sortNumbers(header, column) {
-    const falling = turn(header);
     // Deviations are compared by their size.
     const size = (key) => (column === "deviation" && key !== null ? Math.abs(key) : key);
-    const rows = [...table.tBodies].map((row) => ({ row, key: size(keyOf(row, column)) }));
-    table.append(...inOrder(rows, falling));
+    table.append(...inOrder([...table.tBodies], (row) => size(keyOf(row, column)), turn(header)));
   }
 
   if (table) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -88,6 +89,7 @@ class Kind:
     breaks: bool = False
 
 
+@cache
 def _words() -> Any:
     return YamlFile(assets_dir() / "traces.yaml").data
 
@@ -100,30 +102,6 @@ _UNITS = {
 """Units of values that ns-2 names, if they are the same for all of its agents."""
 
 _SLOW_START, _CUT, _TIMEOUT = "slow start", "cut", "timeout"
-_OF_PHASES = (
-    " Slow start at the beginning is shaded, from the first change of the window to its first fall,"
-    " when it had ended at the latest. Marks show where, and to what, the window fell: a timeout"
-    " leaves 1 at most."
-)
-_OF_FALLS = (
-    "The mean gives each sample the same weight. A fall is a sample smaller than the one before by"
-    " a tenth of it or more: of cwnd, a cut, or the end of a recovery in which it was inflated. One"
-    " that leaves at most 1 is what a timeout does to cwnd in packets."
-)
-_OF_SAMPLES = {
-    "samples": "samples",
-    "first_s": "from (s)",
-    "last_s": "to (s)",
-    "least": "least",
-    "mean": "mean",
-    "largest": "largest",
-    "last": "last",
-    "falls": "falls",
-    "first_fall_s": "first fall (s)",
-    "falls_to_one": "falls to 1",
-    "kept_share": "kept in a fall",
-}
-"""Columns of a summary of samples, and their titles."""
 
 
 @dataclass(frozen=True)
@@ -180,8 +158,8 @@ class Table:
     hidden: int = 0
 
 
-Section: TypeAlias = tuple[str, str, str, Sequence[Table]]
-"""Id, title and introduction of a part of a page, and its tables."""
+Section: TypeAlias = tuple[str, Sequence[Table]]
+"""A part of a page, whose words are in ``reports/traces.yaml``, and its tables."""
 
 
 @dataclass(frozen=True)
@@ -240,7 +218,7 @@ def build_page(
         ],
         accounts=[each.account for each in traces],
         sections=[
-            ("traces", "Traces" if labels else "Trace", "", [_sources(traces)]),
+            ("traces" if labels else "trace", [_sources(traces)]),
             *(_of_several(rows, labels) if labels else _of_one(first, units)),
         ],
         drawn=draw(tables, values_by_subject(metrics), shares, traces),
@@ -273,15 +251,12 @@ def build_samples_page(
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
+    heads = _words()["of_samples"]
     rows = [
-        (
-            f"{row['subject']} {row['name'].removesuffix('_')}".strip(),
-            "",
-            *map(row.get, _OF_SAMPLES),
-        )
+        (f"{row['subject']} {row['name'].removesuffix('_')}".strip(), "", *map(row.get, heads))
         for row in summary.rows(named=True)
     ]
-    table = _listed("Values of each series", "Series", list(_OF_SAMPLES.values()), rows)
+    table = _listed("Values of each series", "Series", list(heads.values()), rows)
     _write(
         out,
         "Samples of ns-2",
@@ -289,7 +264,7 @@ def build_samples_page(
         labels,
         answers=answers,
         accounts=accounts,
-        sections=[("values", "Summary", _OF_FALLS, [table])],
+        sections=[("summary", [table])],
         drawn=list(_samples_drawn(labels, summary, points, falls)),
     )
 
@@ -319,7 +294,12 @@ def _write(
         "answers": answers,
         "facts": facts,
         "accounts": accounts,
-        "sections": [each for each in sections if each[-1]],
+        "sections": [
+            (key, words["title"], words.get("text", "").format(*labels[:1]), tables)
+            for key, tables in sections
+            for words in [_words()["sections"][key]]
+            if tables
+        ],
         "definitions": definitions,
         "definition_ids": {each["metric"]: each["id"] for each in definitions},
         "charts": [chart for chart, *_ in drawn],
@@ -424,25 +404,17 @@ def _of_one(trace: Trace, units: Mapping[str, str]) -> Iterator[Section]:
             tables.append(
                 Table(words["caption"], kind.capitalize(), titles, cells, len(own) - len(cells))
             )
-    said = (
-        "The head of a column links to its definition. A dash means that the trace does not contain"
-        " the value, or that it was never reached."
-    )
-    yield "flows", "Flows and links", said, tables
+    yield "flows", tables
     if lost := trace.tables["losses"].select(_LOST).rows():
         rows = [(layer or "–", "", *values) for layer, *values in lost]
         caption = "Packets dropped in the window, by place and reason"
         heads = ["By", "Type", "Packets", "Bytes"]
-        yield "losses", "Losses", "", [_listed(caption, "At", heads, rows)]
+        yield "losses", [_listed(caption, "At", heads, rows)]
     if others := flows.filter(pl.col("kind") != "data").select(_COUNTED).rows():
         rows = [(name, about[name], *values) for name, *values in others]
-        said = (
-            "Streams of acknowledgements, and of packets without sequence numbers, such as routing"
-            " packets. They count on links, but not in comparisons of flows."
-        )
         heads = ["Sent", "Received", "Bytes received", "Dropped"]
         table = _listed("Packets in the window", "Stream", heads, rows)
-        yield "others", "ACKs and control", said, [table]
+        yield "others", [table]
 
 
 def _of_several(rows: pl.DataFrame, labels: Sequence[str]) -> Iterator[Section]:
@@ -457,11 +429,7 @@ def _of_several(rows: pl.DataFrame, labels: Sequence[str]) -> Iterator[Section]:
             shown = [_compared(each) for each in parts[:MOST_ROWS]]
             caption = f"{wanted.removesuffix('s').capitalize()}s"
             tables.append(Table(caption, "Of", heads, shown, len(parts) - len(shown)))
-    said = (
-        f"Differences are relative to {labels[0]}. The name of a metric links to its definition. A"
-        " dash means that a trace does not contain the value, or that it was never reached."
-    )
-    yield "values", "Values and differences", said, tables
+    yield "values", tables
 
 
 def _compared(rows: pl.DataFrame) -> tuple[str, str, Sequence[Cell]]:
@@ -694,6 +662,7 @@ def _samples_drawn(
             "end": span_s[1],
             "phases": phases,
         }
+        of_phases = f" {_words()['of_phases']}" if phases else ""
         most = f" Shown are the {MOST_LINES} with most samples." if len(lines) == MOST_LINES else ""
         yield _chart(
             content,
@@ -701,7 +670,7 @@ def _samples_drawn(
             lines,
             colours[name],
             title=title,
-            caption=f"A value holds until the next sample.{_OF_PHASES if phases else ''}{most}",
+            caption=f"A value holds until the next sample.{of_phases}{most}",
             alternative=f"{title} over time",
             note="Of 500 intervals or more, each shows its first, least, largest and last sample.",
         )

@@ -52,7 +52,7 @@ def measured(
             not reached), unit.
     """
     by_id = {run["run_id"]: run for run in runs}
-    queued = compares_queues(runs)
+    queued = len({run["parameters"].get("queue") for run in runs}) > 1
     rows = metrics.filter(pl.col("metric") == metric, pl.col("run_id").is_in(list(by_id)))
     given_of = [by_id[run_id]["parameters"] for run_id in rows["run_id"].unique()]
     apart = [
@@ -103,11 +103,6 @@ def settings(values: pl.DataFrame) -> pl.DataFrame:
             missed=value.is_null().sum(),
         )
     )
-
-
-def compares_queues(runs: Sequence[PlannedRun]) -> bool:
-    """Whether runs that are shown together have different queues."""
-    return len({run["parameters"].get("queue") for run in runs}) > 1
 
 
 def answer(

@@ -36,19 +36,15 @@ def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
 
 def moved_words(moved: Row) -> dict[str, str]:
     """A metric that moved, in words: subject, first, second, change, change_pct and bounds."""
-    unit, bounds = moved["unit"], ""
+    unit, bounds, change = moved["unit"], "", moved["change"]
+    sign = "" if change is None else MINUS if change < 0 else "+"
     if moved["number"]:
         bounds = range_text((moved["lower"], moved["upper"]), unit, exact=True)
     return {
         "subject": subject_name(moved["subject"]),
         "first": value_text(moved["first"], unit, none="not reached"),
         "second": value_text(moved["second"], unit, none="not reached"),
-        "change": _change(moved["change"], unit),
+        "change": sign + value_text(change and abs(change), unit),
         "change_pct": format_percent(moved["change_pct"]),
         "bounds": bounds,
     }
-
-
-def _change(change: float | None, unit: str) -> str:
-    sign = "" if change is None else MINUS if change < 0 else "+"
-    return sign + value_text(None if change is None else abs(change), unit)

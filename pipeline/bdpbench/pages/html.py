@@ -33,7 +33,6 @@ from bdpbench.pages.text import (
     format_bytes,
     format_number,
     format_percent,
-    origin_in_words,
     origin_keys,
     range_text,
     read_asset,
@@ -185,10 +184,13 @@ def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
         range_text=range_text,
         percent=format_percent,
         share=share_in_words,
-        origin=origin_in_words,
         origins=origin_keys,
     )
-    environment.tests.update(narrow=is_narrow, repeated=is_repeated)
+    environment.tests.update(
+        narrow=is_narrow,
+        repeated=is_repeated,
+        figure_number=lambda figure: not figure[:1].isalpha(),
+    )
     environment.globals.update(
         narrow_half_widths=f"{NARROW_HALF_WIDTHS:g}", narrow_percent=f"{100 * NARROW_SHARE:g}"
     )

@@ -9,7 +9,6 @@ from pathlib import Path
 
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.runs import Definition
 from bdpbench.contracts.scorecard import (
     CLAIM_VERDICTS,
     NUMBER_VERDICTS,
@@ -25,7 +24,6 @@ from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.summary import (
-    claims_in_doubt,
     in_doubt,
     kind_rows,
     overview,
@@ -33,7 +31,7 @@ from bdpbench.pages.summary import (
     summarize,
 )
 from bdpbench.pages.text import offered_origins, totals
-from bdpbench.pages.texts import Erratum, told_errata
+from bdpbench.pages.texts import told_errata
 
 MOST_RUNS_OF_ONE_FILE = 100
 """Runs above which a page has files beside it: as one file it could exceed 2 MB."""
@@ -209,27 +207,22 @@ def leads_of(sections: Sections) -> list[Lead]:
     return leads
 
 
-def _errata(data: ReportData) -> list[tuple[Erratum, list[str]]]:
-    """Faults that the protocols of the report's runs have, with their labels."""
-    used = {key for run in data.inputs.plan["runs"] for key in protocols_of(run)}
-    protocols = data.inputs.study.protocols
-    return told_errata(
-        (data.names.protocol(key), protocols[key]) for key in protocols if key in used
-    )
-
-
 def _content(sections: Sections) -> dict[str, object]:
     """What the templates show of the sections."""
     inputs, names = sections.data.inputs, sections.data.names
     numbers, claims, leads = sections.numbers, sections.claims, leads_of(sections)
     scorecard, study = inputs.scorecard, inputs.study
+    shown = {*inputs.metrics["metric"], *(each["metric"] for each in scorecard["numbers"])}
+    used = {key for run in inputs.plan["runs"] for key in protocols_of(run)}
     return {
         "plan": inputs.plan,
         "study": study,
         "citation": study.citation,
         "notes": Notes(study.notes),
         "provenance": _provenance(inputs),
-        "errata": _errata(sections.data),
+        "errata": told_errata(
+            (names.protocol(key), each) for key, each in study.protocols.items() if key in used
+        ),
         "reproduces": bool(numbers or claims),
         "scorecard": scorecard,
         "summary": summarize(numbers, claims, sections.experiments),
@@ -238,7 +231,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "readings": reading_rows(scorecard),
         "changes": scorecard["history"][::-1],  # the latest first
         "numbers": in_doubt(numbers),
-        "claims": claims_in_doubt(claims),
+        "claims": in_doubt(claims),
         "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
         "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
         "number_origins": offered_origins(row.number for row in numbers),
@@ -246,7 +239,8 @@ def _content(sections: Sections) -> dict[str, object]:
         "number_protocols": _distinct(row.protocols for row in numbers),
         "claim_protocols": _distinct(row.protocols for row in claims),
         "places": {row.number["id"]: place for place, row in enumerate(numbers)},
-        "definitions": shown_definitions(inputs),
+        # Of what the page shows: what was measured, and what the study prints.
+        "definitions": [each for each in inputs.definitions if each["metric"] in shown],
         "metric_name": names.metric,
         "names": names,
         "given": {name for run in inputs.plan["runs"] for name in run["parameters"]},
@@ -261,15 +255,6 @@ def _content(sections: Sections) -> dict[str, object]:
         "runs": sections.data.runs,
         "series": sections.data.series,
     }
-
-
-def shown_definitions(inputs: ReportInputs) -> list[Definition]:
-    """Definitions of what the page shows: what was measured, and what the study prints."""
-    shown = {
-        *inputs.metrics["metric"].unique(),
-        *(number["metric"] for number in inputs.scorecard["numbers"]),
-    }
-    return [each for each in inputs.definitions if each["metric"] in shown]
 
 
 def _distinct(protocols: Iterable[tuple[str, ...]]) -> list[str]:

@@ -165,7 +165,11 @@ def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
             }
     for table, reduce in (
         (QUEUE_SHARE, thinned_shares),
-        (COMPLETION, _above_zero),
+        # On a logarithmic axis, no time is below the smallest step.
+        (
+            COMPLETION,
+            lambda part: thinned_shares(part).with_columns(pl.col("s").clip(SMALLEST_TIME_STEP_S)),
+        ),
         (DROPS, lambda part: drop_marks(part, bins)),
     ):
         found |= _by_subject(load_table(run_id, table), table, reduce)
@@ -217,11 +221,6 @@ def thinned_shares(shares: pl.DataFrame) -> pl.DataFrame:
         points = points.filter((step != step.shift(1)).fill_null(value=True))
     start = points.head(1).with_columns(pl.lit(0.0).alias(share))
     return pl.concat([start, points])
-
-
-def _above_zero(shares: pl.DataFrame) -> pl.DataFrame:
-    """A distribution of times, s, for a logarithmic axis: none below the smallest step."""
-    return thinned_shares(shares).with_columns(pl.col("s").clip(SMALLEST_TIME_STEP_S))
 
 
 def _packed(points: pl.DataFrame, table: str) -> Packed:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 from bdpbench.contracts.scorecard import (
     CLAIM_VERDICTS,
-    KINDS,
     NUMBER_VERDICTS,
     Kind,
     Scorecard,
@@ -21,6 +20,8 @@ from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.scored import ClaimRow, NumberRow
 from bdpbench.pages.text import Total, totals
 from bdpbench.units import MINUS
+
+Entry = TypeVar("Entry", NumberRow, ClaimRow)
 
 MEANING: dict[Kind, str] = {
     "blind": "the definition is the study's own, or was chosen without this value in view",
@@ -116,25 +117,21 @@ def _reasons(misses: Sequence[NumberRow]) -> list[Reason]:
     return sorted(found, key=lambda reason: (not reason.text, -reason.count))
 
 
-def in_doubt(rows: Sequence[NumberRow]) -> list[NumberRow]:
-    """Numbers in the order in which a reader might doubt them.
+def in_doubt(rows: Sequence[Entry]) -> list[Entry]:
+    """Numbers, or statements, in the order in which a reader might doubt them.
 
     Misses by distance come first, then what is undecided, then unexpected matches, then numbers by
     their closeness to a bound, and last those that were not run.
     """
+    order = {"not_reproduced": 0, "fails": 0, "close": 1, "undecided": 2, "not_run": 5}
 
-    def doubt(row: NumberRow) -> tuple[int, float]:
-        order = {"not_reproduced": 0, "close": 1, "undecided": 2, "not_run": 5}
+    def doubt(row: Entry) -> tuple[int, float]:
+        if isinstance(row, ClaimRow):
+            return order.get(row.verdict.key, 4), 0.0
         rank = order.get(row.verdict.key, 3 if row.number["known_miss"] else 4)
         return rank, -row.distance
 
     return sorted(rows, key=doubt)
-
-
-def claims_in_doubt(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
-    """Statements that fail, undecided ones, those that hold, and those that were not evaluated."""
-    order = {"fails": 0, "undecided": 1, "holds": 2}
-    return sorted(rows, key=lambda row: order.get(row.verdict.key, 3))
 
 
 def _absent(
@@ -149,31 +146,16 @@ def _absent(
             yield what, f"{not_run} of {len(rows)} need runs that are missing"
 
 
-@dataclass(frozen=True)
-class KindRow:
-    """What came of the blind, or of the fitted, numbers and statements of a study.
-
-    ``numbers`` and ``claims`` count those of each verdict that were run; of them ``of`` and
-    ``of_claims``.
-    """
-
-    kind: Kind
-    meaning: str
-    numbers: Mapping[Any, int]
-    claims: Mapping[Any, int]
-    of: int
-    of_claims: int
-
-
-def kind_rows(scorecard: Scorecard) -> list[KindRow]:
-    """One row per kind; none for a scorecard without entries."""
+def kind_rows(scorecard: Scorecard) -> list[dict[str, object]]:
+    """What came of the blind, and of the fitted, entries that were run; none without entries."""
     rows = []
-    for kind in KINDS:
+    for kind, meaning in MEANING.items():
         own = scorecard["kind_totals"].get(kind, {})
         said = scorecard["claim_kind_totals"].get(kind, {})
         if any([*own.values(), *said.values()]):
-            ran = (sum(each.values()) - each.get("not_run", 0) for each in (own, said))
-            rows.append(KindRow(kind, MEANING[kind], own, said, *ran))
+            of, of_claims = (sum(each.values()) - each.get("not_run", 0) for each in (own, said))
+            told = {"kind": kind, "meaning": meaning, "numbers": own, "claims": said}
+            rows.append({**told, "of": of, "of_claims": of_claims})
     return rows
 
 

@@ -74,18 +74,6 @@ def _strip_zeros(text: str, keep: int) -> str:
     return f"{whole}.{fraction}" if fraction else whole
 
 
-def figures_text(figures: Sequence[str]) -> str:
-    """Figures of a paper, given by number; tables and others are named with their kind.
-
-    >>> figures_text(["3.2"]), figures_text(["3.2", "3.3"]), figures_text(["Table 3", "Figure 4"])
-    ('Figure 3.2', 'Figures 3.2, 3.3', 'Table 3, Figure 4')
-    """
-    numbers = [each for each in figures if not each[:1].isalpha()]
-    named = [each for each in figures if each[:1].isalpha()]
-    kind = "Figures" if len(numbers) > 1 else "Figure"
-    return ", ".join([*([f"{kind} {', '.join(numbers)}"] if numbers else []), *named])
-
-
 def format_deviation(value: float | None, measured: float | None, published: float) -> str:
     """A signed difference, with the precision of the measured number beside it.
 
@@ -237,26 +225,6 @@ def offered_origins(entries: Iterable[ScoredNumber | ScoredClaim]) -> list[tuple
     """Key and label of the options that at least one of the entries belongs to."""
     present = {key for each in entries for key in origin_keys(each)}
     return [(key, label) for key, label in ORIGINS.items() if key in present]
-
-
-def origin_in_words(entry: ScoredNumber | ScoredClaim) -> str:
-    """How a definition was found, in a sentence.
-
-    >>> origin_in_words({"kind": "blind", "found": "chosen on", "chosen_on": ["a-*", "b"]})
-    'We chose it with the measured values of all a-* and of b in view, but not this one.'
-    """
-    found, others = entry["found"], entry["chosen_on"]
-    if found == "stated":
-        return "The study states it."
-    if found == "chosen before":
-        return "We chose it before looking at any run."
-    included = "this one included" if entry["kind"] == "fitted" else "but not this one"
-    if others == ["*"]:
-        return f"We chose it with all measured values in view, {included}."
-    *first, last = (f"all {each}" if "*" in each else each for each in others)
-    named = f"{', '.join(first)} and of {last}" if first else last
-    values = "values" if first or last.startswith("all ") else "value"
-    return f"We chose it with the measured {values} of {named} in view, {included}."
 
 
 def assets_dir() -> Path:

@@ -29,7 +29,7 @@ from bdpbench.contracts.evaluation import (
     group_of,
 )
 from bdpbench.contracts.judged import Found, Judged
-from bdpbench.pages.text import format_number, joined
+from bdpbench.pages.text import format_number, joined, value_text
 from bdpbench.units import with_unit
 
 SPECIAL_CASES = "7"
@@ -137,11 +137,6 @@ def figure_anchor(figure: Figure) -> str:
     return f"chart-figure-{figure.key}"
 
 
-def shown(value: float | None, unit: str) -> str:
-    """A value for a sentence."""
-    return with_unit(format_number(value), unit)
-
-
 def ordinal(rank: int) -> str:
     """A place in words.
 
@@ -155,12 +150,6 @@ def ordinal(rank: int) -> str:
 def criterion_anchor(criterion: Criterion) -> str:
     """Id of a criterion's row."""
     return f"criterion-{criterion.key}"
-
-
-def section_of(criterion: Criterion) -> str:
-    """The section of RFC 9743 in words, or the sections."""
-    section = criterion.file.section
-    return f"{'sections' if ' and ' in section else 'section'} {section}"
 
 
 def _without_value(places: Sequence[tuple[Figure, Ranked]]) -> Iterator[tuple[str, str, str]]:
@@ -263,7 +252,7 @@ def _told(cell: Ranked | None, column: Column, *, is_ranked: bool = False) -> st
     if cell is None or not is_known(cell["value"]):
         return "–"
     rank = cell["rank"] if is_ranked else None
-    return shown(cell["value"], column.unit) + (
+    return value_text(cell["value"], column.unit) + (
         f", {ordinal(rank)} of {cell['of']}" if rank else ""
     )
 

@@ -208,20 +208,20 @@ def build_page(
     units = dict(metrics.select("metric", "unit").unique().iter_rows())
     _write(
         out,
-        "Packet traces of ns-2, compared" if labels else "Packet trace of ns-2",
         [each.name for each in traces],
         labels,
+        draw(tables, values_by_subject(metrics), shares, traces),
+        [
+            ("traces" if labels else "trace", [_sources(traces)]),
+            *(_of_several(rows, labels) if labels else _of_one(first, units)),
+        ],
+        kicker="Packet traces of ns-2, compared" if labels else "Packet trace of ns-2",
         answers=[each.answer for each in traces],
         facts=[
             (metric, with_unit(_measured(metric, value).text, _unit_shown(metric, units[metric])))
             for metric, value in values_by_subject(metrics).get("trace", {}).items()
         ],
         accounts=[each.account for each in traces],
-        sections=[
-            ("traces" if labels else "trace", [_sources(traces)]),
-            *(_of_several(rows, labels) if labels else _of_one(first, units)),
-        ],
-        drawn=draw(tables, values_by_subject(metrics), shares, traces),
         definitions=definitions,
     )
 
@@ -259,41 +259,35 @@ def build_samples_page(
     table = _listed("Values of each series", "Series", list(heads.values()), rows)
     _write(
         out,
-        "Samples of ns-2",
         names,
         labels,
+        list(_samples_drawn(labels, summary, points, falls)),
+        [("summary", [table])],
+        kicker="Samples of ns-2",
         answers=answers,
         accounts=accounts,
-        sections=[("summary", [table])],
-        drawn=list(_samples_drawn(labels, summary, points, falls)),
     )
 
 
 def _write(
     out: Path,
-    kicker: str,
     names: Sequence[str],
     labels: Sequence[str],
-    *,
-    answers: Sequence[str],
-    accounts: Sequence[object],
-    sections: Sequence[Section],
     drawn: Sequence[Drawn],
-    facts: Sequence[tuple[str, str]] = (),
+    sections: Sequence[Section],
     definitions: Sequence[Definition] = (),
+    **more: object,
 ) -> None:
     store = {
         "time": {chart.chart_id: spec for chart, spec, _ in drawn},
         "charts": {chart.chart_id: chart.content for chart, *_ in drawn},
     }
     content = {
-        "kicker": kicker,
+        "facts": (),
+        **more,
         "title": ", ".join(labels or [Path(each).name for each in ", ".join(names).split(", ")]),
         "labels": labels,
         "names": names,
-        "answers": answers,
-        "facts": facts,
-        "accounts": accounts,
         "sections": [
             (key, words["title"], words.get("text", "").format(*labels[:1]), tables)
             for key, tables in sections

@@ -39,7 +39,7 @@ from bdpbench.pages.drawing import (
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.latex import latex_text
 from bdpbench.pages.names import Captions
-from bdpbench.pages.sections import Sections, gather
+from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import RunSeries, points_of, unpack
 from bdpbench.pages.specs import Chart, CurveContent, Spec
 from bdpbench.pages.tables import PaperTable, render_table, score_tables
@@ -124,31 +124,30 @@ def export_files(
     Raises:
         BdpbenchError: when a pattern matches no figure.
     """
-    sections = gather(inputs, FIGURE_BINS)
+    sections = Sections(inputs, FIGURE_BINS)
     words = {each["id"]: f"{each['text']} ({each['source']})" for each in inputs.definitions}
-    figures = [
-        (each, figure_caption(each, _defined(each, inputs.metrics, words), request.origin))
-        for each in _wanted(figures_of(sections), request)
-    ]
-    tables = [
-        (each, table_caption(each, words, request.origin))
-        for each in score_tables(sections.numbers, sections.claims, sections.protocols)
-    ]
+    figures = _wanted(figures_of(sections), request)
+    tables = score_tables(sections.numbers, sections.claims, sections.protocols)
     renderer = Renderer(sections.data.series, sections.data.names.captions)
-    yield from paper_files(figures, tables, renderer, request, tell)
+    yield from paper_files(figures, tables, renderer, request, words, inputs.metrics, tell)
 
 
 def paper_files(
-    figures: Sequence[tuple[Figure, Caption]],
-    tables: Sequence[tuple[PaperTable, Caption]],
+    figures: Sequence[Figure],
+    tables: Sequence[PaperTable],
     renderer: Renderer,
     request: ExportRequest,
+    words: Mapping[str, str],
+    metrics: pl.DataFrame,
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> Iterator[tuple[str, bytes]]:
     """The files of ``export_files`` of any page.
 
-    Each figure has its drawings, its data as CSV and its caption in LaTeX.
+    Each figure has its drawings, its data as CSV and its caption in LaTeX; ``words`` are the
+    definitions of ``metrics``, by their ids.
     """
+    shown: list[Figure | PaperTable] = [*figures, *tables]
+    captions = [_caption(each, request, words, metrics) for each in shown]
     folders = {PAGE_PT: FIGURES_FOLDER} | ({} if request.archived else {COLUMN_PT: COLUMN_FOLDER})
     drawings = (
         Drawing(
@@ -159,21 +158,21 @@ def paper_files(
             request.formats,
             bool(figure.chart.content.get("apart")),
         )
-        for figure, caption in figures
+        for figure, caption in zip(figures, captions, strict=False)
     )
     files = drawn(drawings, len(figures) * len(folders))
-    for done, ((figure, caption), drawing) in enumerate(zip(figures, files, strict=True), start=1):
+    each_drawn = zip(files, figures, captions, strict=False)
+    for done, (drawing, figure, caption) in enumerate(each_drawn, start=1):
         for (width_pt, ending), content in drawing.items():
             yield f"{folders[width_pt]}/{figure.name}.{ending}", content
         if not request.archived:
             yield f"{caption.file}.csv", renderer.csv(figure.chart)
             yield f"{caption.file}.tex", f"\\caption{{{latex_text(_short(caption))}}}\n".encode()
         tell(done, len(figures))
-    for table, caption in tables:
+    for table, caption in zip(tables, captions[len(figures) :], strict=True):
         for ending, text in render_table(table, _short(caption)).items():
             yield f"{caption.file}.{ending}", text.encode()
-    captions = [asdict(caption) for _, caption in (*figures, *tables)]
-    told = {"schema_version": 1, "captions": captions}
+    told = {"schema_version": 1, "captions": list(map(asdict, captions))}
     yield "captions.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -195,23 +194,20 @@ def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:
     return [figure for figure in named if len(run_ids_of(figure.chart)) != 1] or named
 
 
-def _defined(figure: Figure, metrics: pl.DataFrame, words: Mapping[str, str]) -> dict[str, str]:
-    """Id → words of the definitions of what a figure shows."""
-    shown = pl.col("metric").is_in(list(figure.chart.metrics))
-    rows = metrics.filter(shown & pl.col("run_id").is_in(run_ids_of(figure.chart)))
-    ids = rows["definition"].unique(maintain_order=True).to_list()
-    return {each: words.get(each, "") for each in ids}
-
-
-def figure_caption(figure: Figure, definitions: Mapping[str, str], origin: str) -> Caption:
-    """The caption of a figure whose numbers have some definitions."""
+def _caption(
+    shown: Figure | PaperTable, request: ExportRequest, words: Mapping[str, str], rows: pl.DataFrame
+) -> Caption:
+    """The caption of a figure or table, with the words of the definitions of what it shows."""
+    if isinstance(shown, PaperTable):
+        folder, text, run_ids, ids = TABLES_FOLDER, "", shown.run_ids, shown.definitions
+    else:
+        folder, text = FIGURES_FOLDER, printed_caption(shown.chart)
+        run_ids = tuple(run_ids_of(shown.chart))
+        own = pl.col("metric").is_in(shown.chart.metrics) & pl.col("run_id").is_in(run_ids)
+        ids = tuple(rows.filter(own)["definition"].unique(maintain_order=True)) if words else ()
+    definitions = {each: words.get(each, "") for each in ids}
     return Caption(
-        file=f"{FIGURES_FOLDER}/{figure.name}",
-        title=figure.title,
-        text=printed_caption(figure.chart),
-        definitions=definitions,
-        run_ids=tuple(run_ids_of(figure.chart)),
-        origin=origin,
+        f"{folder}/{shown.name}", shown.title, text, definitions, run_ids, request.origin
     )
 
 
@@ -226,18 +222,6 @@ def printed_caption(chart: Chart) -> str:
         r"\s*Click on [^.;]*(?:\.|;\s*(\w))",
         lambda found: f" {found[1].upper()}" if found[1] else "",
         text,
-    )
-
-
-def table_caption(table: PaperTable, words: Mapping[str, str], origin: str) -> Caption:
-    """The caption of a table, with the words of each definition."""
-    return Caption(
-        file=f"{TABLES_FOLDER}/{table.name}",
-        title=table.title,
-        text="",
-        definitions={each: words.get(each, "") for each in table.definitions},
-        run_ids=table.run_ids,
-        origin=origin,
     )
 
 
@@ -262,7 +246,7 @@ class Charts:
     """
 
     def __init__(self, inputs: ReportInputs) -> None:
-        self.sections = gather(inputs, FIGURE_BINS)
+        self.sections = Sections(inputs, FIGURE_BINS)
         data = self.sections.data
         self._renderer = Renderer(data.series, data.names.captions)
         self._figures = {figure.name: figure for figure in figures_of(self.sections)}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -55,7 +54,7 @@ _TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="Table of th
 
 def page_environment() -> jinja2.Environment:
     """Templates under ``reports/``; compiled once, and again after a file has changed."""
-    return _environment(assets_dir() / "templates", home_dir() / "cache" / "templates")
+    return _environment(assets_dir() / "templates")
 
 
 def embedded(*, style: str = "", vega: bool = True) -> dict[str, Markup | str]:
@@ -162,10 +161,10 @@ class _Unindented(jinja2.FileSystemLoader):
 
 
 @cache
-def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
+def _environment(folder: Path) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=_Unindented(folder),
-        bytecode_cache=_compiled(compiled),
+        bytecode_cache=jinja2.FileSystemBytecodeCache(),  # compiling takes longer than filling
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -195,12 +194,3 @@ def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
         narrow_half_widths=f"{NARROW_HALF_WIDTHS:g}", narrow_percent=f"{100 * NARROW_SHARE:g}"
     )
     return environment
-
-
-def _compiled(folder: Path) -> jinja2.BytecodeCache | None:
-    """Compiled templates, by their content: compiling takes longer than filling them."""
-    with contextlib.suppress(OSError):  # if they cannot be stored, the next call takes longer
-        folder.mkdir(parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return None
-    return jinja2.FileSystemBytecodeCache(str(folder), "%s.jinja")

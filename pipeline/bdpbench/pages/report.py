@@ -19,7 +19,7 @@ from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.names import protocols_of
 from bdpbench.pages.packing import pack
-from bdpbench.pages.sections import Sections, gather
+from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
 from bdpbench.pages.specs import Chart
@@ -69,7 +69,7 @@ def build_report(
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
     bins = bins_for(len(inputs.run_info))
-    sections = gather(inputs, bins)
+    sections = Sections(inputs, bins)
     is_large = len(sections.data.runs) > MOST_RUNS_OF_ONE_FILE and not one_file
     shards = Shards(shards_folder(out) if is_large else None)
     files = _add_runs(sections.data, shards, with_files=with_files)

@@ -17,10 +17,8 @@ from bdpbench.pages.evaluation.parts import ShownPart, value_text
 from bdpbench.pages.exports import (
     ExportRequest,
     Renderer,
-    figure_caption,
     named,
     paper_files,
-    table_caption,
 )
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.tables import Cell, Column, PaperTable
@@ -161,12 +159,8 @@ def evaluation_files(
     report: EvaluationReport, formats: Sequence[str], origin: str
 ) -> Iterator[tuple[str, bytes]]:
     """Tables, figures and values as files, one after the other, as ``export_files``."""
-    figures = [
-        (figure, figure_caption(figure, {}, origin))
-        for figure in named((each.chart_id, "", each.title, each) for each in report.charts)
-    ]
-    tables = [(table, table_caption(table, {}, origin)) for table in evaluation_tables(report)]
-    renderer = Renderer({}, read_captions())
-    yield from paper_files(figures, tables, renderer, ExportRequest(tuple(formats), origin))
-    values = _values(report)
+    figures = named((each.chart_id, "", each.title, each) for each in report.charts)
+    tables, values = list(evaluation_tables(report)), _values(report)
+    renderer, request = Renderer({}, read_captions()), ExportRequest(tuple(formats), origin)
+    yield from paper_files(figures, tables, renderer, request, {}, values)
     yield CELLS_NAME, csv_of(values.columns, values.to_dicts()).encode()

@@ -563,7 +563,9 @@ def thresholds(table: str, runs: Sequence[PlannedRun], captions: Captions) -> li
         captions: words, and the share above which the study considers a path filled.
     """
     filled_share = captions.filled_share
-    capacity, bdp = _capacity(runs), _shared(runs, "bdp_pkts")
+    others = (name for run in runs for name in run["parameters"] if _OTHER_RATE.fullmatch(name))
+    capacity = _shared(runs, "bottleneck_mbps") if next(others, None) is None else None
+    bdp = _shared(runs, "bdp_pkts")
     wanted: dict[str, list[tuple[str, float | None]]] = {
         "cwnd": [("bdp_share", _times(filled_share, bdp))],
         "throughput": [("capacity", capacity)],
@@ -584,12 +586,6 @@ def thresholds(table: str, runs: Sequence[PlannedRun], captions: Captions) -> li
         for kind, height in wanted.get(table, [])
         if height is not None
     ]
-
-
-def _capacity(runs: Sequence[PlannedRun]) -> float | None:
-    """The rate of the only bottleneck, Mbit/s; None if there are several, or it changes."""
-    others = [name for run in runs for name in run["parameters"] if _OTHER_RATE.fullmatch(name)]
-    return None if others else _shared(runs, "bottleneck_mbps")
 
 
 def _shared(runs: Sequence[PlannedRun], parameter: str) -> float | None:

@@ -130,12 +130,11 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
                     each["encoding"][channel]["legend"] = None
     else:
         found["layer"] = [each for each in found["layer"] if each.get("name") != ENDS]
-    if "datasets" in spec:
-        rows = found["datasets"] = spec["datasets"]
-        # Vega takes some ms for a layer that shows nothing.
-        found["layer"] = [
-            each for each in found["layer"] if "data" not in each or rows[each["data"]["name"]]
-        ]
+    rows = found["datasets"] = spec["datasets"]
+    # Vega takes some ms for a layer that shows nothing.
+    found["layer"] = [
+        each for each in found["layer"] if "data" not in each or rows[each["data"]["name"]]
+    ]
     # On the page, room for a button is left above the chart.
     found |= {"width": width_px, "padding": 2}
     config = found["config"]
@@ -147,7 +146,7 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
         "labelLimit": width_px - _AROUND_A_NAME,
         "titleFontWeight": "normal",
     }
-    if found.get("datasets", {}).get("thresholds"):
+    if rows.get("thresholds"):
         config["legend"]["offset"] = _ABOVE_WORDS
     return found
 

@@ -314,7 +314,8 @@ def _valued(chart_id: str, measured: Measured, grid: Grid) -> Chart:
         said = f"{value:.2f}".replace("-", MINUS) if matrix.about_zero else format_number(value)
         rows.append({**_at(place), "value": value, "text": said, **_opened(runs)})
     frame = _frame(rows)
-    ends = matrix.ends or _ends_of(frame["value"].to_list())
+    low, high = min(frame["value"].to_list()), max(frame["value"].to_list())
+    ends = matrix.ends or ((low, high) if low < high else (low - 1, high + 1))  # kept apart
     reference = 0.0 if matrix.about_zero else grid.names.judged(matrix.metric).reference
     axes = grid.axes(axis_title(grid.quantity, measured.unit))
     return Chart(
@@ -343,12 +344,6 @@ def _at(place: Place) -> dict[str, str]:
 def _frame(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     frame = pl.DataFrame(rows)
     return frame if any(frame["runs"]) else frame.drop("runs")
-
-
-def _ends_of(values: Sequence[float]) -> tuple[float, float]:
-    """Ends of the colour scale if the study gives none: those of the cells, kept apart."""
-    low, high = min(values), max(values)
-    return (low, high) if low < high else (low - 1, high + 1)
 
 
 def _won(chart_id: str, measured: Measured, grid: Grid, winner: Winner) -> Iterator[Chart]:

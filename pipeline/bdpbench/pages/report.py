@@ -30,7 +30,7 @@ from bdpbench.pages.summary import (
     reading_rows,
     summarize,
 )
-from bdpbench.pages.text import offered_origins, totals
+from bdpbench.pages.text import distinct, offered_origins, totals
 from bdpbench.pages.texts import told_errata
 
 MOST_RUNS_OF_ONE_FILE = 100
@@ -236,8 +236,8 @@ def _content(sections: Sections) -> dict[str, object]:
         "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
         "number_origins": offered_origins(row.number for row in numbers),
         "claim_origins": offered_origins(row.claim for row in claims),
-        "number_protocols": _distinct(row.protocols for row in numbers),
-        "claim_protocols": _distinct(row.protocols for row in claims),
+        "number_protocols": distinct(each for row in numbers for each in row.protocols),
+        "claim_protocols": distinct(each for row in claims for each in row.protocols),
         "places": {row.number["id"]: place for place, row in enumerate(numbers)},
         # Of what the page shows: what was measured, and what the study prints.
         "definitions": [each for each in inputs.definitions if each["metric"] in shown],
@@ -255,11 +255,6 @@ def _content(sections: Sections) -> dict[str, object]:
         "runs": sections.data.runs,
         "series": sections.data.series,
     }
-
-
-def _distinct(protocols: Iterable[tuple[str, ...]]) -> list[str]:
-    """Labels of the protocols that some rows concern, each once."""
-    return list(dict.fromkeys(each for own in protocols for each in own))
 
 
 def _provenance(inputs: ReportInputs) -> dict[str, object]:

@@ -7,7 +7,7 @@ from it, and the names.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -22,8 +22,10 @@ from bdpbench.pages.pictures import Picture, picture_of_claim, picture_of_number
 from bdpbench.pages.text import (
     VERDICTS,
     Verdict,
+    distinct,
     format_deviation,
     format_number,
+    joined,
     value_text,
 )
 from bdpbench.units import axis_title, with_unit
@@ -136,14 +138,10 @@ def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
         verdict=verdict,
         picture=picture_of_claim(claim),
         protocols=protocols,
-        search=_search(told),
+        search=" ".join(map(str, told)).lower(),
         readings=(),
         claim=claim,
     )
-
-
-def _search(told: Iterable[object]) -> str:
-    return " ".join(map(str, told)).lower()
 
 
 def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
@@ -155,8 +153,8 @@ def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
     return replace(
         row,
         parts=parts,
-        protocols=tuple(dict.fromkeys(each for part in parts for each in part.protocols)),
-        condition=", ".join(filter(None, [row.condition, f"{len(parts)} runs"])),
+        protocols=distinct(each for part in parts for each in part.protocols),
+        condition=joined(row.condition, f"{len(parts)} runs"),
         measured=_span(parts),
         search=" ".join([row.search, *(part.search for part in parts)]),
     )
@@ -195,7 +193,7 @@ def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> Numb
         verdict=verdict,
         picture=picture_of_number(number, shown, axis_title(metric, unit)),
         protocols=protocols,
-        search=_search(told),
+        search=" ".join(map(str, told)).lower(),
         readings=(),
         number=number,
         metric=metric,

@@ -18,7 +18,7 @@ from bdpbench.contracts.scorecard import (
 )
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.scored import ClaimRow, NumberRow
-from bdpbench.pages.text import Total, totals
+from bdpbench.pages.text import Total, distinct, totals
 from bdpbench.units import MINUS
 
 Entry = TypeVar("Entry", NumberRow, ClaimRow)
@@ -108,8 +108,8 @@ def _reasons(misses: Sequence[NumberRow]) -> list[Reason]:
         Reason(
             text=text,
             count=len(rows),
-            where=tuple(dict.fromkeys(row.number["where"] for row in rows)),
-            protocols=tuple(dict.fromkeys(each for row in rows for each in row.protocols)),
+            where=distinct(row.number["where"] for row in rows),
+            protocols=distinct(each for row in rows for each in row.protocols),
             first=rows[0].number["id"],
         )
         for text, rows in by_reason.items()

@@ -120,6 +120,11 @@ def joined(*parts: str, by: str = ", ") -> str:
     return by.join(filter(None, parts))
 
 
+def distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts that are not empty, each once."""
+    return tuple(filter(None, dict.fromkeys(texts)))
+
+
 def listed(labels: Sequence[str], most: int = _MOST_LISTED) -> str:
     """Some names, all of them if they are few; pairs stay apart.
 

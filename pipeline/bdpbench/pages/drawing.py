@@ -130,7 +130,7 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
                     each["encoding"][channel]["legend"] = None
     else:
         found["layer"] = [each for each in found["layer"] if each.get("name") != ENDS]
-    rows = found["datasets"] = spec["datasets"]
+    rows = found["datasets"] = spec.get("datasets", {})
     # Vega takes some ms for a layer that shows nothing.
     found["layer"] = [
         each for each in found["layer"] if "data" not in each or rows[each["data"]["name"]]

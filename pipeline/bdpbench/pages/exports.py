@@ -375,7 +375,7 @@ class Renderer:
         encoding = spec["layer"][0]["encoding"]
         encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
         encoding["y"]["scale"]["domain"] = [0, content["top"]]
-        looks = {each["label"]: (each["colour"], each["dash"]) for each in lines}
+        looks = {each["label"]: (each["colour"], list(each["dash"])) for each in lines}
         for channel, values in zip(
             ("color", "strokeDash"), zip(*looks.values(), strict=True), strict=True
         ):

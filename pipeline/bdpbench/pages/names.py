@@ -189,9 +189,8 @@ class Names:
 
     def condition(self, parameter: str, value: Scalar) -> str:
         """The value of a parameter that nothing else names; for a protocol only its label."""
-        if is_protocol(parameter):
-            return self.protocol(str(value))
-        return self.parameters.with_value(parameter, value)
+        tell = self.value if is_protocol(parameter) else self.parameters.with_value
+        return tell(parameter, value)
 
     def protocol(self, key: str) -> str:
         """Label of a protocol; its key if it is unknown."""

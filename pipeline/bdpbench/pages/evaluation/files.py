@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from bdpbench.contracts.documents import csv_of
-from bdpbench.contracts.evaluation import Answer, Criterion, Ranked
+from bdpbench.contracts.evaluation import Answer, Criterion, Ranked, cells_schema
 from bdpbench.pages.evaluation.page import EvaluationReport, rank_of, standing_of, verdict_of
 from bdpbench.pages.evaluation.parts import ShownPart, value_text
 from bdpbench.pages.exports import (
@@ -148,7 +148,8 @@ def _with_print(cell: Ranked | None) -> str:
 
 def _values(report: EvaluationReport) -> pl.DataFrame:
     """All cells, unrounded, with the labels of protocols and what their studies print."""
-    return report.parts.cells.with_columns(
+    schema = {**cells_schema(), "printed": pl.Float64()}
+    return pl.DataFrame(list(report.judgement.cells), schema=schema).with_columns(
         pl.col("protocol", "beside").replace(report.evaluation.labels),
         pl.col("values").cast(pl.List(pl.String)).list.join(" ", ignore_nulls=True),
         pl.col("run_ids").list.join(" ", ignore_nulls=True),

@@ -61,7 +61,8 @@ class Findings:
 
 def findings_of(judgement: Judgement, protocol: str) -> Findings:
     """What an evaluation says about one of its protocols, by its key."""
-    places = [(each, value) for each in judgement.figures for value in values_of(each, protocol)]
+    known = [(each, value_of(each, protocol)) for each in judgement.figures]
+    places = [(each, value) for each, value in known if value]
     answered = [
         (each, answer)
         for each in judgement.criteria
@@ -85,9 +86,9 @@ def findings_of(judgement: Judgement, protocol: str) -> Findings:
     )
 
 
-def values_of(figure: Figure, protocol: str) -> list[Ranked]:
-    """A protocol's value of a figure; none if the figure does not list the protocol."""
-    return [each for each in figure.values if each["protocol"] == protocol]
+def value_of(figure: Figure, protocol: str) -> Ranked | None:
+    """A protocol's value of a figure; None if the figure does not list the protocol."""
+    return next((each for each in figure.values if each["protocol"] == protocol), None)
 
 
 def _meaning(criterion: Criterion) -> str:
@@ -237,11 +238,9 @@ def changes_of(before: Judgement, now: Judgement) -> Changes:
 
 def _of_figures(before: Judgement, now: Judgement, old: str, new: str) -> Iterator[Change]:
     """All judged figures of a protocol that had or have a value, moved or not."""
-    earlier = {each.key: values_of(each, old) for each in before.figures}
+    earlier = {each.key: value_of(each, old) for each in before.figures}
     for figure in now.figures:
-        both = [
-            (*found, None)[0] for found in (earlier.get(figure.key, ()), values_of(figure, new))
-        ]
+        both = [earlier.get(figure.key), value_of(figure, new)]
         if any(each and is_known(each["value"]) for each in both):
             then, own = (_told(each, figure.column, is_ranked=True) for each in both)
             move = moved(found_of(both[0]), found_of(both[1]), figure.column.judged)

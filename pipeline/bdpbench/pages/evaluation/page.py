@@ -32,7 +32,7 @@ from bdpbench.pages.evaluation.findings import (
     findings_of,
     is_known,
     ordinal,
-    values_of,
+    value_of,
 )
 from bdpbench.pages.evaluation.parts import (
     Parts,
@@ -91,7 +91,7 @@ class EvaluationReport:
         """Rows of the first table: the protocols that have a value of any figure."""
         figures = self.judgement.figures
         rows = [
-            (each, [(figure, next(iter(values_of(figure, each.key)), None)) for figure in figures])
+            (each, [(figure, value_of(figure, each.key)) for figure in figures])
             for each in self.evaluation.protocols
         ]
         return [

@@ -7,6 +7,12 @@
 {
 
   const all = (selector, root = document) => [...root.querySelectorAll(selector)];
+  const element = (tag, properties = {}, ...children) => {
+    const made = Object.assign(document.createElement(tag), properties);
+    made.append(...children);
+    return made;
+  };
+  const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
 
@@ -30,9 +36,8 @@
   // Vega is as large as all else, and only a chart needs it.
   let vega = null;
   async function runVega() {
-    const script = document.createElement("script");
-    script.textContent = await textOf(document.getElementById("vega").textContent);
-    document.head.append(script);
+    const textContent = await textOf(document.getElementById("vega").textContent);
+    document.head.append(element("script", { textContent }));
   }
 
   function theVega() {
@@ -67,14 +72,12 @@
     const { folder, files } = await indexed;
     if (!folder) return partsInPage[part].textContent;
     return new Promise((resolve, reject) => {
-      const script = document.createElement("script");
-      script.handOver = resolve;
-      script.onerror = () => {
+      const src = `${folder}/${files[part]}`;
+      const onerror = () => {
         loaded.delete(part);
-        reject(new Error(`${folder}/${files[part]}, which belongs beside this page, cannot be read`));
+        reject(new Error(`${src}, which belongs beside this page, cannot be read`));
       };
-      script.src = `${folder}/${files[part]}`;
-      document.head.append(script);
+      document.head.append(element("script", { handOver: resolve, onerror, src }));
     });
   }
 
@@ -205,15 +208,13 @@
   const NARROW = 420;
   const NARROW_HEIGHT = 160;
 
-  function legendColumns(labels, width) {
-    const longest = Math.max(...labels.map((label) => label.length));
-    return Math.max(1, Math.floor(width / (longest * LETTER + AROUND_A_NAME)));
-  }
+  const longestOf = (labels) => Math.max(...labels.map((label) => label.length));
 
   function specOf(chart, canvas) {
     const spec = chart.kind === "spec" ? structuredClone(chart.spec) : timeSpecOf(chart);
     const labels = chart.labels || chart.traces.map(({ label }) => label);
-    spec.config.legend.columns = legendColumns(labels, canvas.clientWidth);
+    const widest = longestOf(labels) * LETTER + AROUND_A_NAME;
+    spec.config.legend.columns = Math.max(1, Math.floor(canvas.clientWidth / widest));
     if (chart.thresholds && chart.thresholds.length) spec.config.legend.offset = ABOVE_WORDS;
     if (chart.thresholds && canvas.clientWidth < NARROW) spec.height = NARROW_HEIGHT;
     spec.description = canvas.getAttribute("aria-label");
@@ -229,8 +230,7 @@
 
   function labelsFit(chart, labels, canvas) {
     if (labels.length < 2 || labels.length > MOST_NAMED || chart.unit) return false;
-    const longest = Math.max(...labels.map((label) => label.length));
-    return longest * NAME_LETTER < WIDEST_NAMES * canvas.clientWidth;
+    return longestOf(labels) * NAME_LETTER < WIDEST_NAMES * canvas.clientWidth;
   }
 
   // The layer of the names is that of "names_at_ends" (pages/specs.py).
@@ -266,23 +266,19 @@
   function timeSpecOf(chart) {
     const spec = structuredClone(store.time[chart.kind]);
     const { x, y, color, strokeDash } = spec.layer[0].encoding;
-    const samples = samplesOf(chart);
-    const lines = chart.traces;
-    const labels = lines.map((each) => each.label);
+    const { traces, thresholds, phases = [], bands = [] } = chart;
+    const domain = traces.map(({ label }) => label);
     x.scale.domain = [chart.start || 0, chart.end];
     y.scale.domain = [0, chart.top];
-    color.scale = { domain: labels, range: lines.map((each) => each.colour) };
+    color.scale = { domain, range: traces.map(({ colour }) => colour) };
     // Dashes tell curves of one chart apart; a single one needs none.
-    const dashes = lines.map((each) => (labels.length > 1 ? each.dash : [1, 0]));
-    strokeDash.scale = { domain: labels, range: dashes };
+    strokeDash.scale = { domain, range: traces.map(({ dash }) => (traces.length > 1 ? dash : [1, 0])) };
     const drops = dropsOf(chart).map(([time]) => ({ t: time }));
-    spec.datasets = { samples, thresholds: chart.thresholds, drops, phases: phasesOf(chart), bands: chart.shownBands || [] };
+    spec.datasets = { samples: samplesOf(chart), thresholds, drops, phases, bands };
     // A layer without rows has no extent.
     spec.layer = spec.layer.filter(({ data, name }) => name === "lines" || spec.datasets[data.name].length);
     return spec;
   }
-
-  const phasesOf = (chart) => chart.phases || [];
 
   const options = {
     renderer: "svg",
@@ -308,17 +304,14 @@
     try {
       const [chart, names] = onlyChosen(await contentOf(canvas.dataset.chart));
       tellChoice(canvas.closest("figure"), names);
-      const crowd = chart.traces && chart.traces[0].group !== undefined;
-      if (canvas.dataset.apart === undefined && (crowd || chart.apart)) {
+      if (canvas.dataset.apart === undefined && (chart.medians || chart.apart)) {
         canvas.dataset.apart = "yes";
-        offerBoth(canvas, crowd ? "as bands" : "one by one");
+        offerBoth(canvas, chart.medians ? "as bands" : "one by one");
       }
-      const apart = crowd ? drawBands : drawApart;
-      await (canvas.dataset.apart === "yes" ? apart(chart, canvas) : drawWhole(chart, canvas));
+      await (canvas.dataset.apart === "yes" ? drawParts : drawWhole)(chart, canvas);
       canvas.dataset.drawn = "yes";
     } catch (error) {
-      canvas.insertAdjacentHTML("afterbegin", '<p class="failed"></p>');
-      canvas.firstChild.textContent = `This chart could not be drawn: ${error.message}`;
+      canvas.prepend(element("p", { className: "failed" }, `This chart could not be drawn: ${error.message}`));
       canvas.dataset.drawn = "failed";
       console.error(error);
     }
@@ -347,31 +340,46 @@
     }
   }
 
-  // ---- Curves that swing too often to lie on one another ------------------------------------------
+  // ---- Curves that swing too often to lie on one another, and many as medians and bands -----------
 
   const PART_HEIGHT = 62;
 
-  async function drawApart(chart, canvas) {
-    const last = chart.traces.length - 1;
-    const told = document.createElement("p");
-    const rules = chart.thresholds.map(({ label }) => label).filter(Boolean).join("; ");
-    told.className = "quantity";
-    told.textContent = `${store.time[chart.kind].layer[0].encoding.y.title}${rules ? `; dashed: ${rules}` : ""}`;
-    canvas.append(told);
-    for (const [i, trace] of chart.traces.entries()) {
-      const place = document.createElement("div");
-      place.className = "part";
+  // What a part shows of one curve, without the words that stand above all parts.
+  function onlyTrace(chart, trace) {
+    const isOwn = ({ of }) => !of || of.includes(trace.label);
+    const thresholds = chart.thresholds.filter(isOwn).map((each) => ({ ...each, label: "" }));
+    const phases = (chart.phases || []).filter(({ s }) => s === trace.label);
+    return { ...chart, traces: [trace], thresholds, phases };
+  }
+
+  function asBands(chart) {
+    const traces = chart.medians.map((each) => ({ ...each, points: unpackedPoints(each.v) }));
+    const bands = traces.flatMap(({ label, points: { t, v }, ...ends }) => {
+      const [low, high] = [ends.low, ends.high].map((each) => unpackedPoints(each).v);
+      return t.map((time, i) => ({ s: label, t: time, v: v[i], low: low[i], high: high[i] }));
+    });
+    return { ...chart, traces, bands };
+  }
+
+  async function drawParts(chart, canvas) {
+    const { medians, thresholds } = chart;
+    const rules = thresholds.map(({ label }) => label).filter(Boolean).join("; ");
+    const title = `${store.time[chart.kind].layer[0].encoding.y.title}${rules ? `; dashed: ${rules}` : ""}`;
+    const told = medians
+      ? `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.` : title;
+    canvas.append(element("p", { className: "quantity" }, told));
+    const parts = medians ? [asBands(chart)] : chart.traces.map((trace) => onlyTrace(chart, trace));
+    for (const [i, own] of parts.entries()) {
+      const place = element("div", { className: "part" });
       canvas.append(place);
-      const isOwn = ({ of }) => !of || of.includes(trace.label);
-      const thresholds = chart.thresholds.filter(isOwn).map((each) => ({ ...each, label: "" }));
-      const phases = phasesOf(chart).filter(({ s }) => s === trace.label);
-      const own = { ...chart, traces: [trace], thresholds, phases };
       const spec = specOf(own, canvas);
-      const { x, y } = spec.layer[0].encoding;
-      spec.height = PART_HEIGHT;
-      spec.config.legend.offset = 2;
-      y.axis = { tickCount: 3, title: null };
-      if (i < last) x.axis = { labels: false, title: null };
+      if (!medians) {
+        const { x, y } = spec.layer[0].encoding;
+        spec.height = PART_HEIGHT;
+        spec.config.legend.offset = 2;
+        y.axis = { tickCount: 3, title: null };
+        if (i < parts.length - 1) x.axis = { labels: false, title: null };
+      }
       const view = await embedded(place, spec, canvas);
       readValues(place, own, view);
       moveTogether(canvas, view);
@@ -379,35 +387,9 @@
     }
   }
 
-  // ---- Many curves as medians and bands ---------------------------------------------------------
-
-  async function drawBands(chart, canvas) {
-    const groups = Map.groupBy(chart.traces, ({ group }) => group);
-    const alike = new Set([...groups.values()].map(([{ colour }]) => colour)).size < groups.size;
-    const medians = [...groups].map(([label, [first]]) => (
-      { ...first, label, points: unpackedPoints(chart.bands[label].v), dash: alike ? first.dash : [1, 0] }));
-    const shownBands = medians.flatMap(({ label: s, points: { t, v } }) => {
-      const [low, high] = [chart.bands[s].low, chart.bands[s].high].map((each) => unpackedPoints(each).v);
-      return t.map((time, i) => ({ s, t: time, v: v[i], low: low[i], high: high[i] }));
-    });
-    const told = document.createElement("p");
-    told.className = "quantity";
-    told.textContent = `Medians of ${chart.traces.length} curves; the bands hold those from the 10th to the 90th percentile.`;
-    const place = document.createElement("div");
-    place.className = "part";
-    canvas.append(told, place);
-    const shown = { ...chart, traces: medians, shownBands };
-    const view = await embedded(place, specOf(shown, canvas), canvas);
-    readValues(place, shown, view);
-    moveTogether(canvas, view);
-    view.bdpbenchLabels = [];
-  }
-
   // A reader may lay the curves on one another after all.
   function offerBoth(canvas, otherwise) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "csv";
+    const button = element("button", { type: "button", className: "csv" });
     const tell = () => { button.textContent = canvas.dataset.apart === "yes" ? "curves in one chart" : `curves ${otherwise}`; };
     button.addEventListener("click", () => {
       canvas.dataset.apart = canvas.dataset.apart === "yes" ? "no" : "yes";
@@ -429,25 +411,14 @@
   // The runs that a cell is the mean of, below its chart, in the place of those listed before.
   function listRunsOfCell(view, datum) {
     const figure = view.container().closest("figure");
-    const list = figure.querySelector(".runs-of-cell") || document.createElement("details");
-    list.className = "runs-of-cell";
-    list.open = true;
+    all(".runs-of-cell", figure).forEach((each) => each.remove());
     const place = [datum.panel, datum.row, datum.column].filter(Boolean).join(", ");
-    const head = document.createElement("summary");
     const items = datum.runs.split("\n").map((line) => {
       const [run, label] = line.split("\t");
-      const link = document.createElement("a");
-      link.href = `#run-${run}`;
-      link.textContent = label;
-      const item = document.createElement("li");
-      item.append(link);
-      return item;
+      return element("li", {}, element("a", { href: `#run-${run}` }, label));
     });
-    head.textContent = `${items.length} runs: ${place}`;
-    const entries = document.createElement("ul");
-    entries.append(...items);
-    list.replaceChildren(head, entries);
-    figure.append(list);
+    const head = element("summary", {}, `${items.length} runs: ${place}`);
+    figure.append(element("details", { className: "runs-of-cell", open: true }, head, element("ul", {}, ...items)));
   }
 
   // Charts of one group share the interval of time that they show.
@@ -489,13 +460,8 @@
   const ENDS_ITS_TIME = new Set(["throughput", "utilization", "mean_queue", "delay", "rtt"]);
 
   function sampleAt(times, time, { kind, unit }) {
-    let low = 0;
-    let high = times.length - 1;
-    while (high - low > 1) {
-      const middle = (low + high) >> 1;
-      if (times[middle] < time) low = middle;
-      else high = middle;
-    }
+    const low = Math.max(0, times.findLastIndex((each) => each < time));
+    const high = Math.min(low + 1, times.length - 1);
     if (time <= times[low]) return low;
     if (unit) return time < times[high] ? low : high; // a share holds up to the next value
     return ENDS_ITS_TIME.has(kind) || times[high] - time < time - times[low] ? high : low;
@@ -506,11 +472,7 @@
     Number.isInteger(value) ? value.toLocaleString("en") : number.format(value)).replace("-", "−");
 
   function readValues(canvas, chart, view) {
-    const cursor = document.createElement("div");
-    const readout = document.createElement("div");
-    cursor.className = "cursor";
-    readout.className = "readout";
-    cursor.hidden = readout.hidden = true;
+    const [cursor, readout] = ["cursor", "readout"].map((className) => element("div", { className, hidden: true }));
     canvas.append(cursor, readout);
     const hide = () => { cursor.hidden = readout.hidden = true; };
     canvas.addEventListener("pointerleave", hide);
@@ -541,22 +503,17 @@
   function droppedLines(chart, time, reach) {
     const near = dropsOf(chart).filter(([at]) => Math.abs(at - time) <= reach);
     if (!near.length) return [];
-    const line = document.createElement("div");
     const count = near.reduce((sum, [, packets]) => sum + packets, 0);
-    line.textContent = `packets dropped: ${number.format(count)}`;
-    return [line];
+    return [element("div", {}, `packets dropped: ${number.format(count)}`)];
   }
 
   function readoutLines(chart, time) {
-    const head = document.createElement("div");
-    head.textContent = `${number.format(time)} ${chart.unit || "s"}`;
+    const head = element("div", {}, `${number.format(time)} ${chart.unit || "s"}`);
     return [head, ...chart.traces.slice(0, 12).map((trace) => {
       const { t, v } = pointsOf(trace, chart.kind);
-      const line = document.createElement("div");
-      const swatch = document.createElement("i");
+      const swatch = element("i");
       swatch.style.borderColor = trace.colour;
-      line.append(swatch, `${trace.label}: ${number.format(v[sampleAt(t, time, chart)])}`);
-      return line;
+      return element("div", {}, swatch, `${trace.label}: ${number.format(v[sampleAt(t, time, chart)])}`);
     })];
   }
 
@@ -570,11 +527,9 @@
   const csvOf = (rows) => rows.map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
 
   function download(name, rows) {
-    const link = document.createElement("a");
-    link.href = URL.createObjectURL(new Blob([csvOf(rows)], { type: "text/csv" }));
-    link.download = `${document.documentElement.dataset.name}-${name}.csv`;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    const href = URL.createObjectURL(new Blob([csvOf(rows)], { type: "text/csv" }));
+    element("a", { href, download: `${document.documentElement.dataset.name}-${name}.csv` }).click();
+    setTimeout(() => URL.revokeObjectURL(href), 10000);
   }
 
   // A cell with a value for sorting has it with all digits; the text is for readers.
@@ -622,16 +577,12 @@
     return [columns, ...records.map((record) => columns.map((column) => record[column]))];
   }
 
-  function csvButton(what, make) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "csv";
-    button.textContent = "CSV";
-    button.title = `Download ${what} as CSV`;
-    button.setAttribute("aria-label", button.title);
-    button.addEventListener("click", make);
-    return button;
+  function csvButton(what, onclick) {
+    const title = `Download ${what} as CSV`;
+    return element("button", { type: "button", className: "csv", title, ariaLabel: title, onclick }, "CSV");
   }
+
+  const csvRow = (what, onclick) => element("p", { className: "csv-row screen-only" }, csvButton(what, onclick));
 
   function offerCsv(root) {
     all("figure.chart", root).forEach((figure) => {
@@ -644,16 +595,10 @@
       const run = table.closest("details.run");
       const place = run ? run.id : (table.closest("section[id]") || document.body).id;
       const name = table.dataset.csv || `${place}-table-${i + 1}`;
-      const row = document.createElement("p");
-      row.className = "csv-row screen-only";
-      row.append(csvButton("the table", () => download(name, rowsOfTable(table))));
-      (table.closest(".scroll") || table).after(row);
+      (table.closest(".scroll") || table).after(csvRow("the table", () => download(name, rowsOfTable(table))));
     });
     all("ol[data-csv]", root).forEach((list) => {
-      const row = document.createElement("p");
-      row.className = "csv-row screen-only";
-      row.append(csvButton("the list", () => download(list.dataset.csv, rowsOfList(list))));
-      list.after(row);
+      list.after(csvRow("the list", () => download(list.dataset.csv, rowsOfList(list))));
     });
   }
 
@@ -706,26 +651,24 @@
   }
 
   // Rows without a value stay at the end.
-  function inOrder(rows, falling) {
-    return rows.sort((a, b) => {
-      const order = compare(a.key, b.key);
-      return falling && a.key !== null && b.key !== null ? -order : order;
-    }).map(({ row }) => row);
+  function inOrder(rows, keyed, falling) {
+    const keys = new Map(rows.map((row) => [row, keyed(row)]));
+    return rows.sort((one, other) => {
+      const [a, b] = [keys.get(one), keys.get(other)];
+      return falling && a !== null && b !== null ? -compare(a, b) : compare(a, b);
+    });
   }
 
   function sortRows(header, asked) {
     const falling = turn(header, asked);
     const [body] = header.closest("table").tBodies;
-    const rows = [...body.rows].map((row) => ({ row, key: sortKey(row.cells[header.cellIndex]) }));
-    body.append(...inOrder(rows, falling));
+    body.append(...inOrder([...body.rows], (row) => sortKey(row.cells[header.cellIndex]), falling));
   }
 
   function sortButton(header) {
-    const button = document.createElement("button");
-    button.type = "button";
-    button.className = "sort";
-    button.setAttribute("aria-label", `Sort by ${header.textContent.trim()}`);
-    button.addEventListener("click", () => sortRows(header));
+    const ariaLabel = `Sort by ${header.textContent.trim()}`;
+    const onclick = () => sortRows(header);
+    const button = element("button", { type: "button", className: "sort", ariaLabel, onclick });
     // A head that is a link stays one, with the button beside it.
     if (!header.querySelector("a")) button.append(...header.childNodes);
     header.append(button);
@@ -733,9 +676,7 @@
 
   // On a phone the heads of cards are not there to be clicked on.
   function orderField(table) {
-    const label = document.createElement("label");
-    const field = document.createElement("select");
-    label.className = "card-order screen-only";
+    const field = element("select");
     const heads = [...[...table.tHead.rows].at(-1).cells];
     const [body] = table.tBodies;
     const given = [...body.rows];
@@ -751,12 +692,11 @@
       heads.forEach((head) => head.removeAttribute("aria-sort"));
       return body.append(...given);
     });
-    label.append("Order of the rows ", field);
-    return label;
+    return element("label", { className: "card-order screen-only" }, "Order of the rows ", field);
   }
 
   function filterRows(table, text) {
-    const words = text.toLowerCase().split(/\s+/).filter(Boolean);
+    const words = wordsOf(text);
     for (const row of table.tBodies[0].rows) {
       const content = row.textContent.toLowerCase();
       row.classList.toggle("filtered-out", !words.every((word) => content.includes(word)));
@@ -764,14 +704,9 @@
   }
 
   function filterField(table) {
-    const label = document.createElement("label");
-    const field = document.createElement("input");
-    label.className = "row-filter screen-only";
-    field.type = "search";
-    field.autocomplete = "off";
+    const field = element("input", { type: "search", autocomplete: "off" });
     field.addEventListener("input", () => filterRows(table, field.value));
-    label.append("Filter the rows ", field);
-    return label;
+    return element("label", { className: "row-filter screen-only" }, "Filter the rows ", field);
   }
 
   function offerSorting(root) {
@@ -847,8 +782,7 @@
       details.insertAdjacentHTML("beforeend", bodyOfRun(row, details.querySelector("summary").firstChild.textContent));
     } catch (error) {
       unfolded.delete(details);
-      details.insertAdjacentHTML("beforeend", '<p class="failed"></p>');
-      details.lastChild.textContent = `This run could not be shown: ${error.message}`;
+      details.append(element("p", { className: "failed" }, `This run could not be shown: ${error.message}`));
       console.error(error);
       return;
     }
@@ -892,32 +826,17 @@
 
   // ---- Views of an experiment ----------------------------------------------------------------
 
-  function chooseView(input) {
-    for (const each of all(`input[name="${input.name}"]`)) {
-      document.getElementById(each.value).hidden = each !== input;
-    }
-  }
-
-  all(".views input").forEach((input) => {
-    if (input.checked) chooseView(input);
-    input.addEventListener("change", () => chooseView(input));
-  });
-
-  function chooseListedView(list) {
-    for (const { value } of list.options) {
-      document.getElementById(value).hidden = value !== list.value;
-    }
-  }
-
-  all("select.choose-view").forEach((list) => {
-    chooseListedView(list); // a browser may keep the previous choice when it reloads the page
-    list.addEventListener("change", () => chooseListedView(list));
+  all(".views, select.choose-view").forEach((choice) => {
+    const choose = () => [...(choice.options || all("input", choice))].forEach((each) => {
+      document.getElementById(each.value).hidden = !(each.checked || each.selected);
+    });
+    choose(); // a browser may keep the previous choice when it reloads the page
+    choice.addEventListener("change", choose);
   });
 
   // ---- Runs and views of a large report --------------------------------------------------------
 
   const MOST_LISTED = 100;
-  const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
 
   // A number is looked for as a whole: 20 is not found in 1,200, nor in 20.5.
   function holds(text, words) {
@@ -928,13 +847,9 @@
   }
 
   function runDetails([id, label, , finished]) {
-    const details = document.createElement("details");
-    details.className = "run";
-    details.id = `run-${id}`;
-    details.innerHTML = "<summary><h3></h3> <code></code></summary>";
-    details.querySelector("h3").textContent = label;
-    details.querySelector("code").textContent = id;
-    if (!finished) details.firstChild.insertAdjacentHTML("beforeend", ' <span class="tag">no results yet</span>');
+    const head = element("summary", {}, element("h3", {}, label), " ", element("code", {}, id));
+    if (!finished) head.append(" ", element("span", { className: "tag" }, "no results yet"));
+    const details = element("details", { className: "run", id: `run-${id}` }, head);
     unfoldsWhenOpened(details);
     return details;
   }
@@ -1110,7 +1025,10 @@
     const rows = isSpec ? rowsOfSpec(chart.spec) : chart.traces.map((trace) => ({ ...trace, series: trace.label }));
     const found = new Set(rows.flatMap(named));
     if (!found.has(onlyProtocol)) return [chart, found.size ? "no" : ""];
-    if (!isSpec) return [{ ...chart, traces: rows.filter(isOfChosen) }, "yes"];
+    if (!isSpec) {
+      const own = (lines) => lines && lines.filter(({ label }) => isOfChosen({ series: label }));
+      return [{ ...chart, traces: own(chart.traces), medians: own(chart.medians) }, "yes"];
+    }
     const spec = structuredClone(chart.spec);
     Object.entries(spec.datasets || {}).forEach(([name, own]) => { spec.datasets[name] = own.filter(isOfChosen); });
     return [{ ...chart, spec }, "yes"];
@@ -1122,10 +1040,8 @@
     if (told) told.remove();
     figure.classList.toggle("filtered-out", names === "no");
     if (names) return;
-    const note = document.createElement("span");
-    note.className = "note of-all";
-    note.textContent = `It names no single protocol, so it shows the same with ${onlyProtocol} chosen.`;
-    figure.querySelector("figcaption").append(note);
+    const said = `It names no single protocol, so it shows the same with ${onlyProtocol} chosen.`;
+    figure.querySelector("figcaption").append(element("span", { className: "note of-all" }, said));
   }
 
   function filterPage() {
@@ -1184,11 +1100,9 @@
   }
 
   function sortNumbers(header, column) {
-    const falling = turn(header);
     // Deviations are compared by their size.
     const size = (key) => (column === "deviation" && key !== null ? Math.abs(key) : key);
-    const rows = [...table.tBodies].map((row) => ({ row, key: size(keyOf(row, column)) }));
-    table.append(...inOrder(rows, falling));
+    table.append(...inOrder([...table.tBodies], (row) => size(keyOf(row, column)), turn(header)));
   }
 
   if (table) {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -63,47 +64,6 @@ _COLOURS = (
 _IN_PERCENT = ("loss_rate", "delivery_ratio", "retransmission_rate", "utilization")
 """Endings of the ratios that are shown in %."""
 
-# Caption, subjects of the rows, and metrics in the columns of the tables about one trace.
-_TABLES: tuple[tuple[str, str, str], ...] = (
-    (
-        "Flows",
-        "flow",
-        "throughput goodput packet_loss_rate packet_delivery_ratio retransmissions one_way_delay "
-        "max_one_way_delay delay_variation jitter mean_jitter rtt max_rtt max_min_share",
-    ),
-    (
-        "Flows: start, recovery, shares",
-        "flow",
-        "lifetime_throughput response_time slow_start_duration slow_start_loss_rate "
-        "time_to_90pct_throughput throughput_recovery_time sending_goodput normalised_goodput "
-        "retransmission_rate tcp_friendliness",
-    ),
-    ("Flows: paths", "flow", "hop_count path_length route_changes longest_gap"),
-    (
-        "Receivers of a group or of all",
-        "receiver",
-        "receiver_throughput receiver_delivery_ratio receiver_delay receiver_max_delay",
-    ),
-    (
-        "Links",
-        "link",
-        "link_capacity link_throughput link_utilization link_loss_rate mean_queue_length "
-        "max_queue_length queueing_delay max_queueing_delay",
-    ),
-    (
-        "Types of packets, at their ends and at each layer of wireless nodes",
-        "type",
-        "type_sent type_received type_received_bytes type_forwarded type_dropped "
-        "type_delivery_ratio type_delay type_hop_count type_routing_load",
-    ),
-    (
-        "Nodes: packets at each layer",
-        "node",
-        "node_sent node_received node_forwarded node_dropped",
-    ),
-    ("Nodes: energy", "node", "remaining_energy spent_energy depletion_time"),
-)
-
 # Columns of lost packets, and of streams that are no flows of data.
 _LOST = ("layer", "reason", "type", "dropped_pkts", "dropped_bytes")
 _COUNTED = ("subject", "sent_pkts", "received_pkts", "received_bytes", "dropped_pkts")
@@ -114,45 +74,25 @@ _KINDS_OF_SUBJECTS = ("trace", "flow", "receiver", "link", "type", "node", "drop
 
 @dataclass(frozen=True)
 class Kind:
-    """One kind of chart, whose words are ``traces`` of ``reports/captions.yaml``.
-
-    ``table`` and ``column`` contain its values. ``ranks`` are metrics; the first that any subject
-    has decides which subjects get a line. ``gaps`` is the value of a bin without a row, None for
-    none; ``breaks`` says whether the line breaks there. ``shares`` draws the distribution of the
-    values over the bins instead of their course.
-    """
+    """One kind of chart, see ``reports/traces.yaml``."""
 
     key: str
+    title: str
+    quantity: str
+    caption: str
     table: str
     column: str
     unit: str
-    ranks: tuple[str, ...]
+    ranks: Sequence[str]
     gaps: float | None = None
     shares: bool = False
     breaks: bool = False
 
 
-KINDS = (
-    Kind("throughput", "flow_series", "mbps", "Mbit/s", ("throughput",), 0.0),
-    Kind("delay", "flow_series", "delay_ms", "ms", ("one_way_delay",), breaks=True),
-    Kind("drops", "loss_series", "drops_per_s", "packets/s", ("drops",), 0.0),
-    Kind("mean_queue", "link_series", "queue_pkts", "packets", ("mean_queue_length",)),
-    Kind(
-        "utilization",
-        "link_series",
-        "mbps",
-        "Mbit/s",
-        ("link_utilization", "link_throughput"),
-        0.0,
-    ),
-    Kind("rtt", "flow_series", "rtt_ms", "ms", ("rtt",), breaks=True),
-    Kind("delivered", "flow_series", "delivered_pct", "%", ("throughput",), breaks=True),
-    Kind("energy", "node_series", "energy_j", "J", ("spent_energy",)),
-    Kind("alive", "alive_series", "nodes", "nodes", ("total_spent_energy",)),
-    Kind("throughput_share", "flow_series", "mbps", "Mbit/s", ("throughput",), 0.0, shares=True),
-    Kind("delay_share", "flow_series", "delay_ms", "ms", ("one_way_delay",), shares=True),
-)
-"""The charts of a page, in order."""
+@cache
+def _words() -> Any:
+    return YamlFile(assets_dir() / "traces.yaml").data
+
 
 _UNITS = {
     **dict.fromkeys(("cwnd_", "ssthresh_", "pkts", "maxseq_", "ack_", "dupacks_"), "packets"),
@@ -162,30 +102,6 @@ _UNITS = {
 """Units of values that ns-2 names, if they are the same for all of its agents."""
 
 _SLOW_START, _CUT, _TIMEOUT = "slow start", "cut", "timeout"
-_OF_PHASES = (
-    " Slow start at the beginning is shaded, from the first change of the window to its first fall,"
-    " when it had ended at the latest. Marks show where, and to what, the window fell: a timeout"
-    " leaves 1 at most."
-)
-_OF_FALLS = (
-    "The mean gives each sample the same weight. A fall is a sample smaller than the one before by"
-    " a tenth of it or more: of cwnd, a cut, or the end of a recovery in which it was inflated. One"
-    " that leaves at most 1 is what a timeout does to cwnd in packets."
-)
-_OF_SAMPLES = {
-    "samples": "samples",
-    "first_s": "from (s)",
-    "last_s": "to (s)",
-    "least": "least",
-    "mean": "mean",
-    "largest": "largest",
-    "last": "last",
-    "falls": "falls",
-    "first_fall_s": "first fall (s)",
-    "falls_to_one": "falls to 1",
-    "kept_share": "kept in a fall",
-}
-"""Columns of a summary of samples, and their titles."""
 
 
 @dataclass(frozen=True)
@@ -242,8 +158,8 @@ class Table:
     hidden: int = 0
 
 
-Section: TypeAlias = tuple[str, str, str, Sequence[Table]]
-"""Id, title and introduction of a part of a page, and its tables."""
+Section: TypeAlias = tuple[str, Sequence[Table]]
+"""A part of a page, whose words are in ``reports/traces.yaml``, and its tables."""
 
 
 @dataclass(frozen=True)
@@ -286,26 +202,26 @@ def build_page(
     labels = [each.label for each in traces if each.label]
     first, metrics, tables = traces[0], traces[0].metrics, traces[0].tables
     if labels:
-        names = {kind.table for kind in KINDS}
+        names = [name for name, each in tables.items() if "time_s" in each.columns]
         metrics = pl.concat([_labelled(each.metrics, each.label) for each in traces])
         tables = {n: pl.concat([_labelled(e.tables[n], e.label) for e in traces]) for n in names}
     units = dict(metrics.select("metric", "unit").unique().iter_rows())
     _write(
         out,
-        "Packet traces of ns-2, compared" if labels else "Packet trace of ns-2",
         [each.name for each in traces],
         labels,
+        draw(tables, values_by_subject(metrics), shares, traces),
+        [
+            ("traces" if labels else "trace", [_sources(traces)]),
+            *(_of_several(rows, labels) if labels else _of_one(first, units)),
+        ],
+        kicker="Packet traces of ns-2, compared" if labels else "Packet trace of ns-2",
         answers=[each.answer for each in traces],
         facts=[
             (metric, with_unit(_measured(metric, value).text, _unit_shown(metric, units[metric])))
             for metric, value in values_by_subject(metrics).get("trace", {}).items()
         ],
         accounts=[each.account for each in traces],
-        sections=[
-            ("traces", "Traces" if labels else "Trace", "", [_sources(traces)]),
-            *(_of_several(rows, labels) if labels else _of_one(first, units)),
-        ],
-        drawn=draw(tables, values_by_subject(metrics), shares, traces),
         definitions=definitions,
     )
 
@@ -335,53 +251,49 @@ def build_samples_page(
     Raises:
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
+    heads = _words()["of_samples"]
     rows = [
-        (
-            f"{row['subject']} {row['name'].removesuffix('_')}".strip(),
-            "",
-            *map(row.get, _OF_SAMPLES),
-        )
+        (f"{row['subject']} {row['name'].removesuffix('_')}".strip(), "", *map(row.get, heads))
         for row in summary.rows(named=True)
     ]
-    table = _listed("Values of each series", "Series", list(_OF_SAMPLES.values()), rows)
+    table = _listed("Values of each series", "Series", list(heads.values()), rows)
     _write(
         out,
-        "Samples of ns-2",
         names,
         labels,
+        list(_samples_drawn(labels, summary, points, falls)),
+        [("summary", [table])],
+        kicker="Samples of ns-2",
         answers=answers,
         accounts=accounts,
-        sections=[("values", "Summary", _OF_FALLS, [table])],
-        drawn=list(_samples_drawn(labels, summary, points, falls)),
     )
 
 
 def _write(
     out: Path,
-    kicker: str,
     names: Sequence[str],
     labels: Sequence[str],
-    *,
-    answers: Sequence[str],
-    accounts: Sequence[object],
-    sections: Sequence[Section],
     drawn: Sequence[Drawn],
-    facts: Sequence[tuple[str, str]] = (),
+    sections: Sequence[Section],
     definitions: Sequence[Definition] = (),
+    **more: object,
 ) -> None:
     store = {
         "time": {chart.chart_id: spec for chart, spec, _ in drawn},
         "charts": {chart.chart_id: chart.content for chart, *_ in drawn},
     }
     content = {
-        "kicker": kicker,
+        "facts": (),
+        **more,
         "title": ", ".join(labels or [Path(each).name for each in ", ".join(names).split(", ")]),
         "labels": labels,
         "names": names,
-        "answers": answers,
-        "facts": facts,
-        "accounts": accounts,
-        "sections": [each for each in sections if each[-1]],
+        "sections": [
+            (key, words["title"], words.get("text", "").format(*labels[:1]), tables)
+            for key, tables in sections
+            for words in [_words()["sections"][key]]
+            if tables
+        ],
         "definitions": definitions,
         "definition_ids": {each["metric"]: each["id"] for each in definitions},
         "charts": [chart for chart, *_ in drawn],
@@ -465,8 +377,9 @@ def _of_one(trace: Trace, units: Mapping[str, str]) -> Iterator[Section]:
     ends = flows.select("subject", "type", "src_node", "dst_node").iter_rows()
     about = {name: f"{kind or '–'}, {address(a)} to {address(b)}" for name, kind, a, b in ends}
     tables = []
-    for caption, kind, columns in _TABLES:
-        shown = [each for each in columns.split() if each in units]
+    for words in _words()["tables"]:
+        kind = words["subjects"]
+        shown = [each for each in words["metrics"].split() if each in units]
         own = [
             each
             for each in values
@@ -482,26 +395,20 @@ def _of_one(trace: Trace, units: Mapping[str, str]) -> Iterator[Section]:
         ]
         if cells:
             titles = [(each, metric_name(each), _unit_shown(each, units[each])) for each in shown]
-            tables.append(Table(caption, kind.capitalize(), titles, cells, len(own) - len(cells)))
-    said = (
-        "The head of a column links to its definition. A dash means that the trace does not contain"
-        " the value, or that it was never reached."
-    )
-    yield "flows", "Flows and links", said, tables
+            tables.append(
+                Table(words["caption"], kind.capitalize(), titles, cells, len(own) - len(cells))
+            )
+    yield "flows", tables
     if lost := trace.tables["losses"].select(_LOST).rows():
         rows = [(layer or "–", "", *values) for layer, *values in lost]
         caption = "Packets dropped in the window, by place and reason"
         heads = ["By", "Type", "Packets", "Bytes"]
-        yield "losses", "Losses", "", [_listed(caption, "At", heads, rows)]
+        yield "losses", [_listed(caption, "At", heads, rows)]
     if others := flows.filter(pl.col("kind") != "data").select(_COUNTED).rows():
         rows = [(name, about[name], *values) for name, *values in others]
-        said = (
-            "Streams of acknowledgements, and of packets without sequence numbers, such as routing"
-            " packets. They count on links, but not in comparisons of flows."
-        )
         heads = ["Sent", "Received", "Bytes received", "Dropped"]
         table = _listed("Packets in the window", "Stream", heads, rows)
-        yield "others", "ACKs and control", said, [table]
+        yield "others", [table]
 
 
 def _of_several(rows: pl.DataFrame, labels: Sequence[str]) -> Iterator[Section]:
@@ -516,11 +423,7 @@ def _of_several(rows: pl.DataFrame, labels: Sequence[str]) -> Iterator[Section]:
             shown = [_compared(each) for each in parts[:MOST_ROWS]]
             caption = f"{wanted.removesuffix('s').capitalize()}s"
             tables.append(Table(caption, "Of", heads, shown, len(parts) - len(shown)))
-    said = (
-        f"Differences are relative to {labels[0]}. The name of a metric links to its definition. A"
-        " dash means that a trace does not contain the value, or that it was never reached."
-    )
-    yield "values", "Values and differences", said, tables
+    yield "values", tables
 
 
 def _compared(rows: pl.DataFrame) -> tuple[str, str, Sequence[Cell]]:
@@ -563,14 +466,14 @@ def draw(
         shares: returns the distribution of samples.
         traces: the traces; their bins have the same width.
     """
-    words: dict[str, dict[str, str]] = YamlFile(assets_dir() / "captions.yaml").data["traces"]
-    names = sorted({kind.table for kind in KINDS})
+    kinds = [Kind(key, **words) for key, words in _words()["charts"].items()]
+    names = sorted({kind.table for kind in kinds})
     times = pl.concat([tables[name]["time_s"] for name in names]).unique().sort().to_frame()
     # Twice as many can still be told apart; means of two bins would hide more than they clarify.
     width = 1 if times.height <= 2 * MOST_POINTS else -(-times.height // MOST_POINTS)
     times = times.with_columns(point=pl.int_range(pl.len()) // width)
     lines: dict[str, list[Line]] = {}
-    for kind in KINDS:
+    for kind in kinds:
         for subject in _chosen(kind, values):
             own = tables[kind.table].filter(pl.col("subject") == subject)
             points = _points(kind, own, times)
@@ -583,10 +486,10 @@ def draw(
                 lines.setdefault(kind.key, []).append(line)
     colours = _colours({key: [each.subject for each in own] for key, own in lines.items()})
     span_s = min(each.start_s for each in traces), max(each.end_s for each in traces)
-    bin_s, shown = traces[0].bin_s, [kind for kind in KINDS if kind.key in lines]
     return [
-        _of_kind(kind, lines[kind.key], words[kind.key], span_s, bin_s, width, colours[kind.key])
-        for kind in shown
+        _of_kind(kind, lines[kind.key], span_s, traces[0].bin_s, width, colours[kind.key])
+        for kind in kinds
+        if kind.key in lines
     ]
 
 
@@ -639,14 +542,13 @@ def _points(kind: Kind, own: pl.DataFrame, times: pl.DataFrame) -> pl.DataFrame:
 def _of_kind(
     kind: Kind,
     lines: Sequence[Line],
-    words: Mapping[str, str],
     span_s: tuple[float, float],
     bin_s: float,
     width: int,
     colours: Mapping[str, str],
 ) -> Drawn:
     """The chart of a kind; ``width`` is how many bins of ``bin_s`` a point represents."""
-    quantity = axis_title(words["quantity"], kind.unit)
+    quantity = axis_title(kind.quantity, kind.unit)
     if kind.shares:
         spec = line_spec(quantity, "share of the bins (%)", "step-after")
     else:
@@ -678,9 +580,9 @@ def _of_kind(
         spec,
         lines,
         colours,
-        title=words["title"],
-        caption=f"{words['caption']}{more}",
-        alternative=f"{words['title']}{over}, {span}",
+        title=kind.title,
+        caption=f"{kind.caption}{more}",
+        alternative=f"{kind.title}{over}, {span}",
         note=f"Bins of {format_number(bin_s)} s{means}.",
     )
 
@@ -754,6 +656,7 @@ def _samples_drawn(
             "end": span_s[1],
             "phases": phases,
         }
+        of_phases = f" {_words()['of_phases']}" if phases else ""
         most = f" Shown are the {MOST_LINES} with most samples." if len(lines) == MOST_LINES else ""
         yield _chart(
             content,
@@ -761,7 +664,7 @@ def _samples_drawn(
             lines,
             colours[name],
             title=title,
-            caption=f"A value holds until the next sample.{_OF_PHASES if phases else ''}{most}",
+            caption=f"A value holds until the next sample.{of_phases}{most}",
             alternative=f"{title} over time",
             note="Of 500 intervals or more, each shows its first, least, largest and last sample.",
         )

@@ -52,7 +52,7 @@ def measured(
             not reached), unit.
     """
     by_id = {run["run_id"]: run for run in runs}
-    queued = compares_queues(runs)
+    queued = len({run["parameters"].get("queue") for run in runs}) > 1
     rows = metrics.filter(pl.col("metric") == metric, pl.col("run_id").is_in(list(by_id)))
     given_of = [by_id[run_id]["parameters"] for run_id in rows["run_id"].unique()]
     apart = [
@@ -105,11 +105,6 @@ def settings(values: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def compares_queues(runs: Sequence[PlannedRun]) -> bool:
-    """Whether runs that are shown together have different queues."""
-    return len({run["parameters"].get("queue") for run in runs}) > 1
-
-
 def answer(
     asked: Sequence[str],
     runs: Sequence[PlannedRun],
@@ -153,7 +148,7 @@ def _sentence(name: str, found: pl.DataFrame, judged: Judged, sweep: Sweep, name
     told: dict[str, str] = {}  # setting → the values of all senders
     for x, others, *_ in (keys.row(0), keys.row(-1)):
         own = found.filter(pl.col("x").eq_missing(pl.lit(x, pl.Float64)), others=others)
-        at = "" if x is None else _setting(sweep.main, _whole(x), names)
+        at = "" if x is None else _setting(sweep.main, int(x) if x == int(x) else x, names)
         parts = [each for each in (at, *others.split(", ")) if each]
         where = listed(parts, most=len(parts)) if keys.height > 1 else ""
         told[where] = _told(own, judged)
@@ -244,7 +239,3 @@ def _inside(name: str) -> str:
     """A name inside a sentence: names of people and abbreviations keep their capital letter."""
     first = name.split(" ", 1)[0]
     return name[:1].lower() + name[1:] if first[1:].islower() and "'" not in first else name
-
-
-def _whole(value: float) -> int | float:
-    return int(value) if value == int(value) else value

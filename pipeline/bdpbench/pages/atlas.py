@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from bdpbench import __version__
 from bdpbench.contracts.scorecard import AtlasEntry, RelationKind, Standing
 from bdpbench.pages.html import embedded, page_environment
-from bdpbench.pages.text import ORIGINS, VERDICTS, Total, Verdict, format_number, totals
+from bdpbench.pages.text import (
+    ORIGINS,
+    VERDICTS,
+    Total,
+    Verdict,
+    format_number,
+    origin_keys,
+    range_text,
+    totals,
+)
 from bdpbench.studies.atlas import Declared, Relation
 from bdpbench.units import with_unit
 
@@ -134,8 +143,8 @@ def observed(entry: AtlasEntry) -> list[str]:
     """What was measured, one line for each metric; for a number without the metric's name."""
     lines = []
     for metric, unit, *ends in entry["observed"]:
-        known = [format_number(end, like=entry["published"]) for end in ends if end is not None]
-        text = with_unit(" to ".join(dict.fromkeys(known)), unit) if known else "never reached"
+        known = [end for end in ends if end is not None]
+        text = range_text(known, unit, entry["published"]) if known else "never reached"
         lines.append(f"{metric}: {text}" if metric else text)
     more = len(lines) - _MOST_OBSERVED
     return [*lines[:_MOST_OBSERVED], f"and {more} more metrics"] if more > 0 else lines
@@ -143,7 +152,4 @@ def observed(entry: AtlasEntry) -> list[str]:
 
 def origin(entry: AtlasEntry) -> str:
     """How a definition was found, in a few words."""
-    if entry["kind"] == "fitted":
-        return ORIGINS["fitted"]
-    on_others = {"chosen on": "chosen-on-others"}
-    return ORIGINS[on_others.get(entry["found"], entry["found"].replace(" ", "-"))]
+    return ORIGINS[origin_keys(entry)[-1]]

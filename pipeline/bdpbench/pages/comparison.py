@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from bdpbench.contracts.reports import Comparison, Row
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.names import subject_name
-from bdpbench.pages.text import format_number, format_percent, value_text
-from bdpbench.units import MINUS, with_unit
+from bdpbench.pages.text import format_percent, range_text, value_text
+from bdpbench.units import MINUS
 
 
 def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
@@ -36,20 +36,15 @@ def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
 
 def moved_words(moved: Row) -> dict[str, str]:
     """A metric that moved, in words: subject, first, second, change, change_pct and bounds."""
-    unit, bounds = moved["unit"], ""
+    unit, bounds, change = moved["unit"], "", moved["change"]
+    sign = "" if change is None else MINUS if change < 0 else "+"
     if moved["number"]:
-        ends = (format_number(each, like=each) for each in (moved["lower"], moved["upper"]))
-        bounds = with_unit(" to ".join(ends), unit)
+        bounds = range_text((moved["lower"], moved["upper"]), unit, exact=True)
     return {
         "subject": subject_name(moved["subject"]),
         "first": value_text(moved["first"], unit, none="not reached"),
         "second": value_text(moved["second"], unit, none="not reached"),
-        "change": _change(moved["change"], unit),
+        "change": sign + value_text(change and abs(change), unit),
         "change_pct": format_percent(moved["change_pct"]),
         "bounds": bounds,
     }
-
-
-def _change(change: float | None, unit: str) -> str:
-    sign = "" if change is None else MINUS if change < 0 else "+"
-    return sign + value_text(None if change is None else abs(change), unit)

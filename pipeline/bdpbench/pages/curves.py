@@ -6,7 +6,7 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 import polars as pl
@@ -96,6 +96,7 @@ _HEIGHT = 230
 # Rates of the bottlenecks of a chain, and changes of a rate.
 _OTHER_RATE = re.compile(r"bottleneck(_\d+_mbps|(_\d+)?_mbps_changes)")
 _NUMBER_OF_FLOW = re.compile(r", flow \d+")
+_AFTER_FIRST_WORDS = re.compile(r", .*", re.DOTALL)
 _DROP = "#a3211b"
 
 # Times at which curves are compared, and what is drawn of them there.
@@ -126,40 +127,30 @@ class View:
     Attributes:
         title: what they have in common.
         runs: the runs, in the order of the plan, at most ``MOST_RUNS_OF_A_VIEW``.
-        of: how many runs there are in all.
         colour_by: ``protocol``, or ``sweep`` for one protocol over the values of a sweep.
+        of: how many runs there are in all.
+        charts: their charts.
+        missing: tables that should have been sampled but were not.
     """
 
     title: str
     runs: tuple[PlannedRun, ...]
     colour_by: str
     of: int = 1
-
-
-@dataclass(frozen=True)
-class ChartedView:
-    """A view and its charts; ``missing`` names tables that should have been sampled but were not.
-
-    ``drawn`` of ``of`` runs have curves.
-    """
-
-    title: str
-    charts: tuple[Chart, ...]
-    missing: tuple[str, ...]
-    drawn: int = 1
-    of: int = 1
+    charts: tuple[Chart, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 class LazyViews:
     """Views whose charts are made each time they are needed, since thousands cannot be stored."""
 
-    def __init__(self, views: Sequence[View], charted: Callable[[int, View], ChartedView]) -> None:
+    def __init__(self, views: Sequence[View], charted: Callable[[int, View], View]) -> None:
         self._views, self._charted = views, charted
 
     def __len__(self) -> int:
         return len(self._views)
 
-    def __iter__(self) -> Iterator[ChartedView]:
+    def __iter__(self) -> Iterator[View]:
         return (self._charted(index, view) for index, view in enumerate(self._views))
 
 
@@ -197,8 +188,8 @@ def _view(title: str, runs: Sequence[PlannedRun], colour_by: str) -> View:
 
 def charted_view(
     view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
-) -> ChartedView:
-    """The time charts of a view; tables that none of its runs has are listed as ``missing``."""
+) -> View:
+    """A view with its charts; tables that none of its runs has are listed as ``missing``."""
     charts, missing = [], []
     for table in (*CHARTED_TABLES, *DISTRIBUTIONS):
         lines = curves(view, table, series, sweep, names)
@@ -206,14 +197,7 @@ def charted_view(
             charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, series, names))
         elif table in CHARTED_TABLES and table not in SELDOM_SAMPLED:
             missing.append(names.captions.charts[table]["title"])
-    return ChartedView(view.title, tuple(charts), tuple(missing), len(view.runs), view.of)
-
-
-def points_of_lines(
-    lines: Sequence[CurveContent], table: str, series: Mapping[str, RunSeries]
-) -> list[Points]:
-    """Times (s) and values of each line of a table."""
-    return [points_of(series[line["run"]], table, line["subject"]) for line in lines]
+    return replace(view, charts=tuple(charts), missing=tuple(missing))
 
 
 def time_chart(
@@ -228,10 +212,11 @@ def time_chart(
 
     The chart of a single run has marks where packets were dropped; those of several would mix.
     """
-    words, points = names.captions.charts[table], points_of_lines(lines, table, series)
+    words = names.captions.charts[table]
+    points = [points_of(series[each["run"]], table, each["subject"]) for each in lines]
     content: TimeContent = {
         "kind": table,
-        "end": max(_duration_s(run) for run in runs),
+        "end": max(float(run["parameters"].get("duration_s", 0)) for run in runs),
         "traces": list(lines),
         "thresholds": thresholds(table, runs, names.captions),
     }
@@ -257,11 +242,6 @@ def time_chart(
     )
 
 
-def _duration_s(run: PlannedRun) -> float:
-    duration_s = run["parameters"].get("duration_s", 0)
-    return duration_s if isinstance(duration_s, int | float) else float(duration_s)
-
-
 def curves(
     view: View, table: str, series: Mapping[str, RunSeries], sweep: Sweep, names: Names
 ) -> list[CurveContent]:
@@ -271,10 +251,14 @@ def curves(
     alike = len(view.runs) > 1 and len({protocols_of(run) for run in view.runs}) == 1
     for position, run in enumerate(view.runs):
         subjects = list(series.get(run["run_id"], {}).get(table, {}))
+        drawn = Counter[str | None]()  # how many subjects before have the same protocol
         for index, subject in enumerate(subjects):
-            key, nth = flow_protocol(run, subject), _nth(run, subjects, index)
+            key = flow_protocol(run, subject)
+            nth = drawn[key]
+            drawn[key] += 1
             if view.colour_by == "sweep" or alike:
-                colour = _sequence(position, len(view.runs))
+                share = position / max(1, len(view.runs) - 1)
+                colour = _SEQUENCE[round(share * (len(_SEQUENCE) - 1))]
             elif key is not None and key in names.protocols:
                 colour = lighter(names.colour(key), rounds(nth))  # lighter when dashes repeat
             else:
@@ -311,11 +295,6 @@ def _name_in(run: PlannedRun, subject: str) -> str:
     return f"{name}, {kind}" if kind else name
 
 
-def _sequence(position: int, count: int) -> str:
-    last = len(_SEQUENCE) - 1
-    return _SEQUENCE[round(position * last / max(1, count - 1))]
-
-
 def flow_protocol(run: PlannedRun, subject: str) -> str | None:
     """Protocol key of a flow; of a link or run the one that all flows share, or None."""
     keys = protocols_of(run)
@@ -328,12 +307,6 @@ def flow_protocol(run: PlannedRun, subject: str) -> str | None:
     if is_flow and int(name) < len(keys):
         return keys[int(name)]
     return None
-
-
-def _nth(run: PlannedRun, subjects: Sequence[str], index: int) -> int:
-    """How many subjects before this one have the same protocol."""
-    keys = [flow_protocol(run, subject) for subject in subjects[: index + 1]]
-    return keys[:-1].count(keys[-1])
 
 
 def _distinct(found: list[CurveContent], view: View, names: Names) -> list[CurveContent]:
@@ -403,7 +376,10 @@ def line_spec(
         interpolate=interpolate,
     )
     ends = names_at_ends(lines, "(!zoom.t || datum.t <= zoom.t[1])")
-    parts = [{**lines, "name": LINES}, _bands(), *_thresholds(), _drops(), ends]
+    # Where the middle 80 % of many curves are; the lines are then medians, see ``bands_of``.
+    between = {"x": number("t"), "y": number("low"), "y2": {"field": "high"}, "color": text("s")}
+    bands = {**layer("area", BANDS, between, opacity=0.18, clip=True), "name": BANDS}
+    parts = [{**lines, "name": LINES}, bands, *_thresholds(), _drops(), ends]
     spec = layered(*parts, height=_HEIGHT)
     zoom = {"type": "interval", "encodings": ["x"], "zoom": _ZOOM_ON}
     chosen = {"type": "point", "fields": ["s"]}
@@ -432,15 +408,17 @@ def settled(content: TimeContent, points: Sequence[Points]) -> TimeContent:
         bands = bands_of(content, points, groups)
         rules = [each["v"] for each in content["thresholds"]]
         found["top"] = _ROOM_ABOVE * max([*bands["high"], *rules], default=0.0) or 1
-        found["bands"] = {
-            str(name): {
-                each: pack(own["t"].to_list(), own[each].to_list(), steps=_BAND_STEPS)
-                for each in BAND
+        alike = len({own[0]["colour"] for own in groups.values()}) < len(groups)
+        found["medians"] = [
+            {
+                "label": name,
+                "colour": own[0]["colour"],
+                "dash": own[0]["dash"] if alike else [1, 0],
+                **{each: pack(rows["t"], rows[each], steps=_BAND_STEPS) for each in BAND},  # type: ignore[typeddict-item]
             }
-            for (name,), own in bands.group_by("s", maintain_order=True)
-        }
-        names = {each["label"]: name for name, own in groups.items() for each in own}
-        found["traces"] = [{**each, "group": names[each["label"]]} for each in curves]
+            for name, own in groups.items()
+            for rows in [bands.filter(s=name).to_dict(as_series=False)]
+        ]
     elif "top" not in content:
         found["top"] = _ROOM_ABOVE * _highest(content, values) or 1
         found["apart"] = swings(content, values)
@@ -485,10 +463,10 @@ def crowd_of(content: TimeContent) -> dict[str, list[CurveContent]]:
     there are too many kinds, curves whose labels begin with the same words.
     """
     curves = content["traces"]
-    for group_of in (_without_number, _first_words):
+    for other_words in (_NUMBER_OF_FLOW, _AFTER_FIRST_WORDS):
         groups: dict[str, list[CurveContent]] = {}
         for each in curves:
-            groups.setdefault(group_of(each["label"]), []).append(each)
+            groups.setdefault(other_words.sub("", each["label"]), []).append(each)
         is_crowd = "unit" not in content and len(curves) > MOST_NAMED >= len(groups)
         if is_crowd and 3 * len(groups) <= len(curves):
             return groups
@@ -521,14 +499,6 @@ def bands_of(
     return found.sort(order, "at").rename({"group": "s", "at": "t"})
 
 
-def _without_number(label: str) -> str:
-    return _NUMBER_OF_FLOW.sub("", label)
-
-
-def _first_words(label: str) -> str:
-    return label.split(", ")[0]
-
-
 def swings(content: TimeContent, values: Sequence[Sequence[float]]) -> bool:
     """Whether curves turn too often to lie on one another, and are drawn one below the other.
 
@@ -557,12 +527,6 @@ def _turns(values: Sequence[float], height: float) -> int:
         if direction < 0 and value <= low:
             high = value
     return turns
-
-
-def _bands() -> Layer:
-    """Where the middle 80 % of many curves are; the lines are then medians, see ``bands_of``."""
-    between = {"x": number("t"), "y": number("low"), "y2": {"field": "high"}, "color": text("s")}
-    return {**layer("area", BANDS, between, opacity=0.18, clip=True), "name": BANDS}
 
 
 def _drops() -> Layer:
@@ -599,7 +563,9 @@ def thresholds(table: str, runs: Sequence[PlannedRun], captions: Captions) -> li
         captions: words, and the share above which the study considers a path filled.
     """
     filled_share = captions.filled_share
-    capacity, bdp = _capacity(runs), _shared(runs, "bdp_pkts")
+    others = (name for run in runs for name in run["parameters"] if _OTHER_RATE.fullmatch(name))
+    capacity = _shared(runs, "bottleneck_mbps") if next(others, None) is None else None
+    bdp = _shared(runs, "bdp_pkts")
     wanted: dict[str, list[tuple[str, float | None]]] = {
         "cwnd": [("bdp_share", _times(filled_share, bdp))],
         "throughput": [("capacity", capacity)],
@@ -620,12 +586,6 @@ def thresholds(table: str, runs: Sequence[PlannedRun], captions: Captions) -> li
         for kind, height in wanted.get(table, [])
         if height is not None
     ]
-
-
-def _capacity(runs: Sequence[PlannedRun]) -> float | None:
-    """The rate of the only bottleneck, Mbit/s; None if there are several, or it changes."""
-    others = [name for run in runs for name in run["parameters"] if _OTHER_RATE.fullmatch(name)]
-    return None if others else _shared(runs, "bottleneck_mbps")
 
 
 def _shared(runs: Sequence[PlannedRun], parameter: str) -> float | None:

@@ -22,7 +22,7 @@ from html import escape
 from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:  # which imports polars
     from bdpbench.pages.specs import Spec
@@ -87,14 +87,6 @@ MOST_NAMED = 8
 # The share of the width that they may take.
 _WIDEST_NAMES = 0.34
 
-Points: TypeAlias = list[tuple[float, float]]
-"""Times and values of a line."""
-
-# How far a line may pass its points, which is a seventh of its width; and drops that are nearer to
-# one another than half a px are one mark.
-_MOST_ASIDE_PX = 0.2
-_DROPS_A_PX = 2
-
 # Of lines one below the other, px.
 _PART_HEIGHT = 62
 
@@ -138,12 +130,11 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
                     each["encoding"][channel]["legend"] = None
     else:
         found["layer"] = [each for each in found["layer"] if each.get("name") != ENDS]
-    if "datasets" in spec:
-        rows = found["datasets"] = spec["datasets"]
-        # Vega takes some ms for a layer that shows nothing.
-        found["layer"] = [
-            each for each in found["layer"] if "data" not in each or rows[each["data"]["name"]]
-        ]
+    rows = found["datasets"] = spec.get("datasets", {})
+    # Vega takes some ms for a layer that shows nothing.
+    found["layer"] = [
+        each for each in found["layer"] if "data" not in each or rows[each["data"]["name"]]
+    ]
     # On the page, room for a button is left above the chart.
     found |= {"width": width_px, "padding": 2}
     config = found["config"]
@@ -155,7 +146,7 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
         "labelLimit": width_px - _AROUND_A_NAME,
         "titleFontWeight": "normal",
     }
-    if found.get("datasets", {}).get("thresholds"):
+    if rows.get("thresholds"):
         config["legend"]["offset"] = _ABOVE_WORDS
     return found
 
@@ -199,9 +190,8 @@ def draw(drawing: Drawing) -> dict[tuple[int, str], bytes]:
     and nothing in a figure is bold, because the order of two font faces in a PDF is arbitrary.
     """
     found: dict[tuple[int, str], bytes] = {}
-    thin = _thin(drawing.spec)
     for width_pt in drawing.widths_pt:
-        spec = sized(thin, drawing.labels, width_pt)
+        spec = sized(drawing.spec, drawing.labels, width_pt)
         svg = svg_of(_apart(spec, drawing.labels) if drawing.apart else spec)
         if "svg" in drawing.formats:
             described = svg.replace(">", f"><desc>{escape(drawing.description)}</desc>", 1)
@@ -223,55 +213,6 @@ def svg_of(spec: Spec) -> str:
         _add_fonts_of_the_machine()
     svg: str = _converter().vegalite_to_svg(text.replace(FONT, _OWN_FONT), show_warnings=False)
     return _renumbered(svg.replace(f'font-family="{_OWN_FONT}"', f'font-family="{FONT}"'))
-
-
-def _thin(spec: Spec) -> Spec:
-    """A specification whose straight lines have only the points that can be seen.
-
-    Vega-Lite takes 0.1 ms for each of them, in each width.
-    """
-    rows = spec.get("datasets", {})
-    lines = next((each for each in spec["layer"] if each.get("name") == LINES), None)
-    if lines is None or lines["mark"]["interpolate"] != "linear" or SAMPLES not in rows:
-        return spec
-    encoding: Spec = lines["encoding"]
-    (start, end), (low, high) = encoding["x"]["scale"]["domain"], encoding["y"]["scale"]["domain"]
-    points: dict[str, Points] = {}
-    for row in rows[SAMPLES]:
-        points.setdefault(row["s"], []).append((row["t"], row["v"]))
-    samples = [
-        {"t": t, "v": v, "s": name}
-        for name, own in points.items()
-        for t, v in thinned(own, _MOST_ASIDE_PX * (high - low) / spec["height"])
-    ]
-    step = (end - start) / (_DROPS_A_PX * PAGE_PT / PT_PER_PX)
-    drops = {round(each["t"] / step): each for each in rows[DROPS]}
-    return spec | {"datasets": rows | {SAMPLES: samples, DROPS: [*drops.values()]}}
-
-
-def thinned(points: Points, most: float) -> Points:
-    """Some of the points of a line, which pass all others at most ``most`` above or below them.
-
-    >>> thinned([(0, 0), (1, 0.1), (2, 0), (3, 5), (3, 9), (4, 0)], 0.2)
-    [(0, 0), (2, 0), (3, 5), (3, 9), (4, 0)]
-    """
-    kept = [points[0]]
-    (from_x, from_y), last = points[0], points[0]
-    low, high = -math.inf, math.inf
-    for x, y in points[1:]:
-        if not (x > from_x and low * (x - from_x) <= y - from_y <= high * (x - from_x)):
-            if last != kept[-1]:
-                kept.append(last)
-            from_x, from_y = last
-            low, high = -math.inf, math.inf
-        if x > from_x:
-            low = max(low, (y - most - from_y) / (x - from_x))
-            high = min(high, (y + most - from_y) / (x - from_x))
-        else:
-            kept.append((x, y))
-            from_x, from_y = x, y
-        last = x, y
-    return [*kept, last] if last != kept[-1] else kept
 
 
 @functools.cache

@@ -11,9 +11,9 @@ import polars as pl
 
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import RunRecord
-from bdpbench.contracts.scorecard import ScoredNumber, rows_of
+from bdpbench.contracts.scorecard import rows_of
 from bdpbench.pages.answers import answer
-from bdpbench.pages.curves import ChartedView, LazyViews, View, charted_view, plan_views
+from bdpbench.pages.curves import LazyViews, View, charted_view, plan_views
 from bdpbench.pages.html import page_environment
 from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.names import (
@@ -27,7 +27,7 @@ from bdpbench.pages.names import (
 from bdpbench.pages.shards import Row
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart, tradeoff_chart
-from bdpbench.pages.text import figures_text, format_bytes, format_number, joined, value_text
+from bdpbench.pages.text import format_bytes, format_number, joined, value_text
 from bdpbench.studies.ns3_program import is_ns3, ns3_build_id
 
 # Shown over a sweep if the study has no published numbers for it.
@@ -50,7 +50,7 @@ class Experiment:
     key: str
     title: str
     section: str
-    figures: str
+    figures: Sequence[str]
     description: str
     runs: tuple[RunLink, ...]
     absent: int
@@ -85,12 +85,13 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
     metrics = inputs.metrics.filter(pl.col("scenario") == key)
     swept = Swept(done, sweep, metrics, names, numbers, inputs.repetitions)
     answers = scenario.get("answers", [])
-    asked = tuple(_asked(numbers, [*answers, *scenario["summary"]]))
+    wanted = [*answers, *scenario["summary"], *(each["metric"] for each in numbers)]
+    asked = tuple(dict.fromkeys(wanted)) or _USUAL_SWEEP_METRICS
     return Experiment(
         key=key,
         title=scenario["title"],
         section=scenario["section"],
-        figures=figures_text(scenario["figures"]),
+        figures=scenario["figures"],
         description=scenario["description"],
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
@@ -102,7 +103,7 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
         views=LazyViews(
             plan_views(done, sweep, names) if scenario.get("time_series", True) else [],
             lambda index, view: _placed_view(
-                charted_view(view, f"{key}-{index}", sweep, series, names), view, key, data
+                charted_view(view, f"{key}-{index}", sweep, series, names), key, data
             ),
         ),
         asked=asked,
@@ -162,16 +163,10 @@ def placed(
     return tuple(replace(each, place=place(each)) for each in charts)
 
 
-def _placed_view(shown: ChartedView, view: View, key: str, data: ReportData) -> ChartedView:
+def _placed_view(view: View, key: str, data: ReportData) -> View:
     title = joined(data.names.scenario(key), view.title)
     none = data.inputs.metrics.clear()
-    return replace(shown, charts=placed(shown.charts, title, view.runs, data, none))
-
-
-def _asked(numbers: Sequence[ScoredNumber], wanted: Sequence[str]) -> Sequence[str]:
-    """Metrics that are shown for a scenario as a whole."""
-    published = [each["metric"] for each in numbers]
-    return list(dict.fromkeys([*wanted, *published])) or _USUAL_SWEEP_METRICS
+    return replace(view, charts=placed(view.charts, title, view.runs, data, none))
 
 
 def _summaries(
@@ -215,12 +210,27 @@ def run_rows(data: ReportData, *, with_files: bool) -> Iterator[tuple[str, Row]]
             shown = replace(shown, missing=())
         place = data.inputs.places.get(run_id, "") if with_files else ""
         is_absent = bool(with_files and record and not place)
+        outputs = [
+            [
+                [name, f"{RUNS_FROM_REPORT}/{place}/{name}"] if place else name,
+                file["bytes"],
+                file["sha256"][:8],
+            ]
+            for name, file in sorted(record["outputs"].items() if record else ())
+        ]
         values = metrics[(run_id,)].to_dicts() if (run_id,) in metrics else ()
         tables = [
             ("Metrics", ("Metric", "Of", "Value", "Unit", "Window"), _metric_rows(values, data)),
-            ("Parameters", ("Parameter", "Value"), _parameter_rows(run, data)),
+            (
+                "Parameters",
+                ("Parameter", "Value"),
+                [
+                    [data.names.parameters.name(key), data.names.value(key, value)]
+                    for key, value in run["parameters"].items()
+                ],
+            ),
             ("Record", ("Fact", "Value"), _record_rows(record) if record else ()),
-            ("Output files", _OF_OUTPUTS, _output_rows(record, place) if record else ()),
+            ("Output files", _OF_OUTPUTS, outputs),
         ]
         texts = [
             ("Repeat this scenario with this protocol", repeat_command(data.inputs.plan, run)),
@@ -264,11 +274,6 @@ def _shown(value: float) -> float:
     return int(value) if value.is_integer() else float(f"{value:.5g}")
 
 
-def _parameter_rows(run: PlannedRun, data: ReportData) -> Iterator[list[str]]:
-    for key, value in run["parameters"].items():
-        yield [data.names.parameters.name(key), data.names.value(key, value)]
-
-
 def _record_rows(record: RunRecord) -> list[list[str]]:
     script, ns2, memory_kib = record["script"], record["ns2"], record["max_rss_kib"]
     seconds = [value_text(record[key], "s", none="not recorded") for key in ("wall_s", "cpu_s")]
@@ -284,12 +289,6 @@ def _record_rows(record: RunRecord) -> list[list[str]]:
         ["peak memory", format_bytes(memory_kib and 1024 * memory_kib)],
         ["exit status", str(record["exit_status"])],
     ]
-
-
-def _output_rows(record: RunRecord, place: str) -> Iterator[list[Any]]:
-    for name, file in sorted(record["outputs"].items()):
-        shown = [name, f"{RUNS_FROM_REPORT}/{place}/{name}"] if place else name
-        yield [shown, file["bytes"], file["sha256"][:8]]
 
 
 def repeat_command(plan: Plan, run: PlannedRun) -> str:

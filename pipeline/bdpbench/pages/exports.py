@@ -30,7 +30,6 @@ from bdpbench.pages.drawing import (
     BANDS,
     COLUMN_PT,
     DROPS,
-    ENDS,
     PAGE_PT,
     SAMPLES,
     Drawing,
@@ -40,9 +39,9 @@ from bdpbench.pages.drawing import (
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.latex import latex_text
 from bdpbench.pages.names import Captions
-from bdpbench.pages.sections import Sections, gather
+from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import RunSeries, points_of, unpack
-from bdpbench.pages.specs import Chart, CurveContent, Spec, TimeContent
+from bdpbench.pages.specs import Chart, CurveContent, Spec
 from bdpbench.pages.tables import PaperTable, render_table, score_tables
 from bdpbench.pages.text import joined
 from bdpbench.units import slug
@@ -56,8 +55,8 @@ COLUMN_FOLDER = f"{FIGURES_FOLDER}/column"
 
 TABLES_FOLDER = "tables"
 
-FIGURE_BINS = 800
-"""Intervals of time whose extremes a figure keeps: more than one per px of its width."""
+FIGURE_BINS = 500
+"""Intervals of time whose extremes a figure keeps: more than one value per px of its width."""
 
 # A line's name is above it, even for the highest line.
 _LONGEST_NAME = 140
@@ -125,31 +124,30 @@ def export_files(
     Raises:
         BdpbenchError: when a pattern matches no figure.
     """
-    sections = gather(inputs, FIGURE_BINS)
+    sections = Sections(inputs, FIGURE_BINS)
     words = {each["id"]: f"{each['text']} ({each['source']})" for each in inputs.definitions}
-    figures = [
-        (each, figure_caption(each, _defined(each, inputs.metrics, words), request.origin))
-        for each in _wanted(figures_of(sections), request)
-    ]
-    tables = [
-        (each, table_caption(each, words, request.origin))
-        for each in score_tables(sections.numbers, sections.claims, sections.protocols)
-    ]
+    figures = _wanted(figures_of(sections), request)
+    tables = score_tables(sections.numbers, sections.claims, sections.protocols)
     renderer = Renderer(sections.data.series, sections.data.names.captions)
-    yield from paper_files(figures, tables, renderer, request, tell)
+    yield from paper_files(figures, tables, renderer, request, words, inputs.metrics, tell)
 
 
 def paper_files(
-    figures: Sequence[tuple[Figure, Caption]],
-    tables: Sequence[tuple[PaperTable, Caption]],
+    figures: Sequence[Figure],
+    tables: Sequence[PaperTable],
     renderer: Renderer,
     request: ExportRequest,
+    words: Mapping[str, str],
+    metrics: pl.DataFrame,
     tell: Callable[[int, int], None] = lambda done, of: None,
 ) -> Iterator[tuple[str, bytes]]:
     """The files of ``export_files`` of any page.
 
-    Each figure has its drawings, its data as CSV and its caption in LaTeX.
+    Each figure has its drawings, its data as CSV and its caption in LaTeX; ``words`` are the
+    definitions of ``metrics``, by their ids.
     """
+    shown: list[Figure | PaperTable] = [*figures, *tables]
+    captions = [_caption(each, request, words, metrics) for each in shown]
     folders = {PAGE_PT: FIGURES_FOLDER} | ({} if request.archived else {COLUMN_PT: COLUMN_FOLDER})
     drawings = (
         Drawing(
@@ -160,21 +158,21 @@ def paper_files(
             request.formats,
             bool(figure.chart.content.get("apart")),
         )
-        for figure, caption in figures
+        for figure, caption in zip(figures, captions, strict=False)
     )
     files = drawn(drawings, len(figures) * len(folders))
-    for done, ((figure, caption), drawing) in enumerate(zip(figures, files, strict=True), start=1):
+    each_drawn = zip(files, figures, captions, strict=False)
+    for done, (drawing, figure, caption) in enumerate(each_drawn, start=1):
         for (width_pt, ending), content in drawing.items():
             yield f"{folders[width_pt]}/{figure.name}.{ending}", content
         if not request.archived:
             yield f"{caption.file}.csv", renderer.csv(figure.chart)
             yield f"{caption.file}.tex", f"\\caption{{{latex_text(_short(caption))}}}\n".encode()
         tell(done, len(figures))
-    for table, caption in tables:
+    for table, caption in zip(tables, captions[len(figures) :], strict=True):
         for ending, text in render_table(table, _short(caption)).items():
             yield f"{caption.file}.{ending}", text.encode()
-    captions = [asdict(caption) for _, caption in (*figures, *tables)]
-    told = {"schema_version": 1, "captions": captions}
+    told = {"schema_version": 1, "captions": list(map(asdict, captions))}
     yield "captions.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
 
 
@@ -196,30 +194,27 @@ def _wanted(figures: Sequence[Figure], request: ExportRequest) -> list[Figure]:
     return [figure for figure in named if len(run_ids_of(figure.chart)) != 1] or named
 
 
-def _defined(figure: Figure, metrics: pl.DataFrame, words: Mapping[str, str]) -> dict[str, str]:
-    """Id → words of the definitions of what a figure shows."""
-    shown = pl.col("metric").is_in(list(figure.chart.metrics))
-    rows = metrics.filter(shown & pl.col("run_id").is_in(run_ids_of(figure.chart)))
-    ids = rows["definition"].unique(maintain_order=True).to_list()
-    return {each: words.get(each, "") for each in ids}
-
-
-def figure_caption(figure: Figure, definitions: Mapping[str, str], origin: str) -> Caption:
-    """The caption of a figure whose numbers have some definitions."""
+def _caption(
+    shown: Figure | PaperTable, request: ExportRequest, words: Mapping[str, str], rows: pl.DataFrame
+) -> Caption:
+    """The caption of a figure or table, with the words of the definitions of what it shows."""
+    if isinstance(shown, PaperTable):
+        folder, text, run_ids, ids = TABLES_FOLDER, "", shown.run_ids, shown.definitions
+    else:
+        folder, text = FIGURES_FOLDER, printed_caption(shown.chart)
+        run_ids = tuple(run_ids_of(shown.chart))
+        own = pl.col("metric").is_in(shown.chart.metrics) & pl.col("run_id").is_in(run_ids)
+        ids = tuple(rows.filter(own)["definition"].unique(maintain_order=True)) if words else ()
+    definitions = {each: words.get(each, "") for each in ids}
     return Caption(
-        file=f"{FIGURES_FOLDER}/{figure.name}",
-        title=figure.title,
-        text=printed_caption(figure.chart),
-        definitions=definitions,
-        run_ids=tuple(run_ids_of(figure.chart)),
-        origin=origin,
+        f"{folder}/{shown.name}", shown.title, text, definitions, run_ids, request.origin
     )
 
 
 def printed_caption(chart: Chart) -> str:
     """What a chart shows. On paper, there is nothing to click on."""
     content, told = chart.content, ""
-    if "spec" not in content and "bands" in content:
+    if "spec" not in content and "medians" in content:
         number = len(content["traces"])
         told = f"Lines are medians of {number} curves, bands their 10th to 90th percentiles."
     text = joined(chart.place and f"{chart.place}.", chart.caption, chart.note, told, by=" ")
@@ -227,18 +222,6 @@ def printed_caption(chart: Chart) -> str:
         r"\s*Click on [^.;]*(?:\.|;\s*(\w))",
         lambda found: f" {found[1].upper()}" if found[1] else "",
         text,
-    )
-
-
-def table_caption(table: PaperTable, words: Mapping[str, str], origin: str) -> Caption:
-    """The caption of a table, with the words of each definition."""
-    return Caption(
-        file=f"{TABLES_FOLDER}/{table.name}",
-        title=table.title,
-        text="",
-        definitions={each: words.get(each, "") for each in table.definitions},
-        run_ids=table.run_ids,
-        origin=origin,
     )
 
 
@@ -263,7 +246,7 @@ class Charts:
     """
 
     def __init__(self, inputs: ReportInputs) -> None:
-        self.sections = gather(inputs, FIGURE_BINS)
+        self.sections = Sections(inputs, FIGURE_BINS)
         data = self.sections.data
         self._renderer = Renderer(data.series, data.names.captions)
         self._figures = {figure.name: figure for figure in figures_of(self.sections)}
@@ -372,7 +355,7 @@ def labels_of(chart: Chart) -> list[str]:
     content = chart.content
     if "spec" in content:
         return content["labels"]
-    return list(content.get("bands", ())) or [trace["label"] for trace in content["traces"]]
+    return [each["label"] for each in content.get("medians", content["traces"])]
 
 
 class Renderer:
@@ -385,9 +368,40 @@ class Renderer:
     def spec(self, chart: Chart) -> Spec:
         """The whole Vega-Lite specification of a chart, with its data."""
         content = chart.content
-        spec: Spec = (
-            copy.deepcopy(content["spec"]) if "spec" in content else self._time_spec(content)
-        )
+        if "spec" in content:
+            return copy.deepcopy(content["spec"])
+        spec = copy.deepcopy(self._time_specs[content["kind"]])
+        lines = content.get("medians", content["traces"])
+        encoding = spec["layer"][0]["encoding"]
+        encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
+        encoding["y"]["scale"]["domain"] = [0, content["top"]]
+        looks = {each["label"]: (each["colour"], list(each["dash"])) for each in lines}
+        for channel, values in zip(
+            ("color", "strokeDash"), zip(*looks.values(), strict=True), strict=True
+        ):
+            encoding[channel]["scale"] = {"domain": list(looks), "range": list(values)}
+        bands = [
+            {"s": each["label"], "t": t, "v": v, "low": low, "high": high}
+            for each in content.get("medians", ())
+            for (t, v), (_, low), (_, high) in zip(
+                *(zip(*unpack(each[name]), strict=True) for name in ("v", "low", "high")),
+                strict=True,
+            )
+        ]
+        samples = bands or [
+            row for each in content["traces"] for row in self._samples(each, content["kind"])
+        ]
+        drops = [
+            {"t": time}
+            for each in content.get("drops", ())
+            for time, _ in self._points(each["run"], DROPS, each["subject"])
+        ]
+        spec["datasets"] = {
+            SAMPLES: samples,
+            BANDS: bands,
+            "thresholds": content["thresholds"],
+            DROPS: drops,
+        }
         return spec
 
     def csv(self, chart: Chart) -> bytes:
@@ -416,51 +430,6 @@ class Renderer:
 
     def _points(self, run_id: str, table: str, subject: str) -> Iterator[tuple[float, float]]:
         return zip(*points_of(self._series[run_id], table, subject), strict=True)
-
-    def _time_spec(self, content: TimeContent) -> Spec:
-        spec = copy.deepcopy(self._time_specs[content["kind"]])
-        curves, groups = content["traces"], content.get("bands", {})
-        bands = [
-            {"s": name, **dict(zip(("t", *own), row, strict=True))}
-            for name, own in groups.items()
-            for times_s in [unpack(own["v"])[0]]
-            for row in zip(times_s, *(unpack(each)[1] for each in own.values()), strict=True)
-        ]
-        styles = {each["label"]: (each["colour"], list(each["dash"])) for each in curves}
-        if bands:
-            firsts = {each.get("group", ""): each for each in reversed(curves)}
-            alike = len({each["colour"] for each in firsts.values()}) < len(firsts)
-            styles = {
-                name: (firsts[name]["colour"], list(firsts[name]["dash"]) if alike else [1, 0])
-                for name in groups
-            }
-            samples = [{name: each[name] for name in "tvs"} for each in bands]
-        else:
-            samples = [each for trace in curves for each in self._samples(trace, content["kind"])]
-        lines = spec["layer"][0]
-        encoding = lines["encoding"]
-        encoding.pop("opacity", None)
-        encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
-        encoding["y"]["scale"]["domain"] = [0, content["top"]]
-        spec["layer"][-1]["data"] = {"name": ENDS}  # Vega need not look for them among all samples
-        for index, channel in enumerate(("color", "strokeDash")):
-            values = [each[index] for each in styles.values()]
-            encoding[channel]["scale"] = {"domain": list(styles), "range": values}
-        spec["params"] = [{"name": "zoom", "value": {}}]  # which only a page can
-        drops = [
-            {"t": time}
-            for each in content.get("drops", ())
-            for time, _ in self._points(each["run"], DROPS, each["subject"])
-        ]
-        lasts = {each["s"]: each["t"] for each in samples}
-        spec["datasets"] = {
-            SAMPLES: samples,
-            BANDS: bands,
-            "thresholds": content["thresholds"],
-            DROPS: drops,
-            ENDS: [each for each in samples if each["t"] == lasts[each["s"]]],
-        }
-        return spec
 
     def _samples(self, trace: CurveContent, table: str) -> list[dict[str, Any]]:
         points = list(self._points(trace["run"], table, trace["subject"]))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import os
 import re
 from collections.abc import Callable, Iterator, Sequence
 from functools import cache
@@ -17,14 +16,24 @@ from markupsafe import Markup, escape
 
 from bdpbench.contracts.kept import keep, read_kept
 from bdpbench.contracts.paths import home_dir
+from bdpbench.contracts.scorecard import (
+    NARROW_HALF_WIDTHS,
+    NARROW_SHARE,
+    is_narrow,
+    is_repeated,
+)
 from bdpbench.pages.names import subject_name
 from bdpbench.pages.packing import pack
+from bdpbench.pages.pictures import share_in_words
 from bdpbench.pages.text import (
     VERDICTS,
     assets_dir,
     embed_text,
     format_bytes,
     format_number,
+    format_percent,
+    origin_keys,
+    range_text,
     read_asset,
     subscripts,
     unbroken,
@@ -45,7 +54,7 @@ _TABLE = '<div class="scroll" tabindex="0" role="region" aria-label="Table of th
 
 def page_environment() -> jinja2.Environment:
     """Templates under ``reports/``; compiled once, and again after a file has changed."""
-    return _environment(assets_dir() / "templates", home_dir() / "cache" / "templates")
+    return _environment(assets_dir() / "templates")
 
 
 def embedded(*, style: str = "", vega: bool = True) -> dict[str, Markup | str]:
@@ -152,10 +161,10 @@ class _Unindented(jinja2.FileSystemLoader):
 
 
 @cache
-def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
+def _environment(folder: Path) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=_Unindented(folder),
-        bytecode_cache=_compiled(compiled),
+        bytecode_cache=jinja2.FileSystemBytecodeCache(),  # compiling takes longer than filling
         autoescape=True,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
@@ -171,14 +180,17 @@ def _environment(folder: Path, compiled: Path) -> jinja2.Environment:
         value_text=value_text,
         verdict=VERDICTS.__getitem__,
         list_of_values=lambda mapping: list(mapping.values()),
+        range_text=range_text,
+        percent=format_percent,
+        share=share_in_words,
+        origins=origin_keys,
+    )
+    environment.tests.update(
+        narrow=is_narrow,
+        repeated=is_repeated,
+        figure_number=lambda figure: not figure[:1].isalpha(),
+    )
+    environment.globals.update(
+        narrow_half_widths=f"{NARROW_HALF_WIDTHS:g}", narrow_percent=f"{100 * NARROW_SHARE:g}"
     )
     return environment
-
-
-def _compiled(folder: Path) -> jinja2.BytecodeCache | None:
-    """Compiled templates, by their content: compiling takes longer than filling them."""
-    with contextlib.suppress(OSError):  # if they cannot be stored, the next call takes longer
-        folder.mkdir(parents=True, exist_ok=True)
-    if not os.access(folder, os.W_OK | os.X_OK):
-        return None
-    return jinja2.FileSystemBytecodeCache(str(folder), "%s.jinja")

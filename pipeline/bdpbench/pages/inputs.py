@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TypeAlias
 
@@ -13,7 +13,6 @@ from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.contracts.yaml_files import YamlFile
-from bdpbench.errors import BdpbenchError
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import Captions, Names, grouped
 from bdpbench.pages.series import LoadTable, PageSeries, embed_json, series_text
@@ -106,16 +105,9 @@ def read_captions(page: StudyPage | None = None) -> Captions:
     """
     read_asset("captions.yaml")
     path, own = assets_dir() / "captions.yaml", page or StudyPage()
-    content = YamlFile(path).data or {}
-    try:
-        common = Captions(**content)
-    except TypeError as error:
-        raise BdpbenchError(f"has the wrong sections ({error})", where=str(path)) from None
-    return replace(
-        common,
-        parameters={**common.parameters, **own.parameters},
-        filled_share=own.filled_share,
-    )
+    common = YamlFile(path).validate(Captions)
+    parameters = {**common.parameters, **own.parameters}
+    return common.model_copy(update={"parameters": parameters, "filled_share": own.filled_share})
 
 
 @dataclass(frozen=True)

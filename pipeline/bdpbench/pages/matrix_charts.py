@@ -81,9 +81,8 @@ _DIVERGING = ("#08519c", "#6baed6", "#ffffff", "#fdae6b", "#a63603")
 # From light to dark through hues, so that values near one another differ (ColorBrewer's YlGnBu).
 _RISING = ("#ffffd9", "#7fcdbb", "#2c7fb8", "#253494")
 
-# Beyond this share of the distance from the middle, a cell is so dark that its number has to be
-# white.
-_DARK_FROM = 0.75
+# Relative luminance below which a cell is so dark that its number has to be white.
+_DARK = 0.25
 _GRADIENT: Mapping[str, Any] = {
     "gradientLength": 220,
     "gradientThickness": 10,
@@ -315,7 +314,8 @@ def _valued(chart_id: str, measured: Measured, grid: Grid) -> Chart:
         said = f"{value:.2f}".replace("-", MINUS) if matrix.about_zero else format_number(value)
         rows.append({**_at(place), "value": value, "text": said, **_opened(runs)})
     frame = _frame(rows)
-    ends = matrix.ends or _ends_of(frame["value"].to_list())
+    low, high = min(frame["value"].to_list()), max(frame["value"].to_list())
+    ends = matrix.ends or ((low, high) if low < high else (low - 1, high + 1))  # kept apart
     reference = 0.0 if matrix.about_zero else grid.names.judged(matrix.metric).reference
     axes = grid.axes(axis_title(grid.quantity, measured.unit))
     return Chart(
@@ -344,12 +344,6 @@ def _at(place: Place) -> dict[str, str]:
 def _frame(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     frame = pl.DataFrame(rows)
     return frame if any(frame["runs"]) else frame.drop("runs")
-
-
-def _ends_of(values: Sequence[float]) -> tuple[float, float]:
-    """Ends of the colour scale if the study gives none: those of the cells, kept apart."""
-    low, high = min(values), max(values)
-    return (low, high) if low < high else (low - 1, high + 1)
 
 
 def _won(chart_id: str, measured: Measured, grid: Grid, winner: Winner) -> Iterator[Chart]:
@@ -473,20 +467,17 @@ def valued_matrix(
     scale: dict[str, Any] = {
         "domain": thirds, "interpolate": "rgb", "range": list(_RISING), "clamp": True,
     }  # fmt: skip
-    dark = f"datum.value > {(low + high) / 2:g}"
     if reference is not None and low < reference < high:
         reach = max(high - reference, reference - low)
         domain = [reference + share * reach for share in (-1, -0.5, 0, 0.5, 1)]
         domain = [int(each) if each == int(each) else each for each in domain]
         scale |= {"domain": domain, "range": list(_DIVERGING)}
-        dark = f"abs(datum.value - {reference:g}) > {_DARK_FROM * reach:g}"
     elif reference is not None and reference >= high:
         scale["range"].reverse()
-        dark = dark.replace(">", "<")
     value_format = "+.4f" if reference == 0 else ",.5~g"
     tips = [number("value", axes.quantity, value_format), text("run", "run")]
     colour = {"color": number("value", axes.quantity, scale=scale, legend=_GRADIENT)}
-    return _panels(cells, axes, colour, tips, dark)
+    return _panels(cells, axes, colour, tips, "luminance(scale('color', datum.value))")
 
 
 def winner_matrix(cells: pl.DataFrame, axes: Axes, colours: Mapping[str, str]) -> Spec:
@@ -504,7 +495,6 @@ def winner_matrix(cells: pl.DataFrame, axes: Axes, colours: Mapping[str, str]) -
     ]
     largest = max((lead for _, lead in leads), default=0.0) or 1.0
     share = pl.Series("share", [lead / largest for _, lead in leads], pl.Float64)
-    ink = pl.Series("ink", [_ink(colours[who], lead / largest) for who, lead in leads], pl.String)
     tips = [
         text("winner", "best"),
         number("best", axes.quantity, ",.5~g"),
@@ -518,22 +508,15 @@ def winner_matrix(cells: pl.DataFrame, axes: Axes, colours: Mapping[str, str]) -
         "color": coloured("winner", colours, title=None, legend=squares),
         "opacity": number("share", scale=strength, legend=None),
     }
-    shown = cells.with_columns(share, ink)
-    return _panels(shown, axes, colour, tips, f"datum.ink === '{_WHITE}'")
-
-
-def _ink(colour: str, share: float) -> str:
-    """White on dark cells, dark on light ones."""
-    strength = _FAINTEST + (1 - _FAINTEST) * share
-    red, green, blue = (int(colour[at : at + 2], 16) for at in (1, 3, 5))
-    luminance = (0.299 * red + 0.587 * green + 0.114 * blue) / 255
-    return _WHITE if 1 - strength * (1 - luminance) < 0.55 else INK
+    strength_of = f"({_FAINTEST} + {1 - _FAINTEST} * datum.share)"
+    luminance = f"1 - {strength_of} * (1 - luminance(scale('color', datum.winner)))"
+    return _panels(cells.with_columns(share), axes, colour, tips, luminance)
 
 
 def _panels(
-    cells: pl.DataFrame, axes: Axes, colour: Encoding, tips: Sequence[Channel], dark: str
+    cells: pl.DataFrame, axes: Axes, colour: Encoding, tips: Sequence[Channel], luminance: str
 ) -> Spec:
-    """Cells in panels, whose numbers are white where the expression ``dark`` is true."""
+    """Cells in panels, whose numbers are white where the expression ``luminance`` is low."""
     (row_title, column_title), lines = axes.titles, -(-len(axes.panels) // axes.in_a_row)
     fields, columns, rows = ("column", "row"), axes.columns, axes.rows
     where = [text("row", row_title), text("column", column_title)]
@@ -548,7 +531,7 @@ def _panels(
     x = text(fields[0], column_title, scale=across, axis={**own_name, "labelAngle": -40})
     place = {"x": x, "y": text(fields[1], row_title, scale=down, axis=own_name)}
     base: Encoding = {**place, "tooltip": [*where, *tips]}
-    ink = {"condition": {"test": dark, "value": _WHITE}, "value": INK}
+    ink = {"condition": {"test": f"{luminance} < {_DARK}", "value": _WHITE}, "value": INK}
     numbers = {**base, "text": text("text"), "color": ink}
     drawn = [layer("rect", "cells", {**base, **colour}, **_EDGE)]
     shown = {"cells": _placed(cells, axes)}

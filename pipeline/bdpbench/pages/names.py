@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 from bdpbench.contracts.judged import Judged, judged_of
 from bdpbench.contracts.plan import Plan, PlannedRun, ProtocolText, Scalar, ScenarioText
 from bdpbench.contracts.runs import Definition
+from bdpbench.contracts.yaml_files import Strict
 from bdpbench.studies.vocabulary import PROTOCOL_PARAMETERS
 from bdpbench.units import MINUS, unit_of, with_unit
 
@@ -44,14 +45,12 @@ _FURTHER_DASHES: tuple[tuple[int, ...], ...] = ((1, 3), (3, 7), (12, 7))
 _OF_A_FLOW = re.compile(r"^(?P<what>.+)_(?P<flow>[12])(?P<unit>_[a-z]+)?$")
 
 
-@dataclass(frozen=True)
-class Captions:
+class Captions(Strict):
     """The words of a report, those of its study included, see ``reports/captions.yaml``.
 
     Attributes:
         charts: kind of chart → ``title``, ``quantity``, ``caption``; ``dashed`` is what the caption
             adds where the chart has dashed lines.
-        traces: the same for the charts of packet traces.
         thresholds: kind of dashed line → its name.
         parameters: run parameter → its name.
         pairs: the matrix of pairs of protocols, see ``Matrix``, for studies that declare none.
@@ -59,11 +58,10 @@ class Captions:
             filled; None draws no line for it.
     """
 
-    charts: Mapping[str, Mapping[str, str]]
-    traces: Mapping[str, Mapping[str, str]]
-    thresholds: Mapping[str, str]
-    parameters: Mapping[str, str]
-    pairs: Mapping[str, object]
+    charts: dict[str, dict[str, str]]
+    thresholds: dict[str, str]
+    parameters: dict[str, str]
+    pairs: dict[str, Any]
     filled_share: float | None = None
 
 
@@ -141,7 +139,6 @@ class Names:
         )
         self.protocols: Mapping[str, ProtocolText] = plan["protocols"]
         self.scenarios: Mapping[str, ScenarioText] = plan["scenarios"]
-        self._metrics = {each["metric"]: each["title"] for each in definitions}
         self._definitions = {each["metric"]: each for each in definitions}
         self._planned = {run["run_id"]: run for run in plan["runs"]}
         self._ranks: dict[tuple[str, ...], dict[tuple[str, ...], int]] = {}
@@ -176,7 +173,8 @@ class Names:
 
     def metric(self, metric: str) -> str:
         """Name of a metric; if no definition has one, its id with blanks."""
-        return self._metrics.get(metric) or metric.replace("_", " ")
+        found = self._definitions.get(metric)
+        return (found and found["title"]) or metric.replace("_", " ")
 
     def judged(self, metric: str) -> Judged:
         """Which of the values of a metric are better, as its definition declares."""
@@ -191,9 +189,8 @@ class Names:
 
     def condition(self, parameter: str, value: Scalar) -> str:
         """The value of a parameter that nothing else names; for a protocol only its label."""
-        if is_protocol(parameter):
-            return self.protocol(str(value))
-        return self.parameters.with_value(parameter, value)
+        tell = self.value if is_protocol(parameter) else self.parameters.with_value
+        return tell(parameter, value)
 
     def protocol(self, key: str) -> str:
         """Label of a protocol; its key if it is unknown."""
@@ -240,7 +237,7 @@ class Names:
     def evidence(self, label: str) -> str:
         """A label of evidence, ``<metric id>, <run>``, with the metric in words."""
         metric, comma, run = label.partition(", ")
-        return f"{self._metrics.get(metric) or metric}{comma}{run}"
+        return f"{self.metric(metric) if metric in self._definitions else metric}{comma}{run}"
 
     def scenario(self, key: str) -> str:
         """Title of a scenario."""
@@ -439,8 +436,9 @@ def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str,
 
 
 def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, str]:
-    """Run id → the parameters in which some runs differ, in words, without protocols."""
-    varying = varying_parameters(runs)
+    """Run id → the parameters in which some runs differ, in words; no protocols."""
+    varying = [name for name in _varying(runs) if not is_protocol(name)]
+    varying = [name for name in varying if name not in _DERIVED] or varying
     return {
         run["run_id"]: ", ".join(
             words.with_value(name, run["parameters"][name])
@@ -449,12 +447,6 @@ def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, s
         )
         for run in runs
     }
-
-
-def varying_parameters(runs: Sequence[PlannedRun]) -> list[str]:
-    """Parameters in which some of the runs differ; neither protocols nor derived ones."""
-    varying = [name for name in _varying(runs) if not is_protocol(name)]
-    return [name for name in varying if name not in _DERIVED] or varying
 
 
 def grouped(

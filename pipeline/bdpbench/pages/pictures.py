@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Literal
 
 from bdpbench.contracts.scorecard import ScoredClaim, ScoredNumber, rows_of
-from bdpbench.pages.text import format_number
+from bdpbench.pages.text import range_text, value_text
 from bdpbench.units import MINUS, with_unit
 
 WIDTH = 340.0
@@ -83,15 +83,10 @@ def picture_of_number(number: ScoredNumber, labels: Sequence[str], axis: str) ->
         axis: the quantity and its unit.
     """
     published, unit = number["published"], number["unit"]
-
-    def words(*values: float, exact: bool = False) -> str:
-        texts = [format_number(each, like=each if exact else published) for each in values]
-        return with_unit(" to ".join(dict.fromkeys(texts)), unit)
-
     bounds = (number["lower"], number["upper"])
     rows = [
-        PictureRow("Bounds", words(*bounds, exact=True), "bounds", bounds),
-        PictureRow("Published", words(published), "print", (published,)),
+        PictureRow("Bounds", range_text(bounds, unit, exact=True), "bounds", bounds),
+        PictureRow("Published", value_text(published, unit, published), "print", (published,)),
     ]
     for label, row in zip(labels, rows_of(number), strict=True):
         value, name = row["measured"], f"Measured{f', {label}' if label else ''}"
@@ -99,13 +94,18 @@ def picture_of_number(number: ScoredNumber, labels: Sequence[str], axis: str) ->
             words_of_none = "not run" if row["verdict"] == "not_run" else "never reached"
             rows.append(PictureRow(name, words_of_none, "none"))
         else:
-            rows.append(PictureRow(name, words(value), "value", (value,), row["verdict"]))
+            rows.append(
+                PictureRow(
+                    name, value_text(value, unit, published), "value", (value,), row["verdict"]
+                )
+            )
         for each in row.get("spread", []):
             ends = (each["least"], each["most"])
             repeated = bool(each.get("repetitions"))
             kind = each["source"].split(" of ")[0] if repeated else "another reading"
             name = f"Spread, {kind}{f', {label}' if label else ''}"
-            rows.append(PictureRow(name, words(*ends), "spread" if repeated else "reading", ends))
+            told = range_text(ends, unit, published)
+            rows.append(PictureRow(name, told, "spread" if repeated else "reading", ends))
     return Picture(tuple(rows), axis, band=bounds)
 
 

@@ -94,7 +94,14 @@ def protocol_pages(
     for key, text in described(study).items():
         own = [run for run in data.inputs.plan["runs"] if key in protocols_of(run)]
         planned = {run["run_id"] for run in own}
-        parts = [part for row in numbers for part in row.rows if _selects(part, key)]
+        parts = [
+            part
+            for row in numbers
+            for part in row.rows
+            if any(
+                is_protocol(name) and key == each for name, each in part.number["select"].items()
+            )
+        ]
         said = [row for row in claims if key in row.claim["protocols"]]
         pages.append(
             RulesPage(
@@ -131,11 +138,6 @@ def queue_pages(data: ReportData) -> list[RulesPage]:
                 rows.append(_parameter_row(each, _swept(runs, name) if name else [float(said)]))
             found.append(RulesPage(key, queue.label or key, file, rows))
     return found
-
-
-def _selects(row: NumberRow, key: str) -> bool:
-    """Whether a number is about a protocol."""
-    return any(is_protocol(name) and key == each for name, each in row.number["select"].items())
 
 
 def _tally(

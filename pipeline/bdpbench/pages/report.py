@@ -9,11 +9,8 @@ from pathlib import Path
 
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.runs import Definition
 from bdpbench.contracts.scorecard import (
     CLAIM_VERDICTS,
-    NARROW_HALF_WIDTHS,
-    NARROW_SHARE,
     NUMBER_VERDICTS,
 )
 from bdpbench.pages.curves import time_specs
@@ -22,20 +19,19 @@ from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.names import protocols_of
 from bdpbench.pages.packing import pack
-from bdpbench.pages.sections import Sections, gather
+from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.summary import (
-    claims_in_doubt,
     in_doubt,
     kind_rows,
     overview,
     reading_rows,
     summarize,
 )
-from bdpbench.pages.text import offered_origins, totals
-from bdpbench.pages.texts import Erratum, told_errata
+from bdpbench.pages.text import distinct, offered_origins, totals
+from bdpbench.pages.texts import told_errata
 
 MOST_RUNS_OF_ONE_FILE = 100
 """Runs above which a page has files beside it: as one file it could exceed 2 MB."""
@@ -73,7 +69,7 @@ def build_report(
         BdpbenchError: when a file under ``reports/`` is missing or cannot be embedded.
     """
     bins = bins_for(len(inputs.run_info))
-    sections = gather(inputs, bins)
+    sections = Sections(inputs, bins)
     is_large = len(sections.data.runs) > MOST_RUNS_OF_ONE_FILE and not one_file
     shards = Shards(shards_folder(out) if is_large else None)
     files = _add_runs(sections.data, shards, with_files=with_files)
@@ -211,27 +207,22 @@ def leads_of(sections: Sections) -> list[Lead]:
     return leads
 
 
-def _errata(data: ReportData) -> list[tuple[Erratum, list[str]]]:
-    """Faults that the protocols of the report's runs have, with their labels."""
-    used = {key for run in data.inputs.plan["runs"] for key in protocols_of(run)}
-    protocols = data.inputs.study.protocols
-    return told_errata(
-        (data.names.protocol(key), protocols[key]) for key in protocols if key in used
-    )
-
-
 def _content(sections: Sections) -> dict[str, object]:
     """What the templates show of the sections."""
     inputs, names = sections.data.inputs, sections.data.names
     numbers, claims, leads = sections.numbers, sections.claims, leads_of(sections)
     scorecard, study = inputs.scorecard, inputs.study
+    shown = {*inputs.metrics["metric"], *(each["metric"] for each in scorecard["numbers"])}
+    used = {key for run in inputs.plan["runs"] for key in protocols_of(run)}
     return {
         "plan": inputs.plan,
         "study": study,
         "citation": study.citation,
         "notes": Notes(study.notes),
         "provenance": _provenance(inputs),
-        "errata": _errata(sections.data),
+        "errata": told_errata(
+            (names.protocol(key), each) for key, each in study.protocols.items() if key in used
+        ),
         "reproduces": bool(numbers or claims),
         "scorecard": scorecard,
         "summary": summarize(numbers, claims, sections.experiments),
@@ -240,17 +231,16 @@ def _content(sections: Sections) -> dict[str, object]:
         "readings": reading_rows(scorecard),
         "changes": scorecard["history"][::-1],  # the latest first
         "numbers": in_doubt(numbers),
-        "claims": claims_in_doubt(claims),
+        "claims": in_doubt(claims),
         "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
         "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
-        "number_origins": offered_origins(row.origins for row in numbers),
-        "claim_origins": offered_origins(row.origins for row in claims),
-        "number_protocols": _distinct(row.protocols for row in numbers),
-        "claim_protocols": _distinct(row.protocols for row in claims),
+        "number_origins": offered_origins(row.number for row in numbers),
+        "claim_origins": offered_origins(row.claim for row in claims),
+        "number_protocols": distinct(each for row in numbers for each in row.protocols),
+        "claim_protocols": distinct(each for row in claims for each in row.protocols),
         "places": {row.number["id"]: place for place, row in enumerate(numbers)},
-        "narrow_half_widths": f"{NARROW_HALF_WIDTHS:g}",
-        "narrow_percent": f"{100 * NARROW_SHARE:g}",
-        "definitions": shown_definitions(inputs),
+        # Of what the page shows: what was measured, and what the study prints.
+        "definitions": [each for each in inputs.definitions if each["metric"] in shown],
         "metric_name": names.metric,
         "names": names,
         "given": {name for run in inputs.plan["runs"] for name in run["parameters"]},
@@ -265,20 +255,6 @@ def _content(sections: Sections) -> dict[str, object]:
         "runs": sections.data.runs,
         "series": sections.data.series,
     }
-
-
-def shown_definitions(inputs: ReportInputs) -> list[Definition]:
-    """Definitions of what the page shows: what was measured, and what the study prints."""
-    shown = {
-        *inputs.metrics["metric"].unique(),
-        *(number["metric"] for number in inputs.scorecard["numbers"]),
-    }
-    return [each for each in inputs.definitions if each["metric"] in shown]
-
-
-def _distinct(protocols: Iterable[tuple[str, ...]]) -> list[str]:
-    """Labels of the protocols that some rows concern, each once."""
-    return list(dict.fromkeys(each for own in protocols for each in own))
 
 
 def _provenance(inputs: ReportInputs) -> dict[str, object]:

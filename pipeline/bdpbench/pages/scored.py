@@ -7,32 +7,25 @@ from it, and the names.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
 from bdpbench.contracts.scorecard import (
-    NARROW_HALF_WIDTHS,
-    NARROW_SHARE,
-    RepeatedVerdicts,
     Scorecard,
     ScoredClaim,
     ScoredNumber,
-    ScoredSpread,
-    is_narrow,
-    is_repeated,
     rows_of,
 )
 from bdpbench.pages.names import Names, RunLink, subject_name
-from bdpbench.pages.pictures import Picture, picture_of_claim, picture_of_number, share_in_words
+from bdpbench.pages.pictures import Picture, picture_of_claim, picture_of_number
 from bdpbench.pages.text import (
     VERDICTS,
     Verdict,
+    distinct,
     format_deviation,
     format_number,
-    format_percent,
-    origin_in_words,
-    origin_keys,
+    joined,
     value_text,
 )
 from bdpbench.units import axis_title, with_unit
@@ -42,20 +35,12 @@ from bdpbench.units import axis_title, with_unit
 class Scored:
     """What rows of numbers and of statements have in common.
 
-    ``origin`` says how the definition was found, and ``origins`` are the filter options that it
-    belongs to; ``margin`` says how far an entry is from another verdict, ``narrow`` whether that is
-    little, and ``hair`` whether no repetition shows its spread then; ``picture`` shows its values;
-    ``protocols`` are the labels of those that it concerns, ``search`` is the text that a filter
-    searches; ``readings`` are the names of other readings of the study, each with the entry by it.
+    ``picture`` shows its values; ``protocols`` are the labels of those that it concerns, ``search``
+    is the text that a filter searches; ``readings`` are the names of other readings of the study,
+    each with the entry by it.
     """
 
     verdict: Verdict
-    kind: str
-    origin: str
-    origins: tuple[str, ...]
-    margin: str
-    narrow: bool
-    hair: bool
     picture: Picture | None
     protocols: tuple[str, ...]
     search: str
@@ -66,25 +51,23 @@ class Scored:
 class NumberRow(Scored):
     """One published number and its verdict; see ``scorecard.json`` for ``number``.
 
-    ``spreads`` say how far the value moves, and ``in_spread`` whether a miss is within one of the
-    spreads; ``parts`` are the rows of the single runs of a number that several runs have to show.
+    ``parts`` are the rows of the single runs of a number that several runs have to show.
     """
 
     number: ScoredNumber
     metric: str
     condition: str
     scenario: str
-    selector: str
     published: str
     measured: str
     deviation: str
-    deviation_percent: str
-    bounds: str
     runs: tuple[RunLink, ...]
-    expectation: str
-    spreads: tuple[str, ...] = ()
-    in_spread: bool = False
     parts: tuple[NumberRow, ...] = ()
+
+    @property
+    def entry(self) -> ScoredNumber:
+        """What the scorecard has of it."""
+        return self.number
 
     @property
     def distance(self) -> float:
@@ -109,13 +92,14 @@ class NumberRow(Scored):
 
 @dataclass(frozen=True)
 class ClaimRow(Scored):
-    """One statement of the study; see ``scorecard.json`` for ``claim``.
-
-    ``repeated`` says what repetitions give.
-    """
+    """One statement of the study; see ``scorecard.json`` for ``claim``."""
 
     claim: ScoredClaim
-    repeated: tuple[str, ...] = ()
+
+    @property
+    def entry(self) -> ScoredClaim:
+        """What the scorecard has of it."""
+        return self.claim
 
 
 def number_rows(scorecard: Scorecard, names: Names) -> list[NumberRow]:
@@ -152,47 +136,11 @@ def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
     told += [claim["known_miss"], *protocols, verdict.label, claim["kind"]]
     return ClaimRow(
         verdict=verdict,
-        kind=claim["kind"],
-        origin=origin_in_words(claim),
-        origins=origin_keys(claim),
-        margin=_margin_of_claim(claim),
-        narrow=is_narrow(claim),
-        hair=is_narrow(claim) and not is_repeated(claim),
         picture=picture_of_claim(claim),
         protocols=protocols,
-        search=_search(told),
+        search=" ".join(map(str, told)).lower(),
         readings=(),
         claim=claim,
-        repeated=tuple(map(_repeated, claim.get("repeated", []))),
-    )
-
-
-def _search(told: Iterable[object]) -> str:
-    return " ".join(map(str, told)).lower()
-
-
-def _margin_of_claim(claim: ScoredClaim) -> str:
-    """By how much a statement holds or fails, in words; "" if it has no margin."""
-    margin = claim["margin"]
-    if margin is None:
-        return ""
-    verb = "Fails" if claim.get("alone", claim["verdict"]) == "fails" else "Holds"
-    text = f"{verb} by {share_in_words(abs(margin))} of the larger value"
-    return f"{text}{_narrow(claim, f'{100 * NARROW_SHARE:g} %')}."
-
-
-def _narrow(entry: ScoredNumber | ScoredClaim, little: str) -> str:
-    """What is said of a small margin."""
-    if not is_narrow(entry):
-        return ""
-    known = "" if is_repeated(entry) else ", and the spread is not measured"
-    return f": decided by less than {little}{known}"
-
-
-def _repeated(each: RepeatedVerdicts) -> str:
-    return (
-        f"Varied: {each['varied']}. It holds in {each['holds']} of "
-        f"{each['holds'] + each['fails']} ({each['source']})."
     )
 
 
@@ -205,8 +153,8 @@ def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
     return replace(
         row,
         parts=parts,
-        protocols=tuple(dict.fromkeys(each for part in parts for each in part.protocols)),
-        condition=", ".join(filter(None, [row.condition, f"{len(parts)} runs"])),
+        protocols=distinct(each for part in parts for each in part.protocols),
+        condition=joined(row.condition, f"{len(parts)} runs"),
         measured=_span(parts),
         search=" ".join([row.search, *(part.search for part in parts)]),
     )
@@ -228,19 +176,6 @@ def _span(parts: Sequence[NumberRow]) -> str:
     return f"{start}{most[1]}" + (f", {lacking} without a value" if lacking else "")
 
 
-def _spread(spread: ScoredSpread, number: ScoredNumber) -> str:
-    """How far a number moves, what was varied, and what follows."""
-    ends = [format_number(spread[end], like=number["published"]) for end in ("least", "most")]
-    span = with_unit(" to ".join(dict.fromkeys(ends)), number["unit"])
-    kind = "" if spread.get("repetitions") else "Another reading: it decides nothing. "
-    reaches = "reaches" if spread["holds_print"] else "does not reach"
-    source = f" Source: {spread['source']}." if spread["source"] else ""
-    return (
-        f"{span}. Varied: {spread['varied']}. {kind}The spread {reaches} the bounds of the printed "
-        f"number.{source}"
-    )
-
-
 def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> NumberRow:
     verdict, selected = VERDICTS[number["verdict"]], number["select"]
     of_runs = {names.run(each).protocols for each in number["run_ids"]}
@@ -248,42 +183,28 @@ def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> Numb
     protocols = names.protocols_in(selected) or (of_runs.pop() if len(of_runs) == 1 else ())
     unit, published = number["unit"], number["published"]
     metric, scenario = names.metric(number["metric"]), names.scenario(number["scenario"])
-    condition, spreads = _condition(selected, number["subject"], names), number.get("spread", [])
+    condition = _condition(selected, number["subject"], names)
     told = [number["id"], number["where"], number["metric"], metric, *protocols, condition]
     told += [scenario, verdict.label, number["note"], number["reason"], number["kind"]]
     percent = number["unit"] == "%"  # percentages differ by points; the deviation in % is beside it
     deviation = format_deviation(number["deviation"], number["measured"], published)
-    ends = (format_number(number[end], like=number[end]) for end in ("lower", "upper"))
     shown = labels or [""] * len(rows_of(number))
     return NumberRow(
         verdict=verdict,
-        kind=number["kind"],
-        origin=origin_in_words(number),
-        origins=origin_keys(number),
-        margin=_margin_of_number(number),
-        narrow=is_narrow(number),
-        hair=is_narrow(number) and not is_repeated(number),
         picture=picture_of_number(number, shown, axis_title(metric, unit)),
         protocols=protocols,
-        search=_search(told),
+        search=" ".join(map(str, told)).lower(),
         readings=(),
         number=number,
         metric=metric,
         condition=condition,
         scenario=scenario,
-        selector=";".join(f"{name}={value}" for name, value in selected.items()),
         published=value_text(published, unit, published),
         measured=value_text(number["measured"], unit, published),
         deviation=deviation
         if deviation == "–"
         else with_unit(deviation, "points" if percent else unit),
-        deviation_percent=format_percent(number["deviation_pct"]),
-        bounds=with_unit(" to ".join(ends), unit),
         runs=tuple(map(names.run, number["run_ids"])),
-        expectation=_expectation(number),
-        spreads=tuple(_spread(each, number) for each in spreads),
-        in_spread=number["verdict"] in ("close", "not_reproduced")
-        and any(each["holds_print"] for each in spreads),
     )
 
 
@@ -296,20 +217,3 @@ def _condition(selected: Mapping[str, str], subject: str, names: Names) -> str:
     if subject.startswith("flow:") and "protocol_2" in selected:
         parts.append(subject_name(subject))
     return ", ".join(parts)
-
-
-def _margin_of_number(number: ScoredNumber) -> str:
-    """How far a value is from the nearer bound, in words; "" if it has no margin."""
-    margin = number["margin"]
-    if margin is None:
-        return ""
-    size = f"{abs(margin):.2f}" if abs(margin) < 10 else f"{abs(margin):.0f}"
-    text = f"{size} half widths {'inside' if margin >= 0 else 'outside'} the nearer bound"
-    return text + _narrow(number, f"{NARROW_HALF_WIDTHS:g} of a half width")
-
-
-def _expectation(number: ScoredNumber) -> str:
-    """The meaning of a verdict if a miss was known before the run; "" otherwise."""
-    if not number["known_miss"]:
-        return ""
-    return "unexpected match" if number["verdict"] == "reproduced" else "known miss"

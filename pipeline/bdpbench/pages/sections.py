@@ -1,33 +1,37 @@
 """Everything that a page or a set of figures shows of a tier: each section is one function.
 
 A section is made from the data of the report: inputs, series of the runs, names for readers. A new
-one is a function, a field of ``Sections`` and a template; ``exports.py`` names files of its charts.
+one is a function, an attribute of ``Sections`` and a template; ``exports.py`` names its files.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import polars as pl
 
-from bdpbench.pages.experiments import Experiment, experiments, placed
+from bdpbench.pages.experiments import experiments, placed
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.protocols import (
-    ProtocolTable,
-    RulesPage,
     law_charts,
     protocol_pages,
     protocol_table,
     queue_pages,
 )
-from bdpbench.pages.scored import ClaimRow, NumberRow, claim_rows, number_rows
+from bdpbench.pages.scored import claim_rows, number_rows
 from bdpbench.pages.specs import Chart
 
 
-@dataclass(frozen=True)
 class Sections:
     """The contents of a page of a tier.
+
+    Args:
+        inputs: what to show.
+        bins: intervals of time whose extremes a series keeps.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong under ``reports/``.
 
     Attributes:
         data: what the sections were made of.
@@ -38,15 +42,17 @@ class Sections:
         table: main metrics of each protocol; None if nothing was measured of one alone.
     """
 
-    data: ReportData
-    numbers: list[NumberRow]
-    claims: list[ClaimRow]
-    experiments: list[Experiment]
-    matrices: list[MatrixGroup]
-    protocols: list[RulesPage]
-    queues: list[RulesPage]
-    laws: list[Chart]
-    table: ProtocolTable | None
+    def __init__(self, inputs: ReportInputs, bins: int) -> None:
+        self.data = data = ReportData(inputs, bins)
+        self.numbers = number_rows(inputs.scorecard, data.names)
+        self.claims = claim_rows(inputs.scorecard, data.names)
+        self.experiments = experiments(data)
+        self.matrices = [_placed_group(each, data) for each in matrix_groups(data)]
+        self.protocols = protocol_pages(data, self.numbers, self.claims)
+        self.queues = queue_pages(data)
+        self.laws = law_charts(data)
+        described = [page.key for page in self.protocols]
+        self.table = protocol_table(data, self.experiments, self.numbers, described)
 
     @property
     def charts(self) -> list[Chart]:
@@ -56,33 +62,6 @@ class Sections:
             *self.laws,
             *(chart for group in self.matrices for chart in group.charts),
         ]
-
-
-def gather(inputs: ReportInputs, bins: int) -> Sections:
-    """Make the sections of a tier.
-
-    Args:
-        inputs: what to show.
-        bins: intervals of time whose extremes a series keeps.
-
-    Raises:
-        BdpbenchError: naming file, line and key of what is wrong under ``reports/``.
-    """
-    data = ReportData(inputs, bins)
-    numbers = number_rows(inputs.scorecard, data.names)
-    claims = claim_rows(inputs.scorecard, data.names)
-    shown, pages = experiments(data), protocol_pages(data, numbers, claims)
-    return Sections(
-        data=data,
-        numbers=numbers,
-        claims=claims,
-        experiments=shown,
-        matrices=[_placed_group(each, data) for each in matrix_groups(data)],
-        protocols=pages,
-        queues=queue_pages(data),
-        laws=law_charts(data),
-        table=protocol_table(data, shown, numbers, [page.key for page in pages]),
-    )
 
 
 def _placed_group(group: MatrixGroup, data: ReportData) -> MatrixGroup:

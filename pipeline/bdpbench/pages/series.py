@@ -165,7 +165,11 @@ def run_series(run_id: str, load_table: LoadTable, bins: int) -> RunSeries:
             }
     for table, reduce in (
         (QUEUE_SHARE, thinned_shares),
-        (COMPLETION, _above_zero),
+        # On a logarithmic axis, no time is below the smallest step.
+        (
+            COMPLETION,
+            lambda part: thinned_shares(part).with_columns(pl.col("s").clip(SMALLEST_TIME_STEP_S)),
+        ),
         (DROPS, lambda part: drop_marks(part, bins)),
     ):
         found |= _by_subject(load_table(run_id, table), table, reduce)
@@ -181,8 +185,11 @@ def _by_subject(
     column = "kind" if table == COMPLETION else "link"
     parts = frame.collect().partition_by(column, as_dict=True, maintain_order=True)
     reduced = {f"{column}:{name}": reduce(part) for (name,), part in parts.items()}
+    step_s = PRECISE_TIME_STEP_S if table in LOGARITHMIC else None
     subjects: dict[str, Packed | Multiple] = {
-        name: _packed(points, table) for name, points in reduced.items() if points.height
+        name: pack(*(each.to_list() for each in points), step_s=step_s)
+        for name, points in reduced.items()
+        if points.height
     }
     return {table: subjects} if subjects else {}
 
@@ -217,17 +224,6 @@ def thinned_shares(shares: pl.DataFrame) -> pl.DataFrame:
         points = points.filter((step != step.shift(1)).fill_null(value=True))
     start = points.head(1).with_columns(pl.lit(0.0).alias(share))
     return pl.concat([start, points])
-
-
-def _above_zero(shares: pl.DataFrame) -> pl.DataFrame:
-    """A distribution of times, s, for a logarithmic axis: none below the smallest step."""
-    return thinned_shares(shares).with_columns(pl.col("s").clip(SMALLEST_TIME_STEP_S))
-
-
-def _packed(points: pl.DataFrame, table: str) -> Packed:
-    across, values = points.columns
-    step = PRECISE_TIME_STEP_S if table in LOGARITHMIC else None
-    return pack(points[across].to_list(), points[values].to_list(), step_s=step)
 
 
 def _table_points(frame: pl.LazyFrame, table: str, bins: int) -> dict[str, Points]:

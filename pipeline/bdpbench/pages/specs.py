@@ -77,17 +77,24 @@ class Phase(TypedDict):
 
 
 class CurveContent(TypedDict):
-    """One line: where the page's script finds its points, and how it looks.
-
-    Of a crowd, medians and bands of each ``group`` are drawn instead.
-    """
+    """One line: where the page's script finds its points, and how it looks."""
 
     run: str
     subject: str
     label: str
     colour: str
     dash: Sequence[int]
-    group: NotRequired[str]
+
+
+class MedianContent(TypedDict):
+    """What is drawn of a group of a crowd of curves: points of ``bands_of``."""
+
+    label: str
+    colour: str
+    dash: Sequence[int]
+    v: Packed
+    low: Packed
+    high: Packed
 
 
 class DropsContent(TypedDict):
@@ -112,8 +119,7 @@ class TimeContent(TypedDict):
 
     ``start`` and ``end`` are the horizontal domain, in s or ``unit``; ``top`` is the upper end of
     the vertical axis, and ``apart`` says whether the curves are drawn one below the other: both are
-    set by ``settled`` (pages/curves.py), and so are ``bands`` of a crowd: group → column of
-    ``bands_of`` → packed points.
+    set by ``settled`` (pages/curves.py), and so are ``medians`` of a crowd, one for each group.
     ``columns`` names both axes in CSV. A line breaks between samples that are more than ``gap`` (s)
     apart.
     """
@@ -128,7 +134,7 @@ class TimeContent(TypedDict):
     unit: NotRequired[str]
     columns: NotRequired[list[str]]
     gap: NotRequired[float]
-    bands: NotRequired[dict[str, dict[str, Packed]]]
+    medians: NotRequired[list[MedianContent]]
     drops: NotRequired[list[DropsContent]]
     phases: NotRequired[list[Phase]]
 

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeVar
 
 from bdpbench.contracts.scorecard import (
     CLAIM_VERDICTS,
-    KINDS,
     NUMBER_VERDICTS,
     Kind,
     Scorecard,
+    is_narrow,
+    is_repeated,
 )
 from bdpbench.pages.experiments import Experiment
 from bdpbench.pages.scored import ClaimRow, NumberRow
-from bdpbench.pages.text import Total, totals
+from bdpbench.pages.text import Total, distinct, totals
 from bdpbench.units import MINUS
+
+Entry = TypeVar("Entry", NumberRow, ClaimRow)
 
 MEANING: dict[Kind, str] = {
     "blind": "the definition is the study's own, or was chosen without this value in view",
@@ -79,13 +82,14 @@ def summarize(
     misses = [row for row in numbers if row.verdict.key in ("close", "not_reproduced")]
     misses.sort(key=lambda row: -row.distance)
     rows: list[NumberRow | ClaimRow] = [*numbers, *claims]
+    narrow = [row for row in rows if is_narrow(row.entry)]
     return Summary(
         misses=len(misses),
         reasons=tuple(_reasons(misses)),
         absent=tuple(_absent(numbers, claims, experiments)),
         by_chance=tuple(_link(row) for row in rows if row.verdict.key == "undecided"),
-        hairs=tuple(_link(row) for row in rows if row.hair),
-        narrow=sum(row.narrow for row in rows),
+        hairs=tuple(_link(row) for row in narrow if not is_repeated(row.entry)),
+        narrow=len(narrow),
     )
 
 
@@ -104,8 +108,8 @@ def _reasons(misses: Sequence[NumberRow]) -> list[Reason]:
         Reason(
             text=text,
             count=len(rows),
-            where=tuple(dict.fromkeys(row.number["where"] for row in rows)),
-            protocols=tuple(dict.fromkeys(each for row in rows for each in row.protocols)),
+            where=distinct(row.number["where"] for row in rows),
+            protocols=distinct(each for row in rows for each in row.protocols),
             first=rows[0].number["id"],
         )
         for text, rows in by_reason.items()
@@ -113,25 +117,21 @@ def _reasons(misses: Sequence[NumberRow]) -> list[Reason]:
     return sorted(found, key=lambda reason: (not reason.text, -reason.count))
 
 
-def in_doubt(rows: Sequence[NumberRow]) -> list[NumberRow]:
-    """Numbers in the order in which a reader might doubt them.
+def in_doubt(rows: Sequence[Entry]) -> list[Entry]:
+    """Numbers, or statements, in the order in which a reader might doubt them.
 
     Misses by distance come first, then what is undecided, then unexpected matches, then numbers by
     their closeness to a bound, and last those that were not run.
     """
+    order = {"not_reproduced": 0, "fails": 0, "close": 1, "undecided": 2, "not_run": 5}
 
-    def doubt(row: NumberRow) -> tuple[int, float]:
-        order = {"not_reproduced": 0, "close": 1, "undecided": 2, "not_run": 5}
+    def doubt(row: Entry) -> tuple[int, float]:
+        if isinstance(row, ClaimRow):
+            return order.get(row.verdict.key, 4), 0.0
         rank = order.get(row.verdict.key, 3 if row.number["known_miss"] else 4)
         return rank, -row.distance
 
     return sorted(rows, key=doubt)
-
-
-def claims_in_doubt(rows: Sequence[ClaimRow]) -> list[ClaimRow]:
-    """Statements that fail, undecided ones, those that hold, and those that were not evaluated."""
-    order = {"fails": 0, "undecided": 1, "holds": 2}
-    return sorted(rows, key=lambda row: order.get(row.verdict.key, 3))
 
 
 def _absent(
@@ -146,31 +146,16 @@ def _absent(
             yield what, f"{not_run} of {len(rows)} need runs that are missing"
 
 
-@dataclass(frozen=True)
-class KindRow:
-    """What came of the blind, or of the fitted, numbers and statements of a study.
-
-    ``numbers`` and ``claims`` count those of each verdict that were run; of them ``of`` and
-    ``of_claims``.
-    """
-
-    kind: Kind
-    meaning: str
-    numbers: Mapping[Any, int]
-    claims: Mapping[Any, int]
-    of: int
-    of_claims: int
-
-
-def kind_rows(scorecard: Scorecard) -> list[KindRow]:
-    """One row per kind; none for a scorecard without entries."""
+def kind_rows(scorecard: Scorecard) -> list[dict[str, object]]:
+    """What came of the blind, and of the fitted, entries that were run; none without entries."""
     rows = []
-    for kind in KINDS:
+    for kind, meaning in MEANING.items():
         own = scorecard["kind_totals"].get(kind, {})
         said = scorecard["claim_kind_totals"].get(kind, {})
         if any([*own.values(), *said.values()]):
-            ran = (sum(each.values()) - each.get("not_run", 0) for each in (own, said))
-            rows.append(KindRow(kind, MEANING[kind], own, said, *ran))
+            of, of_claims = (sum(each.values()) - each.get("not_run", 0) for each in (own, said))
+            told = {"kind": kind, "meaning": meaning, "numbers": own, "claims": said}
+            rows.append({**told, "of": of, "of_claims": of_claims})
     return rows
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -13,7 +13,7 @@ from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.latex import latex_table
 from bdpbench.pages.protocols import RulesPage
 from bdpbench.pages.scored import ClaimRow, NumberRow
-from bdpbench.pages.text import VERDICTS, format_deviation, format_number
+from bdpbench.pages.text import VERDICTS, distinct, format_deviation, format_number
 from bdpbench.units import axis_title, slug
 
 TABLE_FORMATS = ("tex", "md", "csv")
@@ -112,13 +112,9 @@ def _numbers(name: str, title: str, numbers: Sequence[NumberRow]) -> PaperTable:
         columns=_NUMBER_COLUMNS,
         rows=tuple(_number_cells(row) for row in numbers),
         data=tuple(_number_data(row) for row in numbers),
-        run_ids=_distinct(run.run_id for row in numbers for run in row.runs),
-        definitions=_distinct(str(row.number["definition"]) for row in numbers),
+        run_ids=distinct(run.run_id for row in numbers for run in row.runs),
+        definitions=distinct(str(row.number["definition"]) for row in numbers),
     )
-
-
-def _distinct(values: Iterator[str]) -> tuple[str, ...]:
-    return tuple(value for value in dict.fromkeys(values) if value)
 
 
 def _number_cells(row: NumberRow) -> tuple[str, ...]:
@@ -142,7 +138,7 @@ def _number_data(row: NumberRow) -> dict[str, Cell]:
     return {
         **{name: _cell(number[name]) for name in _DATA_FIELDS},
         "runs_that_have_to_show_it": len(row.rows),
-        "select": row.selector,
+        "select": ";".join(f"{name}={value}" for name, value in row.number["select"].items()),
         "run_ids": " ".join(run.run_id for run in row.runs),
     }
 
@@ -188,11 +184,11 @@ def _claims(claims: Sequence[ClaimRow]) -> PaperTable:
         data=tuple(
             {
                 **{name: _cell(row.claim[name]) for name in _CLAIM_FIELDS},  # type: ignore[literal-required]
-                "run_ids": " ".join(_distinct(e["run_id"] for e in row.claim["evidence"])),
+                "run_ids": " ".join(distinct(e["run_id"] for e in row.claim["evidence"])),
             }
             for row in claims
         ),
-        run_ids=_distinct(e["run_id"] for row in claims for e in row.claim["evidence"]),
+        run_ids=distinct(e["run_id"] for row in claims for e in row.claim["evidence"]),
     )
 
 

@@ -13,7 +13,7 @@ from typing import Any, Final
 from markupsafe import Markup, escape
 
 from bdpbench.contracts.paths import repository_root
-from bdpbench.contracts.scorecard import ScoredClaim, ScoredNumber
+from bdpbench.contracts.scorecard import AtlasEntry, ScoredClaim, ScoredNumber
 from bdpbench.errors import BdpbenchError
 from bdpbench.units import MINUS, with_unit
 
@@ -59,23 +59,19 @@ def value_text(
     return none if value is None else with_unit(format_number(value, like=like), unit)
 
 
+def range_text(
+    values: Iterable[float], unit: str, like: float | None = None, *, exact: bool = False
+) -> str:
+    """Numbers as ``0.5 to 2 s``, each once; if ``exact``, each with all of its decimals."""
+    texts = (format_number(each, like=each if exact else like) for each in values)
+    return with_unit(" to ".join(dict.fromkeys(texts)), unit)
+
+
 def _strip_zeros(text: str, keep: int) -> str:
     """Remove zeros at the end of the fraction, but keep ``keep`` decimals."""
     whole, _, fraction = text.partition(".")
     fraction = fraction.rstrip("0").ljust(keep, "0")
     return f"{whole}.{fraction}" if fraction else whole
-
-
-def figures_text(figures: Sequence[str]) -> str:
-    """Figures of a paper, given by number; tables and others are named with their kind.
-
-    >>> figures_text(["3.2"]), figures_text(["3.2", "3.3"]), figures_text(["Table 3", "Figure 4"])
-    ('Figure 3.2', 'Figures 3.2, 3.3', 'Table 3, Figure 4')
-    """
-    numbers = [each for each in figures if not each[:1].isalpha()]
-    named = [each for each in figures if each[:1].isalpha()]
-    kind = "Figures" if len(numbers) > 1 else "Figure"
-    return ", ".join([*([f"{kind} {', '.join(numbers)}"] if numbers else []), *named])
 
 
 def format_deviation(value: float | None, measured: float | None, published: float) -> str:
@@ -122,6 +118,11 @@ def joined(*parts: str, by: str = ", ") -> str:
     'RTT 20 ms, flow 1'
     """
     return by.join(filter(None, parts))
+
+
+def distinct(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts that are not empty, each once."""
+    return tuple(filter(None, dict.fromkeys(texts)))
 
 
 def listed(labels: Sequence[str], most: int = _MOST_LISTED) -> str:
@@ -209,7 +210,7 @@ ORIGINS: Final = {
 """Key → label of each option, in the order of the filter."""
 
 
-def origin_keys(entry: ScoredNumber | ScoredClaim) -> tuple[str, ...]:
+def origin_keys(entry: ScoredNumber | ScoredClaim | AtlasEntry) -> tuple[str, ...]:
     """The filter options that an entry belongs to.
 
     >>> origin_keys({"kind": "blind", "found": "chosen on", "chosen_on": ["other"]})
@@ -225,30 +226,10 @@ def origin_keys(entry: ScoredNumber | ScoredClaim) -> tuple[str, ...]:
     return ("blind", blind[entry["found"]])
 
 
-def offered_origins(entries: Iterable[tuple[str, ...]]) -> list[tuple[str, str]]:
+def offered_origins(entries: Iterable[ScoredNumber | ScoredClaim]) -> list[tuple[str, str]]:
     """Key and label of the options that at least one of the entries belongs to."""
-    present = {key for keys in entries for key in keys}
+    present = {key for each in entries for key in origin_keys(each)}
     return [(key, label) for key, label in ORIGINS.items() if key in present]
-
-
-def origin_in_words(entry: ScoredNumber | ScoredClaim) -> str:
-    """How a definition was found, in a sentence.
-
-    >>> origin_in_words({"kind": "blind", "found": "chosen on", "chosen_on": ["a-*", "b"]})
-    'We chose it with the measured values of all a-* and of b in view, but not this one.'
-    """
-    found, others = entry["found"], entry["chosen_on"]
-    if found == "stated":
-        return "The study states it."
-    if found == "chosen before":
-        return "We chose it before looking at any run."
-    included = "this one included" if entry["kind"] == "fitted" else "but not this one"
-    if others == ["*"]:
-        return f"We chose it with all measured values in view, {included}."
-    *first, last = (f"all {each}" if "*" in each else each for each in others)
-    named = f"{', '.join(first)} and of {last}" if first else last
-    values = "values" if first or last.startswith("all ") else "value"
-    return f"We chose it with the measured {values} of {named} in view, {included}."
 
 
 def assets_dir() -> Path:

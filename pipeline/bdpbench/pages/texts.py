@@ -102,7 +102,9 @@ def load_page(path: Path, study: Study) -> StudyPage:
         return StudyPage()
     source = YamlFile(path)
     page = source.validate(StudyPage)
-    given = _parameters_of(study)
+    swept = {name for each in study.scenarios.values() for name in swept_names(each)}
+    of_paths = (each.parameters for each in study.topologies.values())
+    given = swept.union(_DERIVED, *of_paths, *(e.parameters for e in study.scenarios.values()))
     wanted = [
         *((("parameters", name), name, given, "parameter of a run") for name in page.parameters),
         *((("protocols", key), key, study.protocols, "protocol") for key in page.protocols),
@@ -110,14 +112,6 @@ def load_page(path: Path, study: Study) -> StudyPage:
     for place, name, known, what in wanted:
         source.require(place, name, known, what)
     return page
-
-
-def _parameters_of(study: Study) -> set[str]:
-    """The parameters that runs have."""
-    swept = {name for each in study.scenarios.values() for name in swept_names(each)}
-    of_paths = (each.parameters for each in study.topologies.values())
-    of_scenarios = (each.parameters for each in study.scenarios.values())
-    return swept.union(_DERIVED, *of_paths, *of_scenarios)
 
 
 # windowOption_ of an agent whose settings do not set it.

@@ -25,7 +25,7 @@ from bdpbench.contracts.scorecard import Scorecard, ScoredClaim, ScoredNumber
 from bdpbench.metrics.derived import drops_per_sample, queue_shares
 from bdpbench.pages.inputs import ReportInputs, StudyTexts
 from bdpbench.pages.report import build_report
-from bdpbench.pages.sections import Sections, gather
+from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import series_text
 from bdpbench.pages.texts import Elsewhere, ProtocolText, Statement, StudyPage
 from bdpbench.studies.parts import Protocol
@@ -100,7 +100,7 @@ class Inputs:
 
     def sections(self) -> Sections:
         """The contents of its report, drawn with 200 bins."""
-        return gather(self.frozen(), 200)
+        return Sections(self.frozen(), 200)
 
 
 def synthetic_inputs() -> Inputs:

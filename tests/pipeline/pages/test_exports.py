@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-import math
 import os
-import random
 import re
 import subprocess
 import sys
@@ -31,7 +29,6 @@ from bdpbench.pages.drawing import (
     draw,
     drawn,
     sized,
-    thinned,
 )
 from bdpbench.pages.exports import (
     ExportRequest,
@@ -430,7 +427,9 @@ def test_many_curves_are_drawn_as_the_median_and_the_band_of_their_group(
     points = [([1.0, 15.0, 30.0], [value] * 3) for value in values]
     del content["top"]
     content = settled(content, points)
-    assert [each["group"] for each in content["traces"]] == ["A"] * 5 + ["B"] * 5
+    assert [(each["label"], each["dash"]) for each in content["medians"]] == [
+        (name, trace["dash"]) for name in "AB"
+    ]
     chart = replace(shown, content=content)
     assert labels_of(chart) == ["A", "B"]
     assert printed_caption(chart).endswith(
@@ -480,20 +479,6 @@ def test_page_and_file_end_their_axes_alike_where_a_first_threshold_is_far_above
     assert lines["strokeDash"]["scale"]["range"] == [[1, 0]]
     assert spec["datasets"]["thresholds"] == content["thresholds"]
     assert [each["label"] for each in content["thresholds"]] == ["upper; lower", ""]
-
-
-def test_a_thinned_line_passes_its_points_as_near_as_asked() -> None:
-    chance = random.Random(1)
-    points = [(x / 3, 100 * math.sin(x / 40) + chance.random() * (x % 9)) for x in range(2000)]
-    kept = thinned(points, 0.2)
-    assert len(kept) < 0.9 * len(points)
-    assert {points[0], points[-1]} <= set(kept) <= set(points)
-    ends = iter(itertools.pairwise(kept))
-    (x0, y0), (x1, y1) = next(ends)
-    for x, y in points:
-        while x > x1:
-            (x0, y0), (x1, y1) = next(ends)
-        assert abs(y0 + (y1 - y0) * (x - x0) / (x1 - x0) - y) <= 0.2 + 1e-9
 
 
 def test_curves_that_turn_often_are_drawn_one_below_the_other() -> None:

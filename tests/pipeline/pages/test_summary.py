@@ -13,7 +13,7 @@ from bdpbench.pages.names import Names
 from bdpbench.pages.report import leads_of
 from bdpbench.pages.scored import NumberRow, claim_rows, number_rows
 from bdpbench.pages.summary import DOT, Overview, overview, reading_rows, summarize
-from bdpbench.pages.text import VERDICTS
+from bdpbench.pages.text import VERDICTS, format_percent
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ def test_percentages_differ_by_points(inputs: Any) -> None:
     for unit, expected in (("%", "−0.5 points"), ("s", "−0.5 s")):
         (row,) = number_rows({"numbers": [{**told, "unit": unit}]}, names)
         assert row.deviation == expected
-        assert row.deviation_percent == "−8.3\u202f%"
+        assert format_percent(row.number["deviation_pct"]) == "−8.3\u202f%"
 
 
 @pytest.fixture

@@ -47,7 +47,7 @@ from bdpbench.contracts.plan import distinct
 from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.evaluation.findings import values_of
+from bdpbench.pages.evaluation.findings import value_of
 from bdpbench.pages.evaluation.page import EvaluationReport
 from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.build import current_build_id
@@ -129,8 +129,8 @@ def _tell_ranks(view: View, judgement: Judgement) -> None:
         ranks = [
             f"{figure.column.title}: {value['rank']} of {value['of']}"
             for figure in judgement.figures
-            for value in values_of(figure, each.key)
-            if value["rank"] is not None
+            for value in [value_of(figure, each.key)]
+            if value and value["rank"] is not None
         ]
         if ranks:
             view.tell("ranks", "\n  ".join([each.label, *ranks]), protocol=each.key, ranks=ranks)

@@ -11,16 +11,14 @@ from collections.abc import Iterator, Sequence
 import polars as pl
 
 from bdpbench.contracts.documents import csv_of
-from bdpbench.contracts.evaluation import Answer, Criterion, Ranked
+from bdpbench.contracts.evaluation import Answer, Criterion, Ranked, cells_schema
 from bdpbench.pages.evaluation.page import EvaluationReport, rank_of, standing_of, verdict_of
 from bdpbench.pages.evaluation.parts import ShownPart, value_text
 from bdpbench.pages.exports import (
     ExportRequest,
     Renderer,
-    figure_caption,
     named,
     paper_files,
-    table_caption,
 )
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.tables import Cell, Column, PaperTable
@@ -150,7 +148,8 @@ def _with_print(cell: Ranked | None) -> str:
 
 def _values(report: EvaluationReport) -> pl.DataFrame:
     """All cells, unrounded, with the labels of protocols and what their studies print."""
-    return report.parts.cells.with_columns(
+    schema = {**cells_schema(), "printed": pl.Float64()}
+    return pl.DataFrame(list(report.judgement.cells), schema=schema).with_columns(
         pl.col("protocol", "beside").replace(report.evaluation.labels),
         pl.col("values").cast(pl.List(pl.String)).list.join(" ", ignore_nulls=True),
         pl.col("run_ids").list.join(" ", ignore_nulls=True),
@@ -161,12 +160,8 @@ def evaluation_files(
     report: EvaluationReport, formats: Sequence[str], origin: str
 ) -> Iterator[tuple[str, bytes]]:
     """Tables, figures and values as files, one after the other, as ``export_files``."""
-    figures = [
-        (figure, figure_caption(figure, {}, origin))
-        for figure in named((each.chart_id, "", each.title, each) for each in report.charts)
-    ]
-    tables = [(table, table_caption(table, {}, origin)) for table in evaluation_tables(report)]
-    renderer = Renderer({}, read_captions())
-    yield from paper_files(figures, tables, renderer, ExportRequest(tuple(formats), origin))
-    values = _values(report)
+    figures = named((each.chart_id, "", each.title, each) for each in report.charts)
+    tables, values = list(evaluation_tables(report)), _values(report)
+    renderer, request = Renderer({}, read_captions()), ExportRequest(tuple(formats), origin)
+    yield from paper_files(figures, tables, renderer, request, {}, values)
     yield CELLS_NAME, csv_of(values.columns, values.to_dicts()).encode()

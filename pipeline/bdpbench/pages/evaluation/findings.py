@@ -29,7 +29,7 @@ from bdpbench.contracts.evaluation import (
     group_of,
 )
 from bdpbench.contracts.judged import Found, Judged
-from bdpbench.pages.text import format_number, joined
+from bdpbench.pages.text import format_number, joined, value_text
 from bdpbench.units import with_unit
 
 SPECIAL_CASES = "7"
@@ -61,7 +61,8 @@ class Findings:
 
 def findings_of(judgement: Judgement, protocol: str) -> Findings:
     """What an evaluation says about one of its protocols, by its key."""
-    places = [(each, value) for each in judgement.figures for value in values_of(each, protocol)]
+    known = [(each, value_of(each, protocol)) for each in judgement.figures]
+    places = [(each, value) for each, value in known if value]
     answered = [
         (each, answer)
         for each in judgement.criteria
@@ -85,9 +86,9 @@ def findings_of(judgement: Judgement, protocol: str) -> Findings:
     )
 
 
-def values_of(figure: Figure, protocol: str) -> list[Ranked]:
-    """A protocol's value of a figure; none if the figure does not list the protocol."""
-    return [each for each in figure.values if each["protocol"] == protocol]
+def value_of(figure: Figure, protocol: str) -> Ranked | None:
+    """A protocol's value of a figure; None if the figure does not list the protocol."""
+    return next((each for each in figure.values if each["protocol"] == protocol), None)
 
 
 def _meaning(criterion: Criterion) -> str:
@@ -137,11 +138,6 @@ def figure_anchor(figure: Figure) -> str:
     return f"chart-figure-{figure.key}"
 
 
-def shown(value: float | None, unit: str) -> str:
-    """A value for a sentence."""
-    return with_unit(format_number(value), unit)
-
-
 def ordinal(rank: int) -> str:
     """A place in words.
 
@@ -155,12 +151,6 @@ def ordinal(rank: int) -> str:
 def criterion_anchor(criterion: Criterion) -> str:
     """Id of a criterion's row."""
     return f"criterion-{criterion.key}"
-
-
-def section_of(criterion: Criterion) -> str:
-    """The section of RFC 9743 in words, or the sections."""
-    section = criterion.file.section
-    return f"{'sections' if ' and ' in section else 'section'} {section}"
 
 
 def _without_value(places: Sequence[tuple[Figure, Ranked]]) -> Iterator[tuple[str, str, str]]:
@@ -248,11 +238,9 @@ def changes_of(before: Judgement, now: Judgement) -> Changes:
 
 def _of_figures(before: Judgement, now: Judgement, old: str, new: str) -> Iterator[Change]:
     """All judged figures of a protocol that had or have a value, moved or not."""
-    earlier = {each.key: values_of(each, old) for each in before.figures}
+    earlier = {each.key: value_of(each, old) for each in before.figures}
     for figure in now.figures:
-        both = [
-            (*found, None)[0] for found in (earlier.get(figure.key, ()), values_of(figure, new))
-        ]
+        both = [earlier.get(figure.key), value_of(figure, new)]
         if any(each and is_known(each["value"]) for each in both):
             then, own = (_told(each, figure.column, is_ranked=True) for each in both)
             move = moved(found_of(both[0]), found_of(both[1]), figure.column.judged)
@@ -263,7 +251,7 @@ def _told(cell: Ranked | None, column: Column, *, is_ranked: bool = False) -> st
     if cell is None or not is_known(cell["value"]):
         return "–"
     rank = cell["rank"] if is_ranked else None
-    return shown(cell["value"], column.unit) + (
+    return value_text(cell["value"], column.unit) + (
         f", {ordinal(rank)} of {cell['of']}" if rank else ""
     )
 

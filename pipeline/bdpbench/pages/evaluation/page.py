@@ -21,6 +21,7 @@ from bdpbench.contracts.evaluation import (
     Ranked,
 )
 from bdpbench.contracts.judged import direction
+from bdpbench.pages import text
 from bdpbench.pages.evaluation.findings import (
     MOVES,
     Changes,
@@ -31,9 +32,7 @@ from bdpbench.pages.evaluation.findings import (
     findings_of,
     is_known,
     ordinal,
-    section_of,
-    shown,
-    values_of,
+    value_of,
 )
 from bdpbench.pages.evaluation.parts import (
     Parts,
@@ -92,7 +91,7 @@ class EvaluationReport:
         """Rows of the first table: the protocols that have a value of any figure."""
         figures = self.judgement.figures
         rows = [
-            (each, [(figure, next(iter(values_of(figure, each.key)), None)) for figure in figures])
+            (each, [(figure, value_of(figure, each.key)) for figure in figures])
             for each in self.evaluation.protocols
         ]
         return [
@@ -176,21 +175,13 @@ def verdict_of(answer: Answer | None, criterion: Criterion) -> tuple[Verdict, st
     if answer is None or answer.passes is None:
         return NOT_KNOWN, answer.why if answer else "", ()
     verdict = MEETS if answer.passes else MEETS_NOT
-    worst = shown(answer.worst, criterion.unit) if is_known(answer.worst) else ""
+    worst = text.value_text(answer.worst, criterion.unit) if is_known(answer.worst) else ""
     return verdict, worst, answer.runs
 
 
-def bound_of(criterion: Criterion) -> str:
-    """What the rule of a criterion comes to, e.g. "at least 80 %"; "" without a rule."""
-    if criterion.bound is None:
-        return ""
-    side = " ".join(criterion.rule.split()[:2])
-    return f"{side} {shown(criterion.bound, criterion.unit)}"
-
-
 _SHOWN = (
-    *(bound_of, criterion_anchor, direction, figure_anchor, format_number, interval, rank_of),
-    *(section_of, shown, standing_of, value_text),
+    *(criterion_anchor, direction, figure_anchor, format_number, interval, rank_of, standing_of),
+    *(value_text,),
 )
 """Words and numbers of the page, by their names."""
 

@@ -17,7 +17,6 @@ from bdpbench.contracts.evaluation import (
     Judgement,
     Part,
     Ranked,
-    cells_schema,
     found_of,
     group_of,
 )
@@ -99,12 +98,6 @@ class Parts:
         self._colours = {each.key: each.colour for each in evaluation.protocols}
         self._new = [each.key for each in evaluation.evaluated]
         self._captions = read_captions()
-
-    @cached_property
-    def cells(self) -> pl.DataFrame:
-        """The cells with the numbers that studies print."""
-        schema = {**cells_schema(), "printed": pl.Float64()}
-        return pl.DataFrame(list(self._judged.cells), schema=schema)
 
     def studies(self) -> list[tuple[EvaluatedStudy, dict[str, ShownPart]]]:
         """All studies, those of papers first, with their parts but for those of judged figures."""

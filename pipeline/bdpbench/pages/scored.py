@@ -14,11 +14,11 @@ from typing import Literal
 from bdpbench.contracts.scorecard import (
     NARROW_HALF_WIDTHS,
     NARROW_SHARE,
-    RepeatedVerdicts,
     Scorecard,
     ScoredClaim,
     ScoredNumber,
     ScoredSpread,
+    ShownByMeans,
     is_narrow,
     is_repeated,
     rows_of,
@@ -111,11 +111,11 @@ class NumberRow(Scored):
 class ClaimRow(Scored):
     """One statement of the study; see ``scorecard.json`` for ``claim``.
 
-    ``repeated`` says what repetitions give.
+    ``shown`` says what repetitions show.
     """
 
     claim: ScoredClaim
-    repeated: tuple[str, ...] = ()
+    shown: str = ""
 
 
 def number_rows(scorecard: Scorecard, names: Names) -> list[NumberRow]:
@@ -163,7 +163,7 @@ def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
         search=_search(told),
         readings=(),
         claim=claim,
-        repeated=tuple(map(_repeated, claim.get("repeated", []))),
+        shown=_shown(claim["shown"]) if "shown" in claim else "",
     )
 
 
@@ -189,10 +189,10 @@ def _narrow(entry: ScoredNumber | ScoredClaim, little: str) -> str:
     return f": decided by less than {little}{known}"
 
 
-def _repeated(each: RepeatedVerdicts) -> str:
+def _shown(by: ShownByMeans) -> str:
     return (
-        f"Varied: {each['varied']}. It holds in {each['holds']} of "
-        f"{each['holds'] + each['fails']} ({each['source']})."
+        f"Judged by means of {by['source']}. Varied: {by['varied']}. It holds with p = "
+        f"{by['holds']:.2g} and fails with p = {by['fails']:.2g}; {by['level']:.2g} decides."
     )
 
 
@@ -232,11 +232,13 @@ def _spread(spread: ScoredSpread, number: ScoredNumber) -> str:
     """How far a number moves, what was varied, and what follows."""
     ends = [format_number(spread[end], like=number["published"]) for end in ("least", "most")]
     span = with_unit(" to ".join(dict.fromkeys(ends)), number["unit"])
-    kind = "" if spread.get("repetitions") else "Another reading: it decides nothing. "
+    repeated = spread.get("repetitions")
+    kind = "" if repeated else "Another reading: it decides nothing. "
+    noun = "interval" if repeated else "spread"
     reaches = "reaches" if spread["holds_print"] else "does not reach"
     source = f" Source: {spread['source']}." if spread["source"] else ""
     return (
-        f"{span}. Varied: {spread['varied']}. {kind}The spread {reaches} the bounds of the printed "
+        f"{span}. Varied: {spread['varied']}. {kind}The {noun} {reaches} the bounds of the printed "
         f"number.{source}"
     )
 

@@ -18,6 +18,7 @@ from pydantic import Field
 from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, values_of
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.score.chance import ends_of
 
 
 @contextmanager
@@ -141,6 +142,9 @@ class RunIndex:
         return BdpbenchError(f"no run of {asked.scenario} has all of {wanted}")
 
 
+_OF_A_ROW = ("scenario", "run_id", "metric", "subject", "value", "unit", "definition")
+
+
 class Lookup:
     """The metrics of a plan, found by scenario, parameters, metric and subject.
 
@@ -153,8 +157,7 @@ class Lookup:
         self._scenarios = plan["scenarios"]
         self._index = RunIndex(plan["scenarios"], plan["runs"])
         self._rows: dict[tuple[str, str, str], list[tuple[str, float | None, str, str]]] = {}
-        columns = ("scenario", "run_id", "metric", "subject", "value", "unit", "definition")
-        for scenario, run_id, metric, *row in metrics.select(columns).rows():
+        for scenario, run_id, metric, *row in metrics.select(_OF_A_ROW).rows():
             self._rows.setdefault((scenario, run_id, metric), []).append(tuple(row))
 
     def runs(self, asked: Asked) -> list[PlannedRun]:
@@ -219,6 +222,34 @@ class Lookup:
         selected = ", ".join(f"{name} {each}" for name, each in asked.select.items())
         label = f"mean of {len(rows)} runs of {asked.scenario}, {selected}"
         return replace(rows[0], value=value, label=label)
+
+
+class Means(Lookup):
+    """The means of what several lookups of the same plan find; None where one has no value.
+
+    Args:
+        plan: as in ``plan.json``.
+        each: the lookups.
+        estimates: metrics of which an estimate of a share may be above all of it, by its error.
+    """
+
+    def __init__(self, plan: Plan, each: Sequence[Lookup], estimates: Collection[str]) -> None:
+        super().__init__(plan, pl.DataFrame(schema=dict.fromkeys(_OF_A_ROW, pl.String)))
+        self._each, self._estimates = each, estimates
+
+    def all(self, asked: Asked) -> list[Measured]:
+        """The mean of each row that all of them find."""
+        found = [{(row.run_id, row.subject): row for row in one.all(asked)} for one in self._each]
+        means = []
+        for key, row in found[0].items():
+            values = [one[key].value if key in one else None for one in found]
+            known = [value for value in values if value is not None]
+            # Equal values are their own mean, which their sum may miss by rounding.
+            mean = statistics.fmean(known) if len(set(known)) > 1 else row.value
+            if asked.metric in self._estimates and mean is not None:
+                mean = min(mean, max(ends_of(row.unit)))
+            means.append(replace(row, value=mean if len(known) == len(values) else None))
+        return means
 
 
 def check_means(asked: Asked, over: Sequence[str], runs: Sequence[PlannedRun]) -> None:

@@ -237,7 +237,7 @@ class _Repeated:
     runs: dict[Run, list[Run]] = field(default_factory=dict)
     varied: dict[Run, list[str]] = field(default_factory=dict)
     alone: dict[str, str] = field(default_factory=dict)
-    looks: list[int] = field(default_factory=list)
+    looks: dict[Run, list[int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -289,17 +289,12 @@ class Repetitions:
 
     def sample(self, entries: Sequence[SpreadEntry], asked: Sequence[Asked]) -> Sample:
         """What decides what is asked for, by those entries that repeat runs."""
-        every = [each.repeats for each in entries if each.repeats]
-        if not every:
-            return Sample(self.once)
-        key = "".join(each.model_dump_json() for each in every)
-        if key not in self._known:
-            self._known[key] = self._repeated(entries)
-        known = self._known[key]
+        key, known = self._found(entries)
         runs = [run for run in self._runs(asked) if len(known.runs.get(run, ())) > 1]
         if not runs:
             return Sample(self.once)
-        count, level = level_at(min(len(known.runs[run]) for run in runs), known.looks)
+        looks = next((known.looks[run] for run in runs if run in known.looks), [])
+        count, level = level_at(min(len(known.runs[run]) for run in runs), looks)
         scenarios = dict.fromkeys(name for run in runs for name, _ in known.runs[run])
         each = [self._lookup(key, at) for at in range(count)]
         return Sample(
@@ -309,6 +304,24 @@ class Repetitions:
             ", or ".join(dict.fromkeys(each for run in runs for each in known.varied[run])),
             f"{several(count, 'repetition')} of {' and '.join(scenarios)}",
         )
+
+    def to_add(
+        self, entries: Sequence[SpreadEntry], asked: Sequence[Asked]
+    ) -> dict[Run, tuple[int, int]]:
+        """Last repetition of each run that what is asked for needs more of at the next look.
+
+        With how many more that look needs, and the last one.
+        """
+        _, known = self._found(entries)
+        runs = [run for run in self._runs(asked) if run in known.looks]
+        fewest = min((len(known.runs[run]) for run in runs), default=0)
+        found = {}
+        for run in runs:
+            count, looks = len(known.runs[run]), known.looks[run]
+            aim = next((look for look in looks if look > fewest), 0)
+            if count < aim:
+                found[known.runs[run][-1]] = (aim - count, looks[-1] - count)
+        return found
 
     def are_among(self, asked: Sequence[Asked], judged: Collection[Run]) -> bool:
         """Whether all runs that are asked for, at least one, are among the judged ones."""
@@ -331,20 +344,27 @@ class Repetitions:
             for run in self._index.find(each):
                 yield run["scenario"], run["run_id"]
 
+    def _found(self, entries: Sequence[SpreadEntry]) -> tuple[str, _Repeated]:
+        """The finished repetitions of some entries together, and a key of them."""
+        key = "".join(each.repeats.model_dump_json() for each in entries if each.repeats)
+        if key not in self._known:
+            self._known[key] = self._repeated(entries)
+        return key, self._known[key]
+
     def _repeated(self, entries: Sequence[SpreadEntry]) -> _Repeated:
-        """The finished repetitions of some entries together."""
         found = _Repeated()
         known: dict[Run, dict[str, Run]] = {}
         for entry in entries:
             if entry.repeats is None:
                 continue
             found.alone.update(entry.repeats.alone)
-            found.looks.extend(entry.repeats.looks if not found.looks else [])
             for pairs in repetitions_of(entry.repeats, self._index, self._swept).values():
                 for judged, run in pairs.items():
                     if run in self._finished and run[1] not in known.setdefault(judged, {}):
                         known[judged][run[1]] = run
                         found.varied.setdefault(judged, []).append(entry.varied)
+                        if entry.repeats.looks:
+                            found.looks[judged] = entry.repeats.looks
         for judged, runs in known.items():
             others = list(runs.values())
             found.runs[judged] = others if judged[1] in runs else [judged, *others]

@@ -142,9 +142,6 @@ class RunIndex:
         return BdpbenchError(f"no run of {asked.scenario} has all of {wanted}")
 
 
-_OF_A_ROW = ("scenario", "run_id", "metric", "subject", "value", "unit", "definition")
-
-
 class Lookup:
     """The metrics of a plan, found by scenario, parameters, metric and subject.
 
@@ -157,7 +154,8 @@ class Lookup:
         self._scenarios = plan["scenarios"]
         self._index = RunIndex(plan["scenarios"], plan["runs"])
         self._rows: dict[tuple[str, str, str], list[tuple[str, float | None, str, str]]] = {}
-        for scenario, run_id, metric, *row in metrics.select(_OF_A_ROW).rows():
+        columns = ("scenario", "run_id", "metric", "subject", "value", "unit", "definition")
+        for scenario, run_id, metric, *row in metrics.select(columns).rows():
             self._rows.setdefault((scenario, run_id, metric), []).append(tuple(row))
 
     def runs(self, asked: Asked) -> list[PlannedRun]:
@@ -228,14 +226,12 @@ class Means(Lookup):
     """The means of what several lookups of the same plan find; None where one has no value.
 
     Args:
-        plan: as in ``plan.json``.
         each: the lookups.
         estimates: metrics of which an estimate of a share may be above all of it, by its error.
     """
 
-    def __init__(self, plan: Plan, each: Sequence[Lookup], estimates: Collection[str]) -> None:
-        super().__init__(plan, pl.DataFrame(schema=dict.fromkeys(_OF_A_ROW, pl.String)))
-        self._each, self._estimates = each, estimates
+    def __init__(self, each: Sequence[Lookup], estimates: Collection[str]) -> None:
+        self._index, self._each, self._estimates = each[0]._index, each, estimates
 
     def all(self, asked: Asked) -> list[Measured]:
         """The mean of each row that all of them find."""

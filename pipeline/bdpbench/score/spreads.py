@@ -232,12 +232,16 @@ def _place(run: PlannedRun, names: Sequence[str]) -> Place:
 
 @dataclass(frozen=True)
 class _Repeated:
-    """Judged run → its repetitions, itself among them, and what they vary; see ``Repeats``."""
+    """Judged run → its repetitions, itself among them, and what they vary; see ``Repeats``.
+
+    ``lookups`` has those of the first, second, … repetition in place of all judged runs.
+    """
 
     runs: dict[Run, list[Run]] = field(default_factory=dict)
     varied: dict[Run, list[str]] = field(default_factory=dict)
     alone: dict[str, str] = field(default_factory=dict)
     looks: dict[Run, list[int]] = field(default_factory=dict)
+    lookups: list[Lookup] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -285,25 +289,24 @@ class Repetitions:
         self._finished = set(metrics.select("scenario", "run_id").unique().iter_rows())
         self.once = Lookup(plan, metrics.filter(self._wanted))
         self._known: dict[str, _Repeated] = {}
-        self._lookups: dict[tuple[str, int], Lookup] = {}
 
     def sample(self, entries: Sequence[SpreadEntry], asked: Sequence[Asked]) -> Sample:
         """What decides what is asked for, by those entries that repeat runs."""
-        key, known = self._found(entries)
+        known = self._found(entries)
         runs = [run for run in self._runs(asked) if len(known.runs.get(run, ())) > 1]
         if not runs:
             return Sample(self.once)
         looks = next((known.looks[run] for run in runs if run in known.looks), [])
         count, level = level_at(min(len(known.runs[run]) for run in runs), looks)
         scenarios = dict.fromkeys(name for run in runs for name, _ in known.runs[run])
-        each = [self._lookup(key, at) for at in range(count)]
-        return Sample(
-            Means(self._plan, each, known.alone),
-            each,
-            level,
-            ", or ".join(dict.fromkeys(each for run in runs for each in known.varied[run])),
-            f"{several(count, 'repetition')} of {' and '.join(scenarios)}",
-        )
+        source = f"{several(count, 'repetition')} of {' and '.join(scenarios)}"
+        source += f" (looks at {', '.join(map(str, looks))})" if looks else ""
+        varied = dict.fromkeys(each for run in runs for each in known.varied[run])
+        for at in range(len(known.lookups), count):
+            pairs = {judged: runs[at] for judged, runs in known.runs.items() if len(runs) > at}
+            known.lookups.append(Lookup(self._plan, self._in_place(pairs, known.alone)))
+        each = known.lookups[:count]
+        return Sample(Means(each, known.alone), each, level, ", or ".join(varied), source)
 
     def to_add(
         self, entries: Sequence[SpreadEntry], asked: Sequence[Asked]
@@ -312,16 +315,17 @@ class Repetitions:
 
         With how many more that look needs, and the last one.
         """
-        _, known = self._found(entries)
-        runs = [run for run in self._runs(asked) if run in known.looks]
-        fewest = min((len(known.runs[run]) for run in runs), default=0)
-        found = {}
-        for run in runs:
-            count, looks = len(known.runs[run]), known.looks[run]
-            aim = next((look for look in looks if look > fewest), 0)
-            if count < aim:
-                found[known.runs[run][-1]] = (aim - count, looks[-1] - count)
-        return found
+        known = self._found(entries)
+        cells = [
+            (known.runs[run], known.looks[run]) for run in self._runs(asked) if run in known.looks
+        ]
+        fewest = min((len(runs) for runs, _ in cells), default=0)
+        aims = [next((look for look in looks if look > fewest), 0) for _, looks in cells]
+        return {
+            runs[-1]: (aim - len(runs), looks[-1] - len(runs))
+            for (runs, looks), aim in zip(cells, aims, strict=True)
+            if len(runs) < aim
+        }
 
     def are_among(self, asked: Sequence[Asked], judged: Collection[Run]) -> bool:
         """Whether all runs that are asked for, at least one, are among the judged ones."""
@@ -344,12 +348,12 @@ class Repetitions:
             for run in self._index.find(each):
                 yield run["scenario"], run["run_id"]
 
-    def _found(self, entries: Sequence[SpreadEntry]) -> tuple[str, _Repeated]:
-        """The finished repetitions of some entries together, and a key of them."""
+    def _found(self, entries: Sequence[SpreadEntry]) -> _Repeated:
+        """The finished repetitions of some entries together."""
         key = "".join(each.repeats.model_dump_json() for each in entries if each.repeats)
         if key not in self._known:
             self._known[key] = self._repeated(entries)
-        return key, self._known[key]
+        return self._known[key]
 
     def _repeated(self, entries: Sequence[SpreadEntry]) -> _Repeated:
         found = _Repeated()
@@ -369,14 +373,6 @@ class Repetitions:
             others = list(runs.values())
             found.runs[judged] = others if judged[1] in runs else [judged, *others]
         return found
-
-    def _lookup(self, key: str, at: int) -> Lookup:
-        """The lookup of one repetition, in place of each judged run that has so many."""
-        if (key, at) not in self._lookups:
-            known = self._known[key]
-            pairs = {judged: runs[at] for judged, runs in known.runs.items() if len(runs) > at}
-            self._lookups[key, at] = Lookup(self._plan, self._in_place(pairs, known.alone))
-        return self._lookups[key, at]
 
     def _in_place(self, pairs: Mapping[Run, Run], alone: Mapping[str, str]) -> pl.DataFrame:
         """The metrics with some finished runs in place of judged ones.

@@ -461,12 +461,13 @@ def min_cwnd(flow: FlowView) -> float | None:
     better="more",
     apart=0.02,
     reference=1,
+    version=2,
 )
 def jackknifed_max_min_jain_index(group: Group) -> Iterator[tuple[Row, float | None]]:
     """Pseudo-value of repeated_max_min_jain_index for each of n repetitions: n times the index of
-    all, minus n - 1 times that of the others, and at most 1. A single repetition has a smaller
-    index than their means, because chance makes its flows unequal; its pseudo-value has not, as of
-    a mean it is the repetition's own value.
+    all, minus n - 1 times that of the others. A single repetition has a smaller index than their
+    means, because chance makes its flows unequal; its pseudo-value has not, as of a mean it is the
+    repetition's own value. It may be above 1, where an index never is.
     """
     for rows in group.repetitions_of("fair_share_ratio"):
         firsts = [next(run) for _, run in itertools.groupby(rows, key=lambda row: row.run_id)]
@@ -474,4 +475,4 @@ def jackknifed_max_min_jain_index(group: Group) -> Iterator[tuple[Row, float | N
         for first in firsts:
             of_others = jain_index_of_means(row for row in rows if row.run_id != first.run_id)
             if of_all is not None and of_others is not None:
-                yield first, min(1.0, runs * of_all - (runs - 1) * of_others)
+                yield first, runs * of_all - (runs - 1) * of_others

@@ -19,11 +19,12 @@ from bdpbench.app.planning import (
     write_batches,
 )
 from bdpbench.app.progress import View, Watch, make_view
+from bdpbench.app.repeating import add_repetitions, tell_most
 from bdpbench.app.scheduling import Execution, failed_runs, find_profile, run_batches
 from bdpbench.app.stages import SERIES_FOLDER, VALUES_FOLDER
 from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.files import remove_temporaries
-from bdpbench.contracts.plan import PlannedRun, write_plan_document
+from bdpbench.contracts.plan import PlannedRun, study_folder, write_plan_document
 from bdpbench.contracts.reports import is_reported, read_scorecard
 from bdpbench.contracts.runs import TABLES_FOLDER
 from bdpbench.contracts.scorecard import SCORECARD_NAME
@@ -34,6 +35,7 @@ from bdpbench.simulation.build import current_build_id
 from bdpbench.simulation.ns3_backend import Ns3Backend
 from bdpbench.studies.config import Config, load_config
 from bdpbench.studies.engines import engine_remarks
+from bdpbench.studies.load import load_study
 from bdpbench.studies.ns3_program import is_ns3
 
 
@@ -52,35 +54,48 @@ class Call:
 
 @dataclass(frozen=True)
 class RunRequest(Call, Wanted):
-    """The user's request: what to run, and how."""
+    """The user's request: what to run, and how; and whether to repeat what is undecided."""
+
+    until_decided: bool = False
 
 
 def run_study(request: RunRequest) -> None:
-    """Simulate the missing runs, and write the report.
+    """Simulate the missing runs, and write the report; repeat runs until verdicts are decided.
 
     Raises:
         BdpbenchError: when the input is wrong, or naming the runs that failed and why. Finished
             runs are kept, and the next call resumes.
     """
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
-        config = load_config()
-        execution = execution_of(request, config)
         planned = prepare(request, runs_code=not request.dry_run)
-        announce_plan(view, planned, execution.cores)
-        if request.dry_run:
-            announce_runs(view, planned)
-            return
-        results = planned.paths.results
-        with exclusive(results, partial(tell_waiting, view, results)) as had_to_wait:
-            # Plan again, because the process that held the lock may have finished some runs.
-            if had_to_wait:
-                planned = prepare(request)
-            remove_left(planned)
-            execution = ready(execution, planned.missing)
-            for remark in engine_remarks(planned.missing):
-                view.tell("remark", f"  {remark}", remark=remark)
-            _work(planned, execution, view)
-        _conclude(planned, view)
+        selection = request.selection.in_study(load_study(study_folder(planned.plan)))
+        if request.until_decided:
+            tell_most(planned, selection, view)
+        _run(request, planned, view)
+        repeats = request.until_decided and not request.dry_run
+        while repeats and add_repetitions(planned, selection, view):
+            planned = prepare(request)
+            _run(request, planned, view)
+
+
+def _run(request: RunRequest, planned: Prepared, view: View) -> None:
+    """Simulate the missing runs of a plan, and write the report."""
+    execution = execution_of(request, load_config())
+    announce_plan(view, planned, execution.cores)
+    if request.dry_run:
+        announce_runs(view, planned)
+        return
+    results = planned.paths.results
+    with exclusive(results, partial(tell_waiting, view, results)) as had_to_wait:
+        # Plan again, because the process that held the lock may have finished some runs.
+        if had_to_wait:
+            planned = prepare(request)
+        remove_left(planned)
+        execution = ready(execution, planned.missing)
+        for remark in engine_remarks(planned.missing):
+            view.tell("remark", f"  {remark}", remark=remark)
+        _work(planned, execution, view)
+    _conclude(planned, view)
 
 
 def execution_of(call: Call, config: Config) -> Execution:

@@ -22,6 +22,11 @@ from bdpbench.cli.options import (
 @tier_option
 @selection_options
 @click.option("-k", "--keep-going", is_flag=True, help="Continue with other runs if one fails.")
+@click.option(
+    "--until-decided",
+    is_flag=True,
+    help="Repeat runs whose verdicts are undecided, up to the last look of spread.yaml.",
+)
 @call_options
 def run_command(scenarios: Words, protocols: Words, **asked: Any) -> None:
     """Simulate the missing runs of STUDY and write its report.

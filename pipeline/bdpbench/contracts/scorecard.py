@@ -50,9 +50,8 @@ class ScoredSpread(TypedDict):
     """How far a value moves when something that the study leaves open is varied.
 
     ``least`` and ``most`` are in the unit of the number; ``holds_print`` says whether the range
-    from least to most meets the bounds of the printed number. ``repetitions`` counts the runs that
-    are as good as the judged one, 0 for another reading, which decides nothing, and
-    ``without_value`` those of them that never reach a value.
+    from least to most meets the bounds of the printed number. ``repetitions`` counts the runs of
+    whose mean least and most are the interval, 0 for another reading, which decides nothing.
     """
 
     varied: str
@@ -61,7 +60,6 @@ class ScoredSpread(TypedDict):
     source: str
     holds_print: bool
     repetitions: NotRequired[int]
-    without_value: NotRequired[int]
 
 
 class ScoredNumber(TypedDict):
@@ -71,9 +69,9 @@ class ScoredNumber(TypedDict):
     bound on that side, so that 1 is at the bound; it is null if there is no such distance.
 
     ``margin`` is the distance to the nearer bound in half widths of the bounds, positive inside and
-    negative outside; it is null if there is no value or the bounds have no width. A number is
-    ``undecided`` if it is reproduced within a part of the spread of repetitions and missed within
-    another; ``alone`` is the verdict on the judged run alone then.
+    negative outside; it is null if there is no value or the bounds have no width. Where a run is
+    repeated, ``measured`` is the mean of the repetitions. A number is ``undecided`` if chance may
+    have moved that across a bound; ``alone`` is what the mean alone says then.
 
     ``found`` says how the definition was found, ``chosen_on`` on which ids it was chosen, as the
     study's files say it: ``*`` stands for any characters.
@@ -140,18 +138,19 @@ class Evidence(TypedDict):
     run_id: str
 
 
-class RepeatedVerdicts(TypedDict):
-    """How often a statement holds if repetitions are judged in place of its runs.
+class ShownByMeans(TypedDict):
+    """What the means of repetitions show of a statement.
 
-    ``least`` and ``most`` are margins; null if one of them is infinite.
+    ``holds`` and ``fails`` are the probabilities of means at least as far on that side if the truth
+    is just on the other one. The statement is decided by one that is no larger than ``level``.
     """
 
     varied: str
     source: str
-    holds: int
-    fails: int
-    least: float | None
-    most: float | None
+    repetitions: int
+    level: float
+    holds: float
+    fails: float
 
 
 class ScoredClaim(TypedDict):
@@ -160,8 +159,9 @@ class ScoredClaim(TypedDict):
     ``margin`` is the share of the larger of two compared values by which it holds (positive) or
     fails (negative): the smallest one of those that have to hold, the largest one of those that do
     not. It is null if a run is missing, and if no shift of a value would change the verdict, since
-    something happens or never does. A statement is ``undecided`` if repetitions of its runs give
-    another verdict; ``alone`` is that on the judged runs alone then.
+    something happens or never does. ``shown`` is what repetitions of its runs show, if there are
+    any. A statement is ``undecided`` if that is too little; ``alone`` is what the means alone say
+    then.
     """
 
     id: str
@@ -175,7 +175,7 @@ class ScoredClaim(TypedDict):
     evidence: list[Evidence]
     margin: float | None
     alone: NotRequired[ClaimVerdict]
-    repeated: NotRequired[list[RepeatedVerdicts]]
+    shown: NotRequired[ShownByMeans]
     found: Found
     chosen_on: list[str]
     kind: Kind
@@ -239,7 +239,7 @@ def is_narrow(entry: ScoredNumber | ScoredClaim) -> bool:
 def is_repeated(entry: ScoredNumber | ScoredClaim) -> bool:
     """Whether the spread of the values that decide an entry is measured by repetitions."""
     if "published" not in entry:
-        return bool(entry.get("repeated"))
+        return "shown" in entry
     rows = rows_of(cast("ScoredNumber", entry))
     return any(each.get("repetitions") for row in rows for each in row.get("spread", []))
 

@@ -11,12 +11,10 @@ import polars as pl
 
 from bdpbench.contracts.plan import Parameters, PlannedRun, Scalar
 from bdpbench.errors import BdpbenchError
+from bdpbench.studies.vocabulary import REPETITION
 
 Sweeps = Mapping[str, Mapping[str, Sequence[Scalar]]]
 """Scenario → parameter → all values that a study gives it."""
-
-REPETITION = "substream"
-"""Parameter that distinguishes repetitions: the substream of random numbers."""
 
 Points = dict[str, list[Scalar]]
 """Parameters other than a swept one and those derived from it → values of the swept one."""

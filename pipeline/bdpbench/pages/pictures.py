@@ -102,31 +102,21 @@ def picture_of_number(number: ScoredNumber, labels: Sequence[str], axis: str) ->
         for each in row.get("spread", []):
             ends = (each["least"], each["most"])
             repeated = bool(each.get("repetitions"))
-            kind = each["source"].split(" of ")[0] if repeated else "another reading"
-            name = f"Spread, {kind}{f', {label}' if label else ''}"
+            kind = "Interval of the mean" if repeated else "Spread, another reading"
+            name = f"{kind}{f', {label}' if label else ''}"
             told = range_text(ends, unit, published)
             rows.append(PictureRow(name, told, "spread" if repeated else "reading", ends))
     return Picture(tuple(rows), axis, band=bounds)
 
 
 def picture_of_claim(claim: ScoredClaim) -> Picture | None:
-    """The margin of a statement and those of its repetitions; None without a margin."""
+    """The margin of a statement; None without a margin."""
     margin = claim["margin"]
     if margin is None:
         return None
     verdict = claim.get("alone", claim["verdict"])
-    rows = [PictureRow("Margin", share_in_words(margin), "value", (100 * margin,), verdict)]
-    for each in claim.get("repeated", []):
-        ends = (each["least"], each["most"])
-        known = tuple(100 * end for end in ends if end is not None)
-        count = each["source"].split(" of ")[0]
-        text = f"holds in {each['holds']} of {each['holds'] + each['fails']}"
-        if len(known) == 2:
-            text += f", {share_in_words(*(end / 100 for end in known))}"
-        rows.append(
-            PictureRow(f"Spread, {count}", text, "spread" if len(known) == 2 else "none", known)
-        )
-    return Picture(tuple(rows), "fails below 0, holds above; % of the larger value", line=0.0)
+    row = PictureRow("Margin", share_in_words(margin), "value", (100 * margin,), verdict)
+    return Picture((row,), "fails below 0, holds above; % of the larger value", line=0.0)
 
 
 def share_in_words(*shares: float) -> str:

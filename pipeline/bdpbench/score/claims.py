@@ -12,10 +12,9 @@ parameters, which are added to its selectors.
 from __future__ import annotations
 
 import math
-import operator
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise, permutations, product
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self, TypeVar
 
@@ -23,6 +22,7 @@ from pydantic import BaseModel, Field, RootModel, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile
+from bdpbench.score.chance import Gap, Part, Parts, ends_of, gap
 from bdpbench.score.lookup import Asked, Lookup, Measured, point_of
 from bdpbench.score.published import Origin
 
@@ -31,30 +31,29 @@ FEWEST_POINTS = 3
 
 _SHOWN_CASES = 3
 _NOT_RUN = "a run that it needs is not in this tier"
-_OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
-    "<": operator.lt,
-    "<=": operator.le,
-    ">": operator.gt,
-    ">=": operator.ge,
-}
-
 Evidence = tuple[tuple[str, Measured], ...]
 """Measured values, each with its metric and run in words."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """Whether a condition holds (None: a run that it needs is missing), why, and its values.
+    """The comparisons that decide a condition, why, and their values; None without any runs."""
 
-    ``margin`` is positive if it holds and negative if it fails: the share of the larger of two
-    compared values by which it does. Infinite where no shift of a value would matter, since
-    something happens, or never does; None if runs are missing.
-    """
-
-    holds: bool | None
+    part: Part | None
     explanation: str
     evidence: Evidence = ()
-    margin: float | None = None
+
+    @property
+    def holds(self) -> bool | None:
+        """Whether the condition holds; None if a run that it needs is missing."""
+        return self.part.holds if self.part else None
+
+    @property
+    def margin(self) -> float | None:
+        """The margin of what decides it; None if runs are missing or no shift would matter."""
+        if self.part is None or self.part.holds is None:
+            return None
+        return self.part.margin if math.isfinite(self.part.margin) else None
 
 
 class _NotRunError(Exception):
@@ -122,35 +121,8 @@ def _text(value: float | None) -> str:
     return "never" if value is None else f"{value:.6g}"
 
 
-def _margin_of(least: float | None, most: float | None, unit: str) -> float:
-    """By how much of the larger of two magnitudes ``least`` is below ``most``.
-
-    A share or an index counts as it is where the other value is 0 or has the other sign, since it
-    would otherwise always differ by all of itself. A value that is never reached is infinitely far.
-
-    >>> _margin_of(3.0, 4.0, "1"), _margin_of(-0.01, 0.0, "1"), _margin_of(None, 4.0, "s")
-    (0.25, 0.01, -inf)
-    """
-    if least is None or most is None:
-        return -math.inf
-    if math.isinf(most - least):
-        return math.inf if most > least else -math.inf
-    own = unit == "1" and least * most <= 0
-    size = 1.0 if own else max(abs(least), abs(most))
-    return (most - least) / size if size else 0.0
-
-
 def _unit(evidence: Evidence) -> str:
     return evidence[0][1].unit
-
-
-_ENDS: Mapping[str, tuple[float, float]] = {"1": (0.0, 1.0), "%": (0.0, 100.0)}
-"""The smallest and the largest value of a share."""
-
-
-def _in_order(values: Sequence[float | None], holds: Callable[[float, float], bool]) -> bool:
-    known = [value for value in values if value is not None]
-    return len(known) == len(values) and all(holds(a, b) for a, b in pairwise(known))
 
 
 class Compare(_Condition):
@@ -178,16 +150,15 @@ class Compare(_Condition):
         explanation = f"{_text(left)} {self.op} {factor}{_text(right)}"
         if self.margin:
             explanation += f" within {self.margin:g}"
-        if left is None or right is None:
-            return Finding(False, explanation, evidence, -math.inf)
         is_below = self.op in ("<", "<=")
-        limit = self.factor * right + (self.margin if is_below else -self.margin)
+        limit = None
+        if right is not None:
+            limit = self.factor * right + (self.margin if is_below else -self.margin)
         ends = (left, limit) if is_below else (limit, left)
-        holds = _OPERATORS[self.op](left, limit)
-        margin = _margin_of(*ends, _unit(evidence))
-        if holds and left == limit and left in _ENDS.get(_unit(evidence), ()):
-            margin = math.inf  # something never happens, or always
-        return Finding(holds, explanation, evidence, margin)
+        part = gap(*ends, _unit(evidence), strict="=" not in self.op)
+        if part.holds and left == limit and left in ends_of(_unit(evidence)):
+            part = Gap(0.0, holds=True, margin=math.inf)  # something never happens, or always
+        return Finding(part, explanation, evidence)
 
 
 class Within(_Condition):
@@ -212,20 +183,23 @@ class Within(_Condition):
 
     def _decide(self, lookup: Lookup) -> Finding:
         evidence = _measured(lookup, self.value)
-        (value,) = _values(evidence, absolute=self.absolute)
+        (own,), (value,) = _values(evidence), _values(evidence, absolute=self.absolute)
         if self.lower is None or self.upper is None:
             explanation = "never reached" if value is None else f"reached at {_text(value)}"
-            margin = math.inf if value is None else -math.inf
-            return Finding(value is None, explanation, evidence, margin)
-        holds = value is not None and self.lower <= value <= self.upper
+            never = math.inf if value is None else -math.inf
+            return Finding(Gap(never, value is None, never), explanation, evidence)
         explanation = f"{_text(value)} in [{self.lower:g}, {self.upper:g}]"
         unit = _unit(evidence)
         lower, upper = self.lower, self.upper
-        if self.absolute:  # a magnitude is never below 0, and that of a share never above 1
-            lower = -math.inf if lower <= 0 else lower
-            upper = math.inf if upper >= max(_ENDS.get(unit, (math.inf,))) else upper
-        margin = min(_margin_of(lower, value, unit), _margin_of(value, upper, unit))
-        return Finding(holds, explanation, evidence, margin)
+        if self.absolute and lower <= 0:
+            lower = -math.inf  # a magnitude is never below 0
+        if value is not None and value <= upper == max(ends_of(unit)):
+            upper = math.inf  # nor is a share above all of it
+        ends = (
+            gap(lower, own, unit, either=(False, self.absolute)),
+            gap(own, upper, unit, either=(self.absolute, False)),
+        )
+        return Finding(Parts(ends), explanation, evidence)
 
 
 class Monotone(Selector, _Condition):
@@ -249,17 +223,12 @@ class Monotone(Selector, _Condition):
         evidence = tuple(_named(self.metric, each) for each in found)
         values = _values(evidence)
         explanation = " → ".join(map(_text, values)) + f" along {self.along}"
-        margin = self._margin(values, _unit(evidence))
-        return Finding(self._goes_one_way(values), explanation, evidence, margin)
-
-    def _margin(self, values: Sequence[float | None], unit: str) -> float:
-        """The margin of the closest step, and of the way from the first value to the last."""
-        known = [each for each in values if each is not None]
-        if len(known) < len(values):
-            return -math.inf
-        rising = known if self.direction == "increasing" else known[::-1]
-        margins = [_margin_of(a, b + self.margin, unit) for a, b in pairwise(rising)]
-        return min([*margins, _margin_of(rising[0], rising[-1], unit)] if self.margin else margins)
+        rising = values if self.direction == "increasing" else values[::-1]
+        unit = _unit(evidence)
+        steps = [gap(a, b, unit, room=self.margin) for a, b in pairwise(rising)]
+        if self.margin:
+            steps.append(gap(rising[0], rising[-1], unit, strict=True))
+        return Finding(Parts(steps), explanation, evidence)
 
     def _points(self, lookup: Lookup) -> list[Scalar]:
         """Values of the swept parameter that runs of the plan have."""
@@ -273,13 +242,6 @@ class Monotone(Selector, _Condition):
         )
         means = [lookup.mean(at, self.mean_over) for at in points]
         return [each for each in means if each is not None]
-
-    def _goes_one_way(self, values: Sequence[float | None]) -> bool:
-        sign = 1 if self.direction == "increasing" else -1
-        if not _in_order(values, lambda a, b: sign * a <= sign * b + self.margin):
-            return False
-        known = [sign * each for each in values if each is not None]
-        return not self.margin or known[0] < known[-1]
 
 
 class OrderedGroups(_Condition):
@@ -297,17 +259,18 @@ class OrderedGroups(_Condition):
 
     def _decide(self, lookup: Lookup) -> Finding:
         evidence = _measured(lookup, *(each for group in self.groups for each in group))
-        values = iter(_values(evidence, absolute=self.absolute))
-        groups = [[next(values) for _ in group] for group in self.groups]
         sign = ("<" if self.order == "ascending" else ">") + ("" if self.strict else "=")
-        pairs = [pair for a, b in pairwise(groups) for pair in product(a, b)]
-        holds = all(_in_order(pair, _OPERATORS[sign]) for pair in pairs)
-        texts = [", ".join(map(_text, group)) for group in groups]
-        is_ranking = all(len(group) == 1 for group in groups)
+        values = iter(_values(evidence, absolute=self.absolute))
+        texts = [", ".join(_text(next(values)) for _ in group) for group in self.groups]
+        is_ranking = all(len(group) == 1 for group in self.groups)
         explanation = f" {sign} ".join(texts if is_ranking else [f"{{{each}}}" for each in texts])
-        rising = pairs if self.order == "ascending" else [pair[::-1] for pair in pairs]
-        margin = min(_margin_of(*pair, _unit(evidence)) for pair in rising)
-        return Finding(holds, explanation, evidence, margin)
+        own = iter(_values(evidence))
+        groups = [[next(own) for _ in group] for group in self.groups]
+        rising = groups if self.order == "ascending" else groups[::-1]
+        unit, either = _unit(evidence), (self.absolute, self.absolute)
+        pairs = [pair for a, b in pairwise(rising) for pair in product(a, b)]
+        gaps = [gap(*pair, unit, strict=self.strict, either=either) for pair in pairs]
+        return Finding(Parts(gaps), explanation, evidence)
 
 
 class Spread(_Condition):
@@ -323,14 +286,17 @@ class Spread(_Condition):
         evidence = _measured(lookup, *self.items)
         values = _values(evidence, absolute=self.absolute)
         known = [value for value in values if value is not None]
-        listed = ", ".join(map(_text, values))
-        if len(known) < len(values):
-            return Finding(False, f"not all have a value: {listed}", evidence, -math.inf)
-        spread = max(known) - min(known)
-        explanation = f"spread of {listed}: {spread:.6g} {self.op} {self.limit:g}"
-        ends = (max(known), min(known) + self.limit)
-        margin = _margin_of(*(ends if self.op in ("<", "<=") else ends[::-1]), _unit(evidence))
-        return Finding(_OPERATORS[self.op](spread, self.limit), explanation, evidence, margin)
+        explanation = f"not all have a value: {', '.join(map(_text, values))}"
+        if len(known) == len(values):
+            spread = max(known) - min(known)
+            listed = ", ".join(map(_text, values))
+            explanation = f"spread of {listed}: {spread:.6g} {self.op} {self.limit:g}"
+        # Differences of which all are below the limit, or any is above it.
+        is_below, strict = self.op in ("<", "<="), "=" not in self.op
+        room, either = self.limit if is_below else -self.limit, (self.absolute, self.absolute)
+        unit, pairs = _unit(evidence), permutations(_values(evidence), 2)
+        gaps = [gap(*pair, unit, room=room, strict=strict, either=either) for pair in pairs]
+        return Finding(Parts(gaps, any=not is_below), explanation, evidence)
 
 
 class AllOf(_Condition):
@@ -343,16 +309,8 @@ class AllOf(_Condition):
         findings = [each.finding(lookup) for each in self.claims]
         evidence = tuple(each for finding in findings for each in finding.evidence)
         explanation = "; ".join(finding.explanation for finding in findings)
-        if any(finding.holds is False for finding in findings):
-            return Finding(False, explanation, evidence, _least_margin(findings))
-        if any(finding.holds is None for finding in findings):
-            return Finding(None, _NOT_RUN, evidence)
-        return Finding(True, explanation, evidence, _least_margin(findings))
-
-
-def _least_margin(findings: Sequence[Finding]) -> float:
-    """The margin of the closest of some statements, or of the one that fails by most."""
-    return min(each.margin for each in findings if each.margin is not None)
+        part = Parts([each.part for each in findings])
+        return Finding(part, _NOT_RUN if part.holds is None else explanation, evidence)
 
 
 _SCENARIO = "scenario"
@@ -392,15 +350,17 @@ class ForEach(_Condition):
         ]
         if not findings:
             raise _NotRunError
+        every = [each for _, each in findings]
         wrong = [(values, each) for values, each in findings if each.holds is False]
-        unknown = sum(each.holds is None for _, each in findings)
+        unknown = sum(each.holds is None for each in every)
         evidence = {
             (label, found.run_id): (label, found)
-            for _, each in findings
+            for each in every
             for label, found in each.evidence
         }
-        if not wrong and unknown:
-            return Finding(None, _NOT_RUN, tuple(evidence.values()))
+        part = Parts([each.part for each in every])
+        if part.holds is None:
+            return Finding(part, _NOT_RUN, tuple(evidence.values()))
         explanation = f"it holds in {len(findings) - len(wrong) - unknown} of {len(findings)} cases"
         if unknown:
             explanation += f", {unknown} of which lack{'s' if unknown == 1 else ''} runs"
@@ -409,8 +369,7 @@ class ForEach(_Condition):
             shown.append("…")
         if shown:
             explanation += ", and not for " + "; ".join(shown)
-        margin = _least_margin([each for _, each in findings])
-        return Finding(not wrong, explanation, tuple(evidence.values()), margin)
+        return Finding(part, explanation, tuple(evidence.values()))
 
 
 def _words(values: Mapping[str, Scalar]) -> str:

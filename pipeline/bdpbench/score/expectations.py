@@ -224,6 +224,10 @@ class _Check:
 
     def repeated(self, repeats: Repeats, *, once: bool) -> set[Run]:
         """The runs whose places repetitions take in some tier, at least one; ``once``: one each."""
+        for name, own in repeats.alone.items():
+            units = [self._definitions[each].unit for each in (name, own)]
+            if units[0] != units[1]:
+                raise BdpbenchError(f"alone: {name} is in {units[0]!r}, {own} in {units[1]!r}")
         found = [repetitions_of(repeats, index, self._swept) for index in self._tiers.values()]
         judged = {run for each in found for pairs in each.values() for run in pairs}
         if once and any(len(each) > 1 for each in found):

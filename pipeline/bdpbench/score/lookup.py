@@ -18,6 +18,7 @@ from pydantic import Field
 from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, values_of
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.score.chance import ends_of
 
 
 @contextmanager
@@ -219,6 +220,32 @@ class Lookup:
         selected = ", ".join(f"{name} {each}" for name, each in asked.select.items())
         label = f"mean of {len(rows)} runs of {asked.scenario}, {selected}"
         return replace(rows[0], value=value, label=label)
+
+
+class Means(Lookup):
+    """The means of what several lookups of the same plan find; None where one has no value.
+
+    Args:
+        each: the lookups.
+        estimates: metrics of which an estimate of a share may be above all of it, by its error.
+    """
+
+    def __init__(self, each: Sequence[Lookup], estimates: Collection[str]) -> None:
+        self._index, self._each, self._estimates = each[0]._index, each, estimates
+
+    def all(self, asked: Asked) -> list[Measured]:
+        """The mean of each row that all of them find."""
+        found = [{(row.run_id, row.subject): row for row in one.all(asked)} for one in self._each]
+        means = []
+        for key, row in found[0].items():
+            values = [one[key].value if key in one else None for one in found]
+            known = [value for value in values if value is not None]
+            # Equal values are their own mean, which their sum may miss by rounding.
+            mean = statistics.fmean(known) if len(set(known)) > 1 else row.value
+            if asked.metric in self._estimates and mean is not None:
+                mean = min(mean, max(ends_of(row.unit)))
+            means.append(replace(row, value=mean if len(known) == len(values) else None))
+        return means
 
 
 def check_means(asked: Asked, over: Sequence[str], runs: Sequence[PlannedRun]) -> None:

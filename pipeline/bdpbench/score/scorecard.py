@@ -20,19 +20,20 @@ from bdpbench.contracts.scorecard import (
     ClaimVerdict,
     Kind,
     NumberVerdict,
-    RepeatedVerdicts,
     Scorecard,
     ScoredClaim,
     ScoredNumber,
     ScoredSpread,
+    ShownByMeans,
     Skill,
     rows_of,
 )
-from bdpbench.score.claims import Claim, Finding
+from bdpbench.score.chance import LEVEL, Parts, ends_of, gap, interval_of_mean, p_values
+from bdpbench.score.claims import Claim
 from bdpbench.score.expectations import CLAIMS_NAME, Expectations, require_unit
 from bdpbench.score.lookup import Asked, Lookup, Measured, located
 from bdpbench.score.published import PUBLISHED_NAME, PublishedNumber
-from bdpbench.score.spreads import SPREAD_NAME, Groups, Repeats, Repetitions, SpreadEntry
+from bdpbench.score.spreads import SPREAD_NAME, Groups, Repeats, Repetitions, Sample, SpreadEntry
 from bdpbench.units import several
 
 _CLAIM_VERDICTS: dict[bool | None, ClaimVerdict] = {True: "holds", False: "fails", None: "not_run"}
@@ -67,19 +68,15 @@ def score(
         BdpbenchError: for a selector that names something the study does not have, or that is
             ambiguous, and for a number in another unit than its metric.
     """
-    wanted = expected.metrics
-    lookup = Lookup(plan, metrics.filter(pl.col("metric").is_in(list(wanted))))
     entries = expected.spreads
-    repetitions = Repetitions(plan, metrics, wanted, groups)
-    rows = []
-    for number in expected.numbers:
-        row = _score_number(number, lookup)
-        if spread := _spreads_of(row, number, entries, lookup, repetitions):
-            row["spread"] = spread
-            _decide_by_chance(row)
-        rows.append((number.whole, row))
+    repetitions = Repetitions(plan, metrics, expected.metrics, groups)
+    parts = Counter(number.whole for number in expected.numbers)
+    rows = [
+        (each.whole, _score_number(each, parts[each.whole], entries, repetitions))
+        for each in expected.numbers
+    ]
     numbers = _printed_numbers(rows)
-    statements = [_score_claim(each, lookup, entries, repetitions) for each in expected.claims]
+    statements = [_score_claim(each, entries, repetitions) for each in expected.claims]
     card: Scorecard = {
         "schema_version": SCORECARD_VERSION,
         "study": plan["study"],
@@ -133,11 +130,25 @@ def _by_reading(
     return score(plan, metrics, Expectations(numbers, claims))
 
 
-def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
+def _score_number(
+    number: PublishedNumber,
+    parts: int,
+    entries: Sequence[SpreadEntry],
+    repetitions: Repetitions,
+) -> ScoredNumber:
+    """A scored row; ``parts`` is the number of rows of its printed number."""
+    entries = [each for each in entries if each.is_of(number.id)]
     with located(f"{PUBLISHED_NAME}, {number.id}"):
-        found = lookup.one(number)
+        found = repetitions.once.one(number)
         if found is not None:
             require_unit(number, found.unit)
+    with located(f"{SPREAD_NAME}, {number.id}"):
+        sample = repetitions.sample(entries if found else [], [number])
+        values = [each.value for own in sample.each if (each := own.one(number))]
+    # A share is never above all of it, so that such a bound can be missed by no mean.
+    once = found.value if found else None
+    is_end = number.upper == max(ends_of(number.unit)) and (once or 0.0) <= number.upper
+    found = sample.judged.one(number)
     verdict, reason = _verdict(number, found)
     measured = found.value if found else None
     deviation = None if measured is None else measured - number.value
@@ -160,7 +171,30 @@ def _score_number(number: PublishedNumber, lookup: Lookup) -> ScoredNumber:
         "chosen_on": number.chosen_on,
         "kind": number.kind(number.id, number.part_of),
     }
-    return cast("ScoredNumber", row)
+    scored = cast("ScoredNumber", row)
+    if values:
+        _decide_by_chance(scored, values, math.inf if is_end else number.upper, sample, parts)
+    if others := _readings_of(scored, number, entries, repetitions.once):
+        scored["spread"] = [*scored.get("spread", []), *others]
+    return scored
+
+
+def _decide_by_chance(
+    row: ScoredNumber, values: Sequence[float | None], upper: float, sample: Sample, parts: int
+) -> None:
+    """Judge a number by the mean of its repetitions, in place."""
+    each = [Parts([gap(row["lower"], own, ""), gap(own, upper, "")]) for own in values]
+    shown = p_values(each)
+    if known := [own for own in values if own is not None]:
+        level = sample.level or LEVEL
+        kind = f"{100 * (1 - level):g} % interval of the mean of "
+        source = kind + _counted(values, sample.source)
+        ends = interval_of_mean(known, level)
+        row["spread"] = [_spread(row, sample.varied, ends, source, len(values))]
+    is_inside = row["verdict"] == "reproduced"
+    if (shown.holds if is_inside else shown.fails * parts) > sample.level:
+        row["alone"], row["verdict"] = row["verdict"], "undecided"
+        row["reason"] = "chance may have moved the mean of repetitions across its bounds"
 
 
 def _distance(number: PublishedNumber, measured: float | None) -> float | None:
@@ -289,91 +323,63 @@ def _skill(metric: str, unit: str, rows: Sequence[ScoredNumber]) -> Skill:
     }
 
 
-def _spreads_of(
-    row: ScoredNumber,
-    number: PublishedNumber,
-    entries: Sequence[SpreadEntry],
-    lookup: Lookup,
-    repetitions: Repetitions,
+def _readings_of(
+    row: ScoredNumber, number: PublishedNumber, entries: Sequence[SpreadEntry], lookup: Lookup
 ) -> list[ScoredSpread]:
-    """The spreads of a scored row: ranges with two ends, one of which may be its own value."""
+    """What other readings of a number give, which decide nothing, from its own value on."""
     found: list[ScoredSpread] = []
     own = row["measured"]
     for entry in entries:
-        repeats = entry.repeats
-        if entry.reading or not entry.is_of(number.id) or (own is None and not repeats):
+        if entry.placed or own is None:
             continue
-        with located(f"{SPREAD_NAME}, {number.id}"):
-            rows = _varied_rows(entry, number, lookup, repetitions)
-        known = [each.value for each in rows if each.value is not None]
-        values, source = known if own is None else [own, *known], entry.source
-        if entry.least is not None and entry.most is not None:
-            values = [entry.least, entry.most]
-        elif repeats:
-            source = _counted(rows, "repetition", repeats.source([number]))
-        elif entry.runs:
-            source = _counted(rows, "run", entry.runs.scenario)
-        if len(values) < (1 if repeats and rows else 2):
-            continue
-        least, most = min(values), max(values)
-        found.append(
-            {
-                "varied": entry.varied,
-                "least": least,
-                "most": most,
-                "source": source,
-                "holds_print": row["lower"] <= most and least <= row["upper"],
-                "repetitions": len(rows) if repeats else 0,
-            }
-        )
-        if repeats and len(known) < len(rows):
-            found[-1]["without_value"] = len(rows) - len(known)
+        least, most, source = entry.least, entry.most, entry.source
+        if least is None or most is None:
+            with located(f"{SPREAD_NAME}, {number.id}"):
+                rows = [each.value for each in lookup.all(entry.asked_of(number))]
+            known = [own, *(each for each in rows if each is not None)]
+            if len(known) < 2:
+                continue
+            least, most = min(known), max(known)
+            if entry.runs:
+                source = _counted(rows, f"{several(len(rows), 'run')} of {entry.runs.scenario}")
+        found.append(_spread(row, entry.varied, (least, most), source))
     return found
 
 
-def _varied_rows(
-    entry: SpreadEntry, number: PublishedNumber, lookup: Lookup, repetitions: Repetitions
-) -> list[Measured]:
-    """What an entry has in place of a number: of repetitions, or what it asks for itself."""
-    if entry.repeats is None or entry.metric:
-        return lookup.all(entry.asked_of(number))
-    lookups = repetitions.of(entry.repeats, [number])
-    return [each for each in (known.one(number) for known in lookups) if each]
+def _spread(
+    row: ScoredNumber, varied: str, ends: tuple[float, float], source: str, repetitions: int = 0
+) -> ScoredSpread:
+    least, most = ends
+    return {
+        "varied": varied,
+        "least": least,
+        "most": most,
+        "source": source,
+        "holds_print": row["lower"] <= most and least <= row["upper"],
+        "repetitions": repetitions,
+    }
 
 
-def _counted(rows: Sequence[Measured], noun: str, scenario: str) -> str:
-    """How many runs there are of a scenario, in words."""
-    without = sum(each.value is None for each in rows)
-    said = f"{several(len(rows), noun)} of {scenario}"
+def _counted(values: Sequence[float | None], said: str) -> str:
+    """What is said of some runs, and how many of them have no value."""
+    without = values.count(None)
     return said + (f", {without} of them without a value" if without else "")
 
 
-def _decide_by_chance(row: ScoredNumber) -> None:
-    """Make a number undecided whose repetitions are reproduced in part, in place."""
-    spreads = [each for each in row.get("spread", []) if each.get("repetitions")]
-    ends = [end for each in spreads for end in (each["least"], each["most"])]
-    inside = bool(ends) and min(ends) <= row["upper"] and row["lower"] <= max(ends)
-    outside = (
-        row["measured"] is None
-        or any(each.get("without_value") for each in spreads)
-        or any(not row["lower"] <= end <= row["upper"] for end in ends)
-    )
-    if inside and outside:
-        row["alone"], row["verdict"] = row["verdict"], "undecided"
-        row["reason"] = "equally good runs are within its bounds and outside of them"
-
-
 def _score_claim(
-    claim: Claim,
-    lookup: Lookup,
-    entries: Sequence[SpreadEntry],
-    repetitions: Repetitions,
+    claim: Claim, entries: Sequence[SpreadEntry], repetitions: Repetitions
 ) -> ScoredClaim:
+    entries = [each for each in entries if each.is_of(claim.text.id)]
     with located(f"{CLAIMS_NAME}, {claim.text.id}"):
-        finding = claim.condition.finding(lookup)
+        sample = Sample(repetitions.once)
+        finding = claim.condition.finding(sample.judged)
+    if finding.holds is not None:
+        with located(f"{SPREAD_NAME}, {claim.text.id}"):
+            sample = repetitions.sample(entries, [each for _, each in claim.questions])
+            finding = claim.condition.finding(sample.judged)
     verdict = _CLAIM_VERDICTS[finding.holds]
-    repeated = _repeated(claim, finding, entries, repetitions) if verdict != "not_run" else []
-    is_other = any(each["fails" if finding.holds else "holds"] for each in repeated)
+    shown = _shown(claim, sample) if sample.each else None
+    is_open = shown is not None and shown["holds" if finding.holds else "fails"] > sample.level
     protocols = {
         str(value)
         for _, asked in claim.questions
@@ -386,7 +392,7 @@ def _score_claim(
         "page": claim.text.page,
         "statement": claim.text.statement,
         "known_miss": claim.text.known_miss,
-        "verdict": "undecided" if is_other else verdict,
+        "verdict": "undecided" if is_open else verdict,
         "explanation": finding.explanation,
         "protocols": sorted(protocols),
         "evidence": [
@@ -396,50 +402,24 @@ def _score_claim(
         "found": claim.text.found,
         "chosen_on": claim.text.chosen_on,
         "kind": claim.text.kind(claim.text.id),
-        "margin": _finite(finding.margin),
+        "margin": finding.margin,
     }
-    if is_other:
+    if is_open:
         scored["alone"] = verdict
-    if repeated:
-        scored["repeated"] = repeated
+    if shown is not None:
+        scored["shown"] = shown
     return scored
 
 
-def _repeated(
-    claim: Claim, finding: Finding, entries: Sequence[SpreadEntry], repetitions: Repetitions
-) -> list[RepeatedVerdicts]:
-    """The verdicts on a statement with repetitions in place of its runs.
-
-    Repetitions of other runs than those that decide it say nothing about its spread.
-    """
-    found: list[RepeatedVerdicts] = []
-    asked = [each for _, each in claim.questions]
-    for entry in entries:
-        if entry.placed is None or entry.repeats is None or not entry.is_of(claim.text.id):
-            continue
-        with located(f"{SPREAD_NAME}, {claim.text.id}"):
-            lookups = repetitions.of(entry.repeats, asked)
-        judged = [
-            each for own in lookups if (each := claim.condition.finding(own)).holds is not None
-        ]
-        moved = any(each.margin != finding.margin for each in judged)
-        if moved or (judged and repetitions.covers(entry.repeats, asked)):
-            found.append(_verdicts(entry.varied, entry.repeats.source(asked), judged))
-    return found
-
-
-def _verdicts(varied: str, source: str, judged: Sequence[Finding]) -> RepeatedVerdicts:
-    margins = [each.margin for each in judged if each.margin is not None]
-    holds = sum(each.holds is True for each in judged)
+def _shown(claim: Claim, sample: Sample) -> ShownByMeans:
+    """What the repetitions of a statement's runs show."""
+    parts = [claim.condition.finding(each).part for each in sample.each]
+    found = p_values([each for each in parts if each is not None])
     return {
-        "varied": varied,
-        "source": f"{several(len(judged), 'repetition')} of {source}",
-        "holds": holds,
-        "fails": len(judged) - holds,
-        "least": _finite(min(margins)),
-        "most": _finite(max(margins)),
+        "varied": sample.varied,
+        "source": sample.source,
+        "repetitions": len(sample.each),
+        "level": sample.level,
+        "holds": found.holds,
+        "fails": found.fails,
     }
-
-
-def _finite(margin: float | None) -> float | None:
-    return margin if margin is not None and math.isfinite(margin) else None

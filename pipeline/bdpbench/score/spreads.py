@@ -1,17 +1,17 @@
 """``spread.yaml``: how far values move when something that a study leaves open is varied.
 
-Repetitions of the judged runs, which are as good as those, show what chance does: a verdict that
-changes within their spread is undecided. Other readings of a number, such as another window, are
-shown beside it and decide nothing. So are other readings of the study: runs by which everything is
-judged once more.
+Repetitions of the judged runs, which are as good as those, show what chance does: their mean is
+judged. Other readings of a number, such as another window, are shown beside it and decide nothing.
+So are other readings of the study: runs by which everything is judged once more.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Annotated, Self
 
 import polars as pl
 from pydantic import Field, RootModel, model_validator
@@ -24,8 +24,10 @@ from bdpbench.contracts.yaml_files import (
     suggest,
 )
 from bdpbench.errors import BdpbenchError
-from bdpbench.score.lookup import Asked, Lookup, RunIndex, comparable
+from bdpbench.score.chance import LEVEL, level_at
+from bdpbench.score.lookup import Asked, Lookup, Means, RunIndex, comparable
 from bdpbench.score.published import PublishedNumber, matches, unknown_pattern
+from bdpbench.units import several
 
 SPREAD_NAME = "spread.yaml"
 
@@ -56,16 +58,23 @@ class Repeats(Strict):
         over: parameters in which a repetition may differ from the judged run; each combination of
             their values is one repetition of everything that it repeats. In all others that the
             judged scenario varies, and in its duration, it is equal to that run.
+        alone: metric of all repetitions → what each repetition adds to it, where that is not the
+            metric's value of this repetition alone. The mean of a share is at most all of it.
+        looks: the numbers of repetitions at which somebody looks who adds some until verdicts are
+            decided, ascending; see ``chance.level_at``. None if their number is fixed.
     """
 
     runs: dict[Text, Text] = Field(min_length=1)
     select: dict[str, Scalar] = Field(default_factory=dict)
     over: list[Text] = Field(min_length=1)
+    alone: dict[Text, Text] = Field(default_factory=dict)
+    looks: list[Annotated[int, Field(ge=2)]] = Field(default_factory=list)
 
-    def source(self, asked: Sequence[Asked]) -> str:
-        """The scenarios of the repetitions of what is asked, in words."""
-        found = (self.runs[each.scenario] for each in asked if each.scenario in self.runs)
-        return " and ".join(dict.fromkeys(found))
+    @model_validator(mode="after")
+    def _looks_ascend(self) -> Self:
+        if self.looks != sorted(set(self.looks)):
+            raise ValueError("looks are numbers of repetitions that increase")
+        return self
 
 
 class SpreadEntry(Strict):
@@ -75,10 +84,9 @@ class SpreadEntry(Strict):
         of: ids of rows of ``published.csv`` and, with ``repeats`` or ``reading``, of statements;
             ``*`` stands for any characters.
         varied: what was varied, in words; with ``reading``, its name.
-        repeats: repetitions of the judged runs, within whose spread a verdict may be undecided.
+        repeats: repetitions of the judged runs, whose mean is judged.
         reading: runs by which another reading of the study is judged, beside the judged ones.
-        metric: another metric of the same run, or of ``runs``; with ``repeats``, the metric that
-            each repetition of a number has by itself.
+        metric: another metric of the same run, or of ``runs``.
         runs: runs whose values, together with that of the number itself, are the spread.
         least, most: the ends of the spread, in the unit of the numbers, from runs that are not
             kept.
@@ -98,7 +106,7 @@ class SpreadEntry(Strict):
     @model_validator(mode="after")
     def _has_one_spread(self) -> Self:
         given = self.least is not None and self.most is not None
-        measured = self.runs is not None or (self.metric is not None and self.repeats is None)
+        measured = self.runs is not None or self.metric is not None
         placed = (self.repeats is not None) + (self.reading is not None)
         if given + measured + placed != 1 or (self.least is None) != (self.most is None):
             raise ValueError(
@@ -113,31 +121,19 @@ class SpreadEntry(Strict):
     @property
     def placed(self) -> Repeats | None:
         """The runs that take the places of judged ones, as repetitions or as another reading."""
-        return None if self.metric else self.repeats or self.reading
+        return self.repeats or self.reading
 
     def is_of(self, *ids: str) -> bool:
         """Whether the entry is about a row of ``published.csv`` or a statement."""
         return any(matches(pattern, each) for pattern in self.of for each in ids)
 
     def asked_of(self, number: PublishedNumber) -> PublishedNumber:
-        """A number's row, asking for the metric and the runs of the entry.
-
-        Raises:
-            BdpbenchError: for a number of a scenario that the entry does not repeat.
-        """
+        """A number's row, asking for the metric and the runs of the entry."""
         asked = number.model_copy(update={"metric": self.metric or number.metric})
-        if self.repeats is not None:
-            if number.scenario not in self.repeats.runs:
-                message = f"{number.id} is not of a repeated scenario, but of {number.scenario}"
-                raise BdpbenchError(message, hint="name its scenario under runs, or leave it out")
-            own = {name: at for name, at in number.select.items() if name not in self.repeats.over}
-            scenario, select = self.repeats.runs[number.scenario], self.repeats.select
-        elif self.runs is not None:
-            own, scenario, select = {}, self.runs.scenario, self.runs.select
-        else:
+        if self.runs is None:
             return asked
-        chosen = own | {name: str(value) for name, value in select.items()}
-        return asked.model_copy(update={"scenario": scenario, "select": chosen})
+        chosen = {name: str(value) for name, value in self.runs.select.items()}
+        return asked.model_copy(update={"scenario": self.runs.scenario, "select": chosen})
 
 
 class _File(RootModel[list[SpreadEntry]]):
@@ -165,7 +161,7 @@ def load_spreads(
     readings: set[str] = set()
     for index, entry in enumerate(entries):
         if wrong := unknown_pattern(entry.of, [*rows, *(claims if entry.placed else ())]):
-            only = "statements have repeats without metric and readings alone"
+            only = "statements have repeats and readings alone"
             raise source.error((index, "of"), wrong[0], only if entry.is_of(*claims) else wrong[1])
         if entry.reading and entry.varied in readings:
             said = "two readings have the same name"
@@ -173,6 +169,10 @@ def load_spreads(
         readings |= {entry.varied} if entry.reading else set()
         if entry.metric:
             source.require((index, "metric"), entry.metric, metrics, "metric")
+        for name, own in (entry.placed.alone if entry.placed else {}).items():
+            at = (index, "repeats" if entry.repeats else "reading", "alone", name)
+            source.require(at, name, metrics, "metric")
+            source.require(at, own, metrics, "metric")
     return entries
 
 
@@ -230,8 +230,43 @@ def _place(run: PlannedRun, names: Sequence[str]) -> Place:
     return tuple(comparable(run["parameters"].get(name, "")) for name in names)
 
 
+@dataclass(frozen=True)
+class _Repeated:
+    """Judged run → its repetitions, itself among them, and what they vary; see ``Repeats``.
+
+    ``lookups`` has those of the first, second, … repetition in place of all judged runs.
+    """
+
+    runs: dict[Run, list[Run]] = field(default_factory=dict)
+    varied: dict[Run, list[str]] = field(default_factory=dict)
+    alone: dict[str, str] = field(default_factory=dict)
+    looks: dict[Run, list[int]] = field(default_factory=dict)
+    lookups: list[Lookup] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Sample:
+    """What decides some entries: the mean of repetitions, if there are any, and each of them.
+
+    Attributes:
+        judged: finds the means, or what was measured once.
+        each: one lookup for each repetition that counts, none for what is measured once.
+        level: as of ``chance.level_at``.
+        varied, source: what the repetitions vary and whose they are, in words.
+    """
+
+    judged: Lookup
+    each: Sequence[Lookup] = ()
+    level: float = LEVEL
+    varied: str = ""
+    source: str = ""
+
+
 class Repetitions:
-    """The metrics of a plan as they would be if repetitions were the judged runs.
+    """The metrics of a plan with repetitions in place of the judged runs.
+
+    The judged run counts as one of its repetitions. A comparison of several runs has as many as the
+    one with the fewest, and those that are not repeated keep their values.
 
     Args:
         plan: as in ``plan.json``.
@@ -251,18 +286,46 @@ class Repetitions:
         self._wanted = pl.col("metric").is_in(list(wanted))
         self._index = RunIndex(plan["scenarios"], plan["runs"])
         self._swept = {key: each.get("swept", []) for key, each in plan["scenarios"].items()}
-        self._known: dict[str, list[tuple[Lookup | None, set[Run]]]] = {}
+        self._finished = set(metrics.select("scenario", "run_id").unique().iter_rows())
+        self.once = Lookup(plan, metrics.filter(self._wanted))
+        self._known: dict[str, _Repeated] = {}
 
-    def of(self, repeats: Repeats, asked: Sequence[Asked]) -> list[Lookup]:
-        """One lookup for each finished repetition that takes the place of an asked run."""
-        runs = set(self._runs(each for each in asked if each.scenario in repeats.runs))
-        found = self._of(repeats)
-        return [lookup for lookup, judged in found if lookup is not None and runs & judged]
+    def sample(self, entries: Sequence[SpreadEntry], asked: Sequence[Asked]) -> Sample:
+        """What decides what is asked for, by those entries that repeat runs."""
+        known = self._found(entries)
+        runs = [run for run in self._runs(asked) if len(known.runs.get(run, ())) > 1]
+        if not runs:
+            return Sample(self.once)
+        looks = next((known.looks[run] for run in runs if run in known.looks), [])
+        count, level = level_at(min(len(known.runs[run]) for run in runs), looks)
+        scenarios = dict.fromkeys(name for run in runs for name, _ in known.runs[run])
+        source = f"{several(count, 'repetition')} of {' and '.join(scenarios)}"
+        source += f" (looks at {', '.join(map(str, looks))})" if looks else ""
+        varied = dict.fromkeys(each for run in runs for each in known.varied[run])
+        for at in range(len(known.lookups), count):
+            pairs = {judged: runs[at] for judged, runs in known.runs.items() if len(runs) > at}
+            known.lookups.append(Lookup(self._plan, self._in_place(pairs, known.alone)))
+        each = known.lookups[:count]
+        return Sample(Means(each, known.alone), each, level, ", or ".join(varied), source)
 
-    def covers(self, repeats: Repeats, asked: Sequence[Asked]) -> bool:
-        """Whether repetitions take the places of all runs that are asked for."""
-        judged = set().union(*(each for _, each in self._of(repeats)))
-        return self.are_among(asked, judged)
+    def to_add(
+        self, entries: Sequence[SpreadEntry], asked: Sequence[Asked]
+    ) -> dict[Run, tuple[int, int]]:
+        """Last repetition of each run that what is asked for needs more of at the next look.
+
+        With how many more that look needs, and the last one.
+        """
+        known = self._found(entries)
+        cells = [
+            (known.runs[run], known.looks[run]) for run in self._runs(asked) if run in known.looks
+        ]
+        fewest = min((len(runs) for runs, _ in cells), default=0)
+        aims = [next((look for look in looks if look > fewest), 0) for _, looks in cells]
+        return {
+            runs[-1]: (aim - len(runs), looks[-1] - len(runs))
+            for (runs, looks), aim in zip(cells, aims, strict=True)
+            if len(runs) < aim
+        }
 
     def are_among(self, asked: Sequence[Asked], judged: Collection[Run]) -> bool:
         """Whether all runs that are asked for, at least one, are among the judged ones."""
@@ -276,31 +339,43 @@ class Repetitions:
         """
         found = repetitions_of(repeats, self._index, self._swept)
         pairs = {judged: run for each in found.values() for judged, run in each.items()}
-        finished = set(self._metrics.select("scenario", "run_id").unique().iter_rows())
-        partly = {scenario for (scenario, _), run in pairs.items() if run not in finished}
+        partly = {scenario for (scenario, _), run in pairs.items() if run not in self._finished}
         whole = {judged: run for judged, run in pairs.items() if judged[0] not in partly}
-        made = self._in_place(repeats, whole) if whole else None
-        return self._metrics if made is None else made, set(whole)
+        return self._in_place(whole, {}) if whole else self._metrics, set(whole)
 
     def _runs(self, asked: Iterable[Asked]) -> Iterator[Run]:
         for each in asked:
             for run in self._index.find(each):
                 yield run["scenario"], run["run_id"]
 
-    def _of(self, repeats: Repeats) -> list[tuple[Lookup | None, set[Run]]]:
-        """The lookup of each repetition, None if it is not finished, and the runs it replaces."""
-        key = repeats.model_dump_json()
+    def _found(self, entries: Sequence[SpreadEntry]) -> _Repeated:
+        """The finished repetitions of some entries together."""
+        key = "".join(each.repeats.model_dump_json() for each in entries if each.repeats)
         if key not in self._known:
-            found = repetitions_of(repeats, self._index, self._swept).values()
-            frames = [(self._in_place(repeats, pairs), set(pairs)) for pairs in found]
-            self._known[key] = [
-                (None if frame is None else Lookup(self._plan, frame), judged)
-                for frame, judged in frames
-            ]
+            self._known[key] = self._repeated(entries)
         return self._known[key]
 
-    def _in_place(self, repeats: Repeats, pairs: Mapping[Run, Run]) -> pl.DataFrame | None:
-        """The metrics with some runs in place of judged ones; None if one is not finished.
+    def _repeated(self, entries: Sequence[SpreadEntry]) -> _Repeated:
+        found = _Repeated()
+        known: dict[Run, dict[str, Run]] = {}
+        for entry in entries:
+            if entry.repeats is None:
+                continue
+            found.alone.update(entry.repeats.alone)
+            for pairs in repetitions_of(entry.repeats, self._index, self._swept).values():
+                for judged, run in pairs.items():
+                    if run in self._finished and run[1] not in known.setdefault(judged, {}):
+                        known[judged][run[1]] = run
+                        found.varied.setdefault(judged, []).append(entry.varied)
+                        if entry.repeats.looks:
+                            found.looks[judged] = entry.repeats.looks
+        for judged, runs in known.items():
+            others = list(runs.values())
+            found.runs[judged] = others if judged[1] in runs else [judged, *others]
+        return found
+
+    def _in_place(self, pairs: Mapping[Run, Run], alone: Mapping[str, str]) -> pl.DataFrame:
+        """The metrics with some finished runs in place of judged ones.
 
         Metrics of several runs are made anew, whether the runs that take their places had them in
         their own scenario or not.
@@ -310,17 +385,21 @@ class Repetitions:
         places = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
         own, key = ["judged_scenario", "judged_id"], ["scenario", "run_id"]
         taken = self._metrics.join(places, on=key)
-        if taken.select(key).n_unique() < places.select(key).n_unique():
-            return None
         taken = taken.with_columns(scenario="judged_scenario", run_id="judged_id")
         left = self._metrics.join(places, left_on=key, right_on=own, how="anti")
         frame = pl.concat([left, taken.select(self._metrics.columns)])
-        if self._groups is None:
-            return frame.filter(self._wanted)
-        scenarios = pl.col("scenario").is_in(list(repeats.runs))
-        made = self._groups(frame.filter(scenarios))
-        frame = frame.filter(~(scenarios & pl.col("metric").is_in(self._of_several)))
-        return pl.concat([frame, made]).filter(self._wanted)
+        if self._groups is not None:
+            scenarios = pl.col("scenario").is_in(list({scenario for scenario, _ in pairs}))
+            made = self._groups(frame.filter(scenarios))
+            frame = frame.filter(~(scenarios & pl.col("metric").is_in(self._of_several)))
+            frame = pl.concat([frame, made])
+        frame = frame.filter(self._wanted)
+        of = {own: name for name, own in alone.items()}
+        added = taken.filter(pl.col("metric").is_in(list(of))).select(
+            *("scenario", "run_id", "subject"), pl.col("metric").replace(of), own="value"
+        )
+        frame = frame.join(added, on=["scenario", "run_id", "subject", "metric"], how="left")
+        return frame.with_columns(value=pl.coalesce("own", "value")).drop("own")
 
     @cached_property
     def _of_several(self) -> list[str]:

@@ -31,6 +31,7 @@ from bdpbench.studies.queues import QUEUE_KINDS
 from bdpbench.studies.study import (
     DURATION_ARGUMENT,
     NETWORK_SCRIPT,
+    REPETITIONS_NAME,
     ClassDefaults,
     Scenario,
     Study,
@@ -123,15 +124,15 @@ def folders_of(study: Study) -> list[ComponentFolder]:
 
 def read_study(path: Path) -> Study:
     """Read and check one ``study.yaml``; an unchanged file is read only once."""
-    try:
-        status = path.stat()
-    except OSError:
-        raise BdpbenchError("no such file", where=str(path)) from None
-    return _read(path, (status.st_mtime_ns, status.st_size, status.st_ino))
+    if not path.is_file():
+        raise BdpbenchError("no such file", where=str(path))
+    files = (path, path.parent / REPETITIONS_NAME)
+    found = [each.stat() for each in files if each.is_file()]
+    return _read(path, tuple((each.st_mtime_ns, each.st_size, each.st_ino) for each in found))
 
 
 @lru_cache(maxsize=16)
-def _read(path: Path, _state: tuple[int, int, int]) -> Study:
+def _read(path: Path, _states: tuple[tuple[int, int, int], ...]) -> Study:
     source = YamlFile(path)
     fill_protocols(source)
     fill_queues(source)

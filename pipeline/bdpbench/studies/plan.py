@@ -24,7 +24,7 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.studies.links import ROUNDED_BUFFERS
 from bdpbench.studies.study import Scenario, Study
 from bdpbench.studies.values import Values
-from bdpbench.studies.vocabulary import NS3, PROTOCOL_PARAMETERS
+from bdpbench.studies.vocabulary import NS3, PROTOCOL_PARAMETERS, REPETITION
 from bdpbench.units import unit_of
 
 
@@ -83,7 +83,20 @@ def parameter_grid(study: Study, key: str, tier: str) -> Iterator[Parameters]:
         for parts in itertools.product([base], *swept, cases):
             given: Parameters = dict(itertools.chain.from_iterable(map(dict.items, parts)))
             if all(given.get(name) in kept for name, kept in entry.only.items()):
-                yield {**given, "duration_s": float(entry.duration_s)}
+                for each in _repeated(given, scenario, study.repetitions.get(key, [])):
+                    yield {**each, "duration_s": float(entry.duration_s)}
+
+
+def _repeated(
+    given: Parameters, scenario: Scenario, cells: Sequence[Mapping[str, Scalar]]
+) -> Iterator[Parameters]:
+    """The parameters of a run, and after the last of its sweep those of added repetitions."""
+    yield given
+    swept = scenario.sweep.get(REPETITION, [])
+    for cell in cells if given.get(REPETITION) in swept[-1:] else ():
+        if all(given.get(name) == value for name, value in cell.items() if name != REPETITION):
+            for number in range(int(given[REPETITION]) + 1, int(cell[REPETITION]) + 1):
+                yield {**given, REPETITION: number}
 
 
 def note_equal(study: Study, known: PlannedRun, run: PlannedRun) -> None:

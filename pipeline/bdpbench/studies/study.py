@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, PrivateAttr, WithJsonSchema, field_validator, model_validator
+from pydantic import Field, PrivateAttr, RootModel, WithJsonSchema, field_validator, model_validator
 
 from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.yaml_files import (
@@ -41,7 +41,7 @@ from bdpbench.studies.parts import (
     Variable,
 )
 from bdpbench.studies.queues import QUEUE_KINDS, QueueKind
-from bdpbench.studies.vocabulary import COMMON, ParameterDeclaration
+from bdpbench.studies.vocabulary import COMMON, REPETITION, ParameterDeclaration
 from bdpbench.units import LEAST_DURATION_S, MOST_TIME_S
 
 TIERS: tuple[TierName, ...] = ("quick", "paper", "full")
@@ -205,6 +205,16 @@ class Citation(Strict):
     bibtex: str = ""
 
 
+REPETITIONS_NAME = "repetitions.yaml"
+
+
+class Repetitions(RootModel[dict[Key, list[ParameterValues]]]):
+    """``repetitions.yaml``: what ``run --until-decided`` has added to the sweeps of a study.
+
+    Scenario → swept parameters of the runs that are repeated, and the last substream of these.
+    """
+
+
 class Study(Strict):
     """``config/studies/<key>/study.yaml``."""
 
@@ -266,6 +276,21 @@ class Study(Strict):
             for key, each in self.queues.items()
         }
         return {**QUEUE_KINDS, **own}
+
+    @cached_property
+    def repetitions(self) -> dict[str, list[dict[str, Scalar]]]:
+        """Scenario → runs that have more repetitions than their sweep, and the last of them."""
+        path = self.folder / REPETITIONS_NAME
+        if not path.is_file():
+            return {}
+        source = YamlFile(path)
+        found = source.validate(Repetitions).root
+        for key, cells in found.items():
+            source.require((key,), key, self.scenarios, "scenario")
+            for index, cell in enumerate(cells):
+                if not isinstance(cell.get(REPETITION), int):
+                    raise source.error((key, index), f"{REPETITION} is no number of repetitions")
+        return found
 
     def read_from(self, source: YamlFile) -> Study:
         """Store in the study the file that it was read from, and return the study."""

@@ -36,6 +36,9 @@ NS2, NS3 = "ns2", "ns3"
 PROTOCOL_PARAMETERS = ("protocol", "protocol_1", "protocol_2")
 """Parameters whose value is the key of a protocol."""
 
+REPETITION = "substream"
+"""Parameter that distinguishes repetitions: the substream of random numbers."""
+
 Bound = Annotated[float, Field(allow_inf_nan=False)]
 
 _BOUNDS = (

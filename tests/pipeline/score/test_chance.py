@@ -1,4 +1,4 @@
-"""Repetitions may leave a verdict undecided, other readings change none; the values are by hand."""
+"""Means of repetitions are judged, other readings change no verdict; the values are by hand."""
 
 from __future__ import annotations
 
@@ -75,47 +75,65 @@ def test_the_margin_of_a_number_is_in_half_widths(judge: Judge) -> None:
 
 
 @pytest.mark.parametrize(
-    ("bounds", "again", "verdict", "alone"),
+    ("bounds", "again", "verdict", "alone", "ends"),
     [
-        ((87, 91), {"x": 89.0, "y": 90.5}, "reproduced", None),
-        ((87, 91), {"x": 89.0, "y": 91.5}, "undecided", "reproduced"),
-        ((87, 91), {"x": 89.0, "y": None}, "undecided", "reproduced"),
-        ((87, 91), {"x": 99.0}, "undecided", "reproduced"),  # the other one is not finished
-        ((87, 91), {}, "reproduced", None),
-        ((89, 90), {"x": 80.0, "y": 86.0}, "not_reproduced", None),  # all are outside
-        ((89, 90), {"x": 80.0, "y": 99.0}, "undecided", "not_reproduced"),
+        # Mean 88, deviation 1: half of the interval is 4.303/√3.
+        ((80, 96), {"x": 87.0, "y": 89.0}, "reproduced", None, (85.516, 90.484)),
+        ((86, 96), {"x": 87.0, "y": 89.0}, "reproduced", None, (85.516, 90.484)),  # by 90 %
+        ((86.4, 96), {"x": 87.0, "y": 89.0}, "undecided", "reproduced", (85.516, 90.484)),
+        ((90.4, 99), {"x": 87.0, "y": 89.0}, "undecided", "close", (85.516, 90.484)),
+        ((90.5, 99), {"x": 87.0, "y": 89.0}, "close", None, (85.516, 90.484)),
+        ((92, 93), {"x": 87.0, "y": 89.0}, "not_reproduced", None, (85.516, 90.484)),
+        ((87, 91), {"x": 88.0, "y": 88.0}, "reproduced", None, (88, 88)),  # nothing varies
+        ((80, 96), {"x": 89.0, "y": None}, "undecided", "not_reproduced", (82.147, 94.853)),
+        ((80, 99), {"x": 88.5}, "reproduced", None, (85.073, 91.427)),  # the other is unfinished
     ],
 )
-def test_a_number_that_repetitions_reproduce_in_part_is_undecided(
+def test_a_number_is_judged_by_the_mean_of_its_repetitions(
     judge: Judge,
     bounds: tuple[float, float],
     again: Mapping[str, float | None],
     verdict: str,
     alone: str | None,
+    ends: tuple[float, float],
 ) -> None:
     card = judge(again, _within(*bounds))
     (number,) = card["numbers"]
+    (spread,) = number["spread"]
     assert (number["verdict"], number.get("alone")) == (verdict, alone)
-    assert is_repeated(number) is bool(again)
+    assert (spread["least"], spread["most"]) == pytest.approx(ends, abs=1e-3)
+    assert is_repeated(number)
     assert card["totals"][number["verdict"]] == 1
+    assert not is_repeated(judge({}, _within(*bounds))["numbers"][0])
+
+
+def test_each_run_of_a_number_is_missed_at_its_share_of_the_level(judge: Judge) -> None:
+    """The 95 % interval of the first run is just outside of the bounds, that of 97.5 % is not."""
+    parts = [
+        published_number(id=name, part_of="both", value=95.0, lower=90.5, upper=99.0, select=select)
+        for name, select in (("n", HS["select"]), ("m", {"protocol": "HS", "buffer_pkts": 200}))
+    ]
+    (number,) = judge({"x": 87.0, "y": 89.0}, *parts)["numbers"]
+    assert number["verdict"] == "undecided"
+    assert [each["verdict"] for each in number["parts"]] == ["undecided", "reproduced"]
 
 
 @pytest.mark.parametrize(
-    ("again", "verdict", "counts"),
+    ("again", "verdict", "alone", "holds"),
     [
-        ({"x": 89.0, "y": 80.0}, "fails", (0, 2)),
-        ({"x": 89.0, "y": 91.0}, "undecided", (1, 1)),
-        ({"x": 95.0}, "undecided", (1, 0)),
+        ({"x": 89.0, "y": 87.0}, "fails", None, 0.9629),  # t = -2 √3 with two degrees of freedom
+        ({"x": 98.0, "y": 93.0}, "undecided", "holds", 0.2039),  # t = 0.6 √3
+        ({"x": 89.0, "y": 91.0}, "undecided", "fails", 0.7357),  # mean 89 1/3
     ],
 )
-def test_a_statement_that_repetitions_decide_otherwise_is_undecided(
-    judge: Judge, again: Mapping[str, float], verdict: str, counts: tuple[int, int]
+def test_a_statement_is_judged_by_means_too(
+    judge: Judge, again: Mapping[str, float], verdict: str, alone: str | None, holds: float
 ) -> None:
     card = judge(again)
     (claim,) = card["claims"]
-    (found,) = claim["repeated"]
-    assert (claim["verdict"], (found["holds"], found["fails"])) == (verdict, counts)
-    assert claim.get("alone") == ("fails" if verdict == "undecided" else None)
+    assert (claim["verdict"], claim.get("alone")) == (verdict, alone)
+    assert claim["shown"]["holds"] == pytest.approx(holds, abs=1e-3)
+    assert claim["shown"]["holds"] + claim["shown"]["fails"] == pytest.approx(1)
     assert card["claim_totals"][claim["verdict"]] == 1
     assert is_repeated(claim)
 
@@ -123,8 +141,8 @@ def test_a_statement_that_repetitions_decide_otherwise_is_undecided(
 def test_a_repetition_of_other_runs_is_none_of_a_number(judge: Judge, repeated: Plan) -> None:
     """The third substream repeats Reno's run alone, so that the number of HS has one repetition."""
     repeated["runs"][-2]["parameters"]["protocol"] = "Reno"  # y
-    (spread,) = judge({"x": 89.0, "y": 45.0})["numbers"][0]["spread"]
-    assert (spread["repetitions"], spread["least"], spread["most"]) == (1, 88.0, 89.0)
+    (number,) = judge({"x": 89.0, "y": 45.0})["numbers"]
+    assert (number["spread"][0]["repetitions"], number["measured"]) == (2, 88.5)
 
 
 @pytest.mark.parametrize("of_its_own", [False, True])
@@ -149,27 +167,32 @@ def test_metrics_of_several_runs_are_computed_of_the_repetitions(
         known = pl.concat([known, own])
     above_70 = {**ABOVE_90, "left": {**HS, "metric": "mean_of_all"}, "right": 70}
     (claim,) = judge({"x": 99.0}, claim=above_70, known=known, groups=mean_of_all)["claims"]
-    assert (claim["verdict"], claim["repeated"][0]["holds"]) == ("undecided", 1)
-    assert claim["repeated"][0]["least"] == pytest.approx(4.5 / 74.5)
+    assert (claim["evidence"][0]["value"], claim["verdict"]) == (71.75, "undecided")
 
 
 def test_repetitions_are_of_the_same_scenario_each_in_place_of_all(judge: Judge) -> None:
     spread = "- {of: [c], varied: v, repeats: {runs: {one: one}, over: [buffer_pkts]}}"
-    (found,) = judge({}, spread=spread)["claims"][0]["repeated"]  # 88, 95 and 99 %
-    assert (found["holds"], found["fails"], found["source"]) == (2, 1, "3 repetitions of one")
+    (claim,) = judge({}, spread=spread)["claims"]  # 88, 95 and 99 %
+    assert claim["evidence"][0]["value"] == 94
+    assert claim["shown"]["source"] == "3 repetitions of one"
 
 
-@pytest.mark.parametrize(("most", "verdict"), [(91.0, "reproduced"), (91.5, "undecided")])
-def test_each_repetition_may_have_a_metric_by_itself(
-    judge: Judge, repeated: Plan, most: float, verdict: str
+def test_each_repetition_may_add_another_metric_to_that_of_all(
+    judge: Judge, metrics: pl.DataFrame
 ) -> None:
-    repeated["runs"][-1]["parameters"]["protocol"] = "Reno"  # z, which the number is not about
-    spread = REPEATS.replace("['*']", "[n]").replace("}}", "}, metric: mean_of_all}")
-    values = {"x": 88.5, "y": most, "z": 45.0}
-    (number,) = judge(values, metric="mean_of_all", spread=spread)["numbers"]
-    (found,) = number["spread"]
-    assert (number["verdict"], found["least"], found["most"]) == (verdict, 88.0, most)
-    assert (found["repetitions"], found["source"]) == (2, "2 repetitions of again")
+    """An estimate of a share is not above all of it, though what a repetition adds may be."""
+    own = [{**metrics.row(0, named=True), "scenario": "again", "run_id": run} for run in "xy"]
+    known = pl.concat([metrics, pl.DataFrame(own, schema=metrics.schema)])
+    spread = REPEATS.replace("}}", ", alone: {utilization: mean_of_all}}}")
+    for values, mean, verdict in (
+        ({"x": 88.5, "y": 88.9}, 88.4667, "reproduced"),
+        ({"x": 120.0, "y": 150.0}, 100.0, "undecided"),
+    ):
+        options = {"metric": "mean_of_all", "spread": spread, "known": known}
+        card = judge(values, _within(87, 100), **options)
+        (number,) = card["numbers"]
+        assert number["measured"] == pytest.approx(mean, abs=1e-3)
+        assert (number["verdict"], number["spread"][0]["repetitions"]) == (verdict, 3)
 
 
 # ---------------------------------------------------------------- what decides nothing

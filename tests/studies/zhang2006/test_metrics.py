@@ -79,9 +79,9 @@ def test_the_introductions_numbers_follow_from_renos_law() -> None:
     [
         # Means of 0.75 and 0.75, an index of 1; of the other alone, 1.5^2 / (2 * 1.25) = 0.9, so
         # that the pseudo-values of 1.1 are above the largest index.
-        ([[1.0, 0.5], [0.5, 1.0]], [1.0, 1.0]),
+        ([[1.0, 0.5], [0.5, 1.0]], [1.1, 1.1]),
         # All: 2.5^2 / (2 * (1.5^2 + 1)); of the first alone 1, of the second 3^2 / (2 * 5).
-        ([[1.0, 1.0], [2.0, 1.0]], [1.0, 2 * 6.25 / 6.5 - 1]),
+        ([[1.0, 1.0], [2.0, 1.0]], [2 * 6.25 / 6.5 - 0.9, 2 * 6.25 / 6.5 - 1]),
     ],
 )
 def test_a_pseudo_value_has_what_a_repetition_adds(

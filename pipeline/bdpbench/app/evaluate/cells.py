@@ -23,10 +23,10 @@ from bdpbench.contracts.evaluation import (
 )
 from bdpbench.contracts.plan import PlannedRun, Scalar, format_value, values_of
 from bdpbench.contracts.yaml_files import suggest
-from bdpbench.metrics.groups import REPETITION
 from bdpbench.pages.inputs import read_captions
 from bdpbench.score.expectations import known_subjects, may_have
 from bdpbench.studies.plan import swept_names
+from bdpbench.studies.vocabulary import REPETITION
 from bdpbench.units import unit_of
 
 _COVERAGE = 0.9

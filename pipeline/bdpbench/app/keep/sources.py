@@ -23,7 +23,7 @@ from bdpbench.studies.evaluate import EVALUATE_NAME
 from bdpbench.studies.folders import ComponentFolder
 from bdpbench.studies.identity import tcl_files
 from bdpbench.studies.load import STUDY_NAME, folders_of, script_path
-from bdpbench.studies.study import Study
+from bdpbench.studies.study import REPETITIONS_NAME, Study
 
 SOURCE_FOLDER = "source"
 """Folder of what results were made from."""
@@ -61,6 +61,7 @@ _STUDY_NAMES = (
     "NOTES.md",
     "page.yaml",
     PUBLISHED_NAME,
+    REPETITIONS_NAME,
     SPREAD_NAME,
 )
 

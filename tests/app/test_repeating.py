@@ -1,0 +1,70 @@
+"""`run --until-decided` with the real ns-2: repetitions are added look by look, and no more."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+import yaml  # type: ignore[import-untyped]
+from tests.app.conftest import check_refused, said_by
+
+Run = Callable[..., "subprocess.CompletedProcess[str]"]
+
+ROW = (
+    "{id},,arithmetic,,random,protocol={protocol};substream=1,total_throughput,run,4.065,{lower},{upper},"
+    "Mbit/s,derived,chosen before,,a reason,,\n"
+)
+
+
+@pytest.fixture
+def study(workspace: Path) -> Path:
+    """Flows start at random times; those of Reno have 4.065 Mbit/s in the mean of two runs."""
+    folder = workspace / "config" / "studies" / "dumbbell"
+    declared = yaml.safe_load((folder / "study.yaml").read_text())
+    declared["scenarios"] = {
+        "random": {
+            "title": "Flows with random starts",
+            "topology": "small",
+            "sweep": {"protocol": ["Reno", "Vegas"], "substream": [1, 2]},
+            "flows": [{"count": 3, "start_within_s": 2}],
+            "tiers": {"quick": [{"duration_s": 3}]},
+        }
+    }
+    (folder / "study.yaml").write_text(yaml.safe_dump(declared, sort_keys=False))
+    header = (folder / "published.csv").read_text().splitlines()[0] + "\n"
+    rows = [
+        ROW.format(id="open", protocol="Reno", lower=4.06499, upper=4.06501),
+        ROW.format(id="decided", protocol="Vegas", lower=-1e9, upper=1e9),
+    ]
+    (folder / "published.csv").write_text(header + "".join(rows))
+    return folder
+
+
+def test_undecided_runs_alone_are_repeated_up_to_the_last_look(study: Path, bdpbench: Run) -> None:
+    spread = "- {of: ['*'], varied: v, repeats: {runs: {random: random}, over: [substream]%s}}"
+    (study / "spread.yaml").write_text(spread % "")
+    asked = ("run", "--backend", "native", "--until-decided")
+    check_refused(bdpbench(*asked), "no entry of spread.yaml has looks")
+    (study / "spread.yaml").write_text(spread % ", looks: [2, 3, 5]")
+    dry = said_by(bdpbench(*asked, "-n"))
+    assert "2 runs to repeat, 6 repetitions up to the last look, if nothing is decided" in dry
+    assert not (study / "repetitions.yaml").exists()
+
+    said = said_by(bdpbench(*asked))
+    assert "1 run to repeat, 1 repetition for the next look" in said
+    assert "1 run to repeat, 2 repetitions for the next look" in said
+    added = yaml.safe_load((study / "repetitions.yaml").read_text())
+    assert added == {"random": [{"protocol": "Reno", "substream": 5}]}
+    folder = study.parents[2] / "results" / "dumbbell" / "quick"
+    card = json.loads((folder / "scorecard.json").read_text())
+    counts = {each["id"]: each["spread"][0]["repetitions"] for each in card["numbers"]}
+    assert counts == {"open": 5, "decided": 2}
+    assert "7 finished, 0 to simulate" in said_by(bdpbench(*asked))
+
+    wrong = "random:\n- {protocol: Reno}\n"
+    for text, line, what in ((wrong, 2, "substream is no number"), ("rand: []\n", 1, "'random'")):
+        (study / "repetitions.yaml").write_text(text)
+        check_refused(bdpbench("list", "dumbbell"), f"repetitions.yaml:{line}: ", what)

@@ -17,7 +17,6 @@ from __future__ import annotations
 import argparse
 import errno
 import fcntl
-import json
 import os
 import random
 import re
@@ -36,13 +35,11 @@ from functools import partial
 from pathlib import Path
 
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.kept import LIST_NAME
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.simulation.build import PREFIX_VARIABLE, build_prefix
 
 ROOT = repository_root()
 WRAPPER = str(ROOT / "bdpbench")
-TIMES = ("started", "wall_s", "cpu_s", "max_rss_kib")  # of run.json; a repetition has its own
 SURVIVE_S = 5.0
 # A streamed run beside the plain ones of tests/data/dumbbell.
 STREAMED = """
@@ -167,27 +164,6 @@ class Workspace:
         """The folder of the tier's results."""
         return self.results / "dumbbell" / "quick"
 
-    def times(self) -> dict[str, dict[str, object]]:
-        """Run id → the times and the memory in its record."""
-        records = [json.loads(path.read_text()) for path in self.finished()]
-        return {each["run_id"]: {name: each[name] for name in TIMES} for each in records}
-
-    def report(self, times: dict[str, dict[str, object]]) -> bytes:
-        """The report of the tier, rendered again with these times in the records."""
-        for path in self.finished():
-            record = json.loads(path.read_text())
-            path.write_text(json.dumps({**record, **times[record["run_id"]]}))
-        (self.tier / LIST_NAME).unlink()
-        command = [sys.executable, "-P", "-m", "bdpbench", "report"]
-        subprocess.run(command, env=self.environment(), check=True, capture_output=True)
-        return (self.tier / "report.html").read_bytes()
-
-    def faults_of_report(self, expected: Reference) -> list[str]:
-        """The report must match the results, and, times apart, that of the undisturbed call."""
-        told = (self.tier / "report.html").read_bytes()
-        faults = ["the report is not that of the results"] * (told != self.report(self.times()))
-        return faults + ["another report"] * (self.report(expected.times) != expected.report)
-
 
 class Build(Workspace):
     """Calls of `ns2 build` with a folder of their own for builds and scratch."""
@@ -227,10 +203,6 @@ class Build(Workspace):
     def leftovers(self) -> list[Path]:
         """Scratch folders and temporary files."""
         return [*self.results.glob("tmp/bdpbench-*"), *self.results.glob("ns2/*/*.[0-9]*")]
-
-    def faults_of_report(self, expected: Reference) -> list[str]:
-        """There is no report."""
-        return []
 
 
 class SetUp(Build):
@@ -283,14 +255,12 @@ SCENES: dict[str, type[Workspace]] = {"run": Workspace, "build": Build, "set-up"
 
 @dataclass(frozen=True)
 class Reference:
-    """What an undisturbed call gave and took, s; of `run` also its times and its report."""
+    """What an undisturbed call gave, and took, s."""
 
     scene: type[Workspace]
     folder: Path
     checksums: dict[str, str]
     took_s: float
-    times: dict[str, dict[str, object]]
-    report: bytes
     writes: int = 0
 
     def workspace(self, name: str) -> Workspace:
@@ -327,9 +297,7 @@ def reference(
         if status != 0:
             raise RuntimeError(said)
     took_s = time.monotonic() - began
-    report = (workspace.tier / "report.html").read_bytes() if of == "run" else b""
-    sums, times = workspace.checksums(), workspace.times()
-    return Reference(SCENES[of], folder, sums, took_s, times, report)
+    return Reference(SCENES[of], folder, workspace.checksums(), took_s)
 
 
 def resumed(workspace: Workspace, expected: Reference) -> list[str]:
@@ -343,7 +311,7 @@ def resumed(workspace: Workspace, expected: Reference) -> list[str]:
         faults.append("a finished run was simulated again")
     if left := workspace.leftovers():
         faults.append(f"left: {[*map(str, left)]}")
-    return [*faults, *workspace.faults_of_report(expected)]
+    return faults
 
 
 def told_badly(status: int, said: str, word: str) -> list[str]:

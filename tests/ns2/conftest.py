@@ -17,8 +17,10 @@ from tests.cli.conftest import bdpbench
 from tests.forks import Forks
 from tests.ns2.stock import BUILD, STORE_IN, Stock
 
+from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import home_dir
-from bdpbench.simulation.build import build_prefix, current_build_id
+from bdpbench.simulation import libraries
+from bdpbench.simulation.build import build_prefix, current_build_id, libraries_dir
 
 __all__ = ["bdpbench"]
 
@@ -117,6 +119,16 @@ def build(scratch: Path, tmp_path: Path) -> Script:
         )
 
     return run
+
+
+@pytest.fixture
+def kept_libraries(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder of the libraries of protocols, which are kept as long as what makes them."""
+    maker = sha256_of(Path(libraries.__file__))[:16]
+    kept = home_dir() / "cache" / "tests" / f"{libraries_dir().name}-{maker}"
+    for room in ("build", "hand_tests", "libraries"):
+        monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: kept)
+    return kept
 
 
 @pytest.fixture

@@ -2,8 +2,7 @@
 
 The compared runs cover each kind of agent, each script and each argument of a script that a quick
 tier has, and briefly all other scripts. What an argument does to a script does not depend on what
-an agent does to packets, so not all pairs of them are needed. `tests/benchmarks/measure.py`
-compares whole tiers.
+an agent does to packets, so not all pairs of them are needed.
 """
 
 from __future__ import annotations

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.compiled import compiled as kept
 from tests.data_of import data_of
 from tests.ns2.conftest import Script
 
-from bdpbench.simulation.build import library_list
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.folders import ProtocolFolder
 
@@ -27,10 +27,8 @@ RUN = _DATA["run"]
 
 
 def compiled(source: Path, folder: Path) -> Path:
-    library = folder / f"{source.parent.name}.so"
-    include = ["-I", str(ROOT / "ns2" / "laws")]
-    subprocess.run([*COMPILE, *include, str(source), "-o", str(library)], check=True)
-    return library
+    include = f"-I{ROOT / 'ns2' / 'laws'}"
+    return kept([*COMPILE, include, source], folder / f"{source.parent.name}.so")
 
 
 @pytest.fixture(scope="session")
@@ -366,15 +364,14 @@ COUNTING = LAW.replace("BODY", "limits.cwnd_pkts = value_;").replace(
 
 
 def test_two_folders_with_a_class_of_one_name_share_no_variable(
-    tcl: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tcl: Script, tmp_path: Path, kept_libraries: Path
 ) -> None:
-    monkeypatch.setattr("bdpbench.simulation.build.libraries_dir", lambda: tmp_path / "made")
     made = []
     for name in ("one", "two"):
         folder = Path(shutil.copytree(PROTOCOLS / "aimd", tmp_path / name))
         (folder / "law.cc").write_text(f"// {name}\n{COUNTING}".replace("Bad", "Aimd"))
         compile_folder(ProtocolFolder(folder))
-        made.append(library_list(ProtocolFolder(folder).name).with_suffix(".so"))
+        made.append(kept_libraries / f"{ProtocolFolder(folder).name}.so")
     other = f"$tcp(1) set protocol_ {{{made[1]}}}\n"
     asked = "$ns at 1 {foreach i {0 1} {puts [list made $i [$tcp($i) shown made]]}}\n"
     sender = ["TCP/Protocol", "protocol_", made[0], "value_", 2]

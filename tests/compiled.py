@@ -10,8 +10,13 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 
+import pytest
+
 from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import home_dir
+from bdpbench.simulation import libraries
+from bdpbench.simulation.build import libraries_dir
+from bdpbench.studies import folders
 
 
 def compiled(command: Sequence[object], made: Path) -> Path:
@@ -29,6 +34,16 @@ def compiled(command: Sequence[object], made: Path) -> Path:
         own.replace(kept)
     shutil.copy(kept, made)
     return made
+
+
+def keep_libraries(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Have libraries of protocols and queues kept as long as what makes them; returns where."""
+    makers = [*Path(libraries.__file__).parent.glob("*.[hp]*"), Path(folders.__file__)]
+    made_by = hashlib.sha256("".join(map(sha256_of, sorted(makers))).encode()).hexdigest()[:16]
+    kept = home_dir() / "cache" / "tests" / f"{libraries_dir().name}-{made_by}"
+    for room in ("build", "hand_tests", "libraries"):
+        monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: kept)
+    return kept
 
 
 @cache

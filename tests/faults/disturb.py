@@ -3,13 +3,11 @@
     export BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:.
     python tests/faults/disturb.py kills --instants 200 [--of run|build|set-up] [--jobs 2]
     python tests/faults/disturb.py writes --instants 40
-    python tests/faults/disturb.py disks 30i 50i 4 4.25
 
 ``kills`` sends a signal to the call, or to a process of it, at a random instant. ``writes`` makes
-all writes of a call fail from a random one on, in all of its processes (failing_writes.c).
-``disks``, which needs root, runs it on a tmpfs of these sizes, MiB, or inodes, one after the other,
-then on an ample one, then on a read-only one. The seed, from --first-seed on, decides what is
-random. Prints a line for each instant; the exit status is 1 if there was a fault.
+all writes of a call fail from a random one on, in all of its processes (failing_writes.c). The
+seed, from --first-seed on, decides what is random. Prints a line for each instant; the exit status
+is 1 if there was a fault.
 """
 
 from __future__ import annotations
@@ -62,7 +60,6 @@ TARGETS = {
 PACKAGES = ("click", "pyyaml")  # of the lock file of a set-up
 # The error of a failing write, and the word that its message has to contain.
 FAILURES = {errno.ENOSPC: "full", errno.EROFS: "read-only", errno.EACCES: "permission"}
-AMPLE = 100_000  # inodes
 
 
 def is_locked(path: Path) -> bool:
@@ -280,14 +277,12 @@ def write_config(config: Path, plain_s: int, streamed_s: int) -> None:
     (config / "config.yaml").write_text(given.replace("study: sharma2006", "study: dumbbell"))
 
 
-def reference(
-    folder: Path, of: str = "run", *, plain_s: int = 80, streamed_s: int = 30
-) -> Reference:
+def reference(folder: Path, of: str) -> Reference:
     """Run the call to its end, undisturbed.
 
     The kills test bdpbench, and ns-2 only incidentally, so simulations are a small part of a call.
     """
-    write_config(folder / "config", plain_s, streamed_s)
+    write_config(folder / "config", plain_s=80, streamed_s=30)
     names = ["undisturbed"]
     if of == "build" and "CCACHE_DIR" not in os.environ:
         names.insert(0, "compiled")  # fills the cache
@@ -412,46 +407,6 @@ def fail_writes(
     return f"write {first}, {errno.errorcode[number]}", faults
 
 
-# ---------------------------------------------------------------- disks
-
-
-def mount(*arguments: str) -> None:
-    """Call mount."""
-    subprocess.run(["mount", *arguments], check=True)
-
-
-def options_of(size: str) -> str:
-    """Mount options of a disk that is small in one respect: ``4.25`` is MiB, ``50i`` inodes."""
-    if size.endswith("i"):
-        return f"size=256m,nr_inodes={size[:-1]}"
-    return f"size={float(size) * 1024:.0f}k,nr_inodes={AMPLE}"
-
-
-def faults_of_disks(folder: Path, sizes: Sequence[str]) -> list[str]:
-    """Faults of calls on a disk that is too small, then large enough, then read-only."""
-    expected = reference(folder, plain_s=200, streamed_s=60)
-    workspace, faults = expected.workspace("small"), list[str]()
-    place = str(workspace.results)
-
-    def call(options: str, name: str, word: str) -> None:
-        mount("-o", f"remount,{options}", place)
-        status, said = workspace.run()
-        print(f"{name}: exit status {status}\n{said}", flush=True)
-        faults.extend(f"{name}: {each}" for each in told_badly(status, said, word))
-
-    workspace.results.mkdir()
-    mount("-t", "tmpfs", "-o", options_of(sizes[0]), "tmpfs", place)
-    try:
-        for size in sizes:
-            call(options_of(size), size, "full")
-        mount("-o", f"remount,{options_of('256')}", place)
-        faults += resumed(workspace, expected)
-        call("ro", "read-only", "read-only")
-    finally:
-        subprocess.run(["umount", "--lazy", place], check=True)
-    return faults
-
-
 # ---------------------------------------------------------------- all of them
 
 
@@ -471,8 +426,7 @@ def disturb_once(
 def main() -> int:
     """Disturb as often as requested; returns whether there was a fault."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["kills", "writes", "disks"])
-    parser.add_argument("sizes", nargs="*", help="of disks: MiB, or inodes with an i")
+    parser.add_argument("what", choices=["kills", "writes"])
     parser.add_argument("--instants", type=int, default=10)
     parser.add_argument("--of", choices=SCENES, default="run", help="the call that is killed")
     parser.add_argument("--first-seed", type=int, default=1)
@@ -480,10 +434,6 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if given.what == "disks":
-            faults = faults_of_disks(folder, given.sizes or ["30i", "50i", "4", "4.25"])
-            print("\n".join(faults) or "no fault")
-            return min(len(faults), 1)
         expected, disturb = reference(folder, given.of), partial(kill, TARGETS[given.of])
         if given.what == "writes":
             failing = make_failing(folder)

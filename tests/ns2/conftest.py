@@ -14,13 +14,12 @@ from pathlib import Path
 import pytest
 from tests.benchmarks import sack_cost
 from tests.cli.conftest import bdpbench
+from tests.compiled import keep_libraries
 from tests.forks import Forks
 from tests.ns2.stock import BUILD, STORE_IN, Stock
 
-from bdpbench.contracts.files import sha256_of
 from bdpbench.contracts.paths import home_dir
-from bdpbench.simulation import libraries
-from bdpbench.simulation.build import build_prefix, current_build_id, libraries_dir
+from bdpbench.simulation.build import build_prefix, current_build_id
 
 __all__ = ["bdpbench"]
 
@@ -123,12 +122,8 @@ def build(scratch: Path, tmp_path: Path) -> Script:
 
 @pytest.fixture
 def kept_libraries(monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Folder of the libraries of protocols, which are kept as long as what makes them."""
-    maker = sha256_of(Path(libraries.__file__))[:16]
-    kept = home_dir() / "cache" / "tests" / f"{libraries_dir().name}-{maker}"
-    for room in ("build", "hand_tests", "libraries"):
-        monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: kept)
-    return kept
+    """Folder of the libraries of protocols, which is kept."""
+    return keep_libraries(monkeypatch)
 
 
 @pytest.fixture

@@ -103,8 +103,9 @@ def sender_of(paced: Path, rate_pps: float, most_pkts: float, overhead_s: float)
 SENT = _DATA["sent"]
 
 
-@pytest.mark.parametrize("overhead_s", [0, 8e-6, 1e-3])
-@pytest.mark.parametrize("mbps", [10, 100, 1000, 10000])
+@pytest.mark.parametrize(
+    ("mbps", "overhead_s"), [(10, 1e-3), (100, 8e-6), (1000, 1e-3), (10000, 0)]
+)
 def test_a_paced_sender_has_its_rate_whatever_delays_single_packets(
     tcl: Script, paced: Path, mbps: float, overhead_s: float
 ) -> None:
@@ -160,8 +161,7 @@ def test_aimd_has_the_window_that_rfc_9438_prints_for_reno(
 
 
 @pytest.mark.parametrize(
-    ("period_pkts", "fast_convergence", "tolerance"),
-    [(10000, 0, 0.15), (10000, 1, 0.1), (30000, 1, 0.1)],
+    ("period_pkts", "fast_convergence", "tolerance"), [(10000, 0, 0.15), (30000, 1, 0.1)]
 )
 def test_cubic_has_the_mean_window_of_its_equation(
     tcl: Script,
@@ -184,7 +184,7 @@ def test_that_a_receiver_can_echo_is_no_mark(tcl: Script, libraries: Path, law: 
     assert words(on) == words(off)
 
 
-@pytest.mark.parametrize("flows", [2, 10, 40])
+@pytest.mark.parametrize("flows", [2, 40])
 def test_dctcp_keeps_the_queue_near_the_threshold(tcl: Script, libraries: Path, flows: int) -> None:
     script = _DATA["step"] + PATH.replace(
         "DropTail\n$ns queue-limit $a $b", "RED\n$ns queue-limit $a $b", 1

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.compiled import compiled
 from tests.waiting import HANGS_S
 
 from bdpbench.simulation.build import NS2_LOCALE
@@ -26,9 +27,7 @@ HERE = Path(__file__).resolve().parent
 
 def compile_library(folder: Path) -> None:
     """Compile ``forking.c`` to ``forking.so``, which Tcl can load."""
-    library = folder / "forking.so"
-    source = str(HERE / "forking.c")
-    subprocess.run(["gcc", "-Wall", "-shared", "-fPIC", source, "-o", str(library)], check=True)
+    compiled(["gcc", "-Wall", "-shared", "-fPIC", HERE / "forking.c"], folder / "forking.so")
 
 
 class Forks:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.app.conftest import check_refused, said_by
+from tests.app.conftest import check_refused, said_by, simulate_runs
 
 from bdpbench.app.validate import check_scorecard
 from bdpbench.contracts.paths import config_dir, run_folder
@@ -34,8 +34,9 @@ def test_runs_use_the_variant_that_config_names(
     config.write_text(config.read_text().replace("ns2_variant: fast ", "ns2_variant: stock "))
     refused = bdpbench("run", "--backend", "docker")
     check_refused(refused, "contains the variant fast, not stock")
-    said_by(bdpbench("run", "--backend", "native", "--scenario", "other_rtt"))
+    plan = Path(said_by(bdpbench("plan", "--scenario", "other_rtt")).strip())
     (folder,) = _run_folders(workspace)
+    simulate_runs(bdpbench, plan, [folder.name])
     record = read_run(folder)
     other = read_run(run_folder(finished_once / "results" / "runs", folder.name))
     assert record is not None
@@ -142,12 +143,11 @@ def test_a_run_whose_output_cannot_be_read_has_failed_and_is_simulated_again(
     vegas = re.compile(r"  Vegas: .*\n")
     assert vegas.search(study.read_text())
     study.write_text(vegas.sub(f"  Vegas: {{folder: {mine}}}\n", study.read_text()))
-    for _ in range(2):
-        failed = bdpbench("run", "--backend", "native", "--keep-going")
-        check_refused(failed, "out/util.out", "2 of 3 runs are finished and kept")
-        assert not any((folder / "run.json").is_file() for folder in _run_folders(finished)[1:2])
-        assert (finished / "results" / "dumbbell" / "quick" / "report.html").is_file()
-    assert "2 finished, 1 to simulate" in failed.stdout
+    failed = bdpbench("run", "--backend", "native", "--keep-going")
+    check_refused(failed, "out/util.out", "2 of 3 runs are finished and kept")
+    assert not any((folder / "run.json").is_file() for folder in _run_folders(finished)[1:2])
+    assert (finished / "results" / "dumbbell" / "quick" / "report.html").is_file()
+    assert "2 finished, 1 to simulate" in said_by(bdpbench("run", "--dry-run"))
 
 
 def test_events_tell_each_run(finished_once: Path) -> None:

@@ -3,8 +3,6 @@
     PYTHONPATH=pipeline:. .bdpbench/venv/bin/python tests/benchmarks/measure.py WHAT [--docs]
 
     ns2       CPU time of stock, fast and Debian's ns on the cases of ns2_speed.tcl
-    corpus    of stock and fast on the scripts of tests/ns2/corpus, which use nothing of bdpbench
-    identity  whether stock and fast write the same bytes in every run of a tier (--study, --tier)
     calls     what `run` adds to ns-2's CPU time, by studies of --size tiny runs, in tens
     traces    mawk, the same query by `open_trace`, and `analyze`, on traces of --mb megabytes
     costs     the estimated CPU time of the published runs, beside what they took
@@ -12,38 +10,30 @@
 What compares goes --rounds times through all that it compares, in turn; a ratio is the median of
 the rounds' ratios, so it means something on a busy machine, too. --docs puts the table into docs/.
 The exit status is 1 if bytes differ that must not. Debian's ns counts bytes in 32 bits, so its
-differences are only told. The first three need `./bdpbench ns2 build`, also of `--variant stock`.
+differences are only told. The first needs `./bdpbench ns2 build`, also of `--variant stock`.
 """
 
 from __future__ import annotations
 
 import argparse
-import heapq
 import json
 import os
 import re
-import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench.contracts.files import sha256_of, write_text_atomically
-from bdpbench.contracts.paths import repository_root, results_dir, run_folder, runs_folder, tcl_dir
-from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.reports import KEPT_RUNS_NAME, KeptRun, read_kept_runs
-from bdpbench.contracts.runs import OUTPUT_FOLDER, read_run
 from bdpbench.simulation.build import current_build_id, require_build
-from bdpbench.studies.config import load_config
-from bdpbench.studies.cost import OWN_S, estimated_cpu_s, make_batches
-from bdpbench.studies.load import load_study
+from bdpbench.studies.cost import estimated_cpu_s
 from bdpbench.studies.ns3_program import is_ns3
-from bdpbench.studies.runs import expand_tier
 
 ROOT = repository_root()
 HERE = Path(__file__).resolve().parent
@@ -116,51 +106,17 @@ def differing(*costs: Cost) -> list[str]:
 # ---------------------------------------------------------------- ns-2
 
 
-# Case of ns2_speed.tcl → seconds when timed and in the two runs of callgrind, goal, and title.
-# "queues" is as long as "single", so that the two can be compared.
+# Case of ns2_speed.tcl → seconds, goal, and title. "queues" is as long as "single", so that the two
+# can be compared.
 CASES = {
-    "single": (60, (3, 6), 2.5, "single flow"),
-    "two": (60, (3, 6), 2.5, "two flows"),
-    "queues": (60, (2, 4), 5.0, "single flow, bottleneck traced"),
-    "all": (15, (2, 4), 5.0, "single flow, all links traced"),
-    "red": (30, (1, 2), 2.0, "100 flows through RED"),
-    "ten-red": (15, (2, 3), 1.5, "ten flows over 2.5 Gbit/s through RED"),
-    "ten-ared": (15, (2, 3), 1.5, "ten flows over 2.5 Gbit/s through adaptive RED"),
-    "linux": (20, (6, 8), 2.5, "two flows of TCP/Linux over 310 ms"),
-}
-# Title → script and arguments. A longer run with DSR writes addresses of memory ("dumping maximally
-# nested error"), which differ between two runs of stock as well.
-SCRIPTS = {
-    **{
-        f"802.11, {routing}, {nodes} nodes{more}": f"wireless {routing} {nodes} {words}"
-        for nodes, more, words in (
-            (50, "", "old 20 router 0"),
-            (200, "", "old 15 router 0"),
-            (50, ", MAC traced in the new format", "new 20 mac 0"),
-        )
-        for routing in ("AODV", "DSR", "DSDV")
-    },
-    "802.11, AODV, 50 nodes, energy and nam": "wireless AODV 50 old 15 mac 1",
-    "802.11, AODV, 50 nodes, no trace": "wireless AODV 50 none 40 router 0",
-    "LAN": "networks lan 20",
-    "satellite": "networks satellite 200",
-    "DiffServ": "networks diffserv 30",
-    "MPLS": "networks mpls 30",
-    "multicast": "networks multicast 20",
-    "fat tree": "networks tree 10",
-    "TCP, no trace": "dumbbell tcp DropTail 1 200 none",
-    "TCP, trace": "dumbbell tcp DropTail 4 20 trace",
-    "TCP, nam": "dumbbell tcp DropTail 4 20 nam",
-    "TCP, trace and nam": "dumbbell tcp DropTail 4 20 both",
-    "FullTcp": "dumbbell fulltcp RED 4 100 none",
-    "SCTP": "dumbbell sctp RED 4 100 none",
-    "UDP, CBR": "dumbbell cbr DropTail 8 100 none",
-    "UDP, on and off": "dumbbell onoff DropTail 16 100 none",
-    "DRR": "dumbbell mixed DRR 8 100 none",
-    "SFQ": "dumbbell mixed SFQ 8 100 none",
-    "a thousand flows": "dumbbell tcp DropTail 1000 3 none",
-    "ten flows over 10 Gbit/s": "fat 10 4",
-    "random variables": "draws 50000",
+    "single": (60, 2.5, "single flow"),
+    "two": (60, 2.5, "two flows"),
+    "queues": (60, 5.0, "single flow, bottleneck traced"),
+    "all": (15, 5.0, "single flow, all links traced"),
+    "red": (30, 2.0, "100 flows through RED"),
+    "ten-red": (15, 1.5, "ten flows over 2.5 Gbit/s through RED"),
+    "ten-ared": (15, 1.5, "ten flows over 2.5 Gbit/s through adaptive RED"),
+    "linux": (20, 2.5, "two flows of TCP/Linux over 310 ms"),
 }
 
 
@@ -172,14 +128,6 @@ def binary(variant: str) -> str:
 def of_case(case: str, seconds: float) -> list[str]:
     """What ns gets for a case."""
     return [str(HERE / "ns2_speed.tcl"), "-case", case, "-duration_s", str(seconds)]
-
-
-def instructions(ns: str, case: str) -> int:
-    """Callgrind's count for the seconds between two runs, which leaves out ns-2's start."""
-    valgrind = ["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", "--log-fd=1", ns]
-    said = [call([*valgrind, *of_case(case, seconds)]).said for seconds in CASES[case][1]]
-    short, long = (int(re.findall(r"Collected : (\d+)", each)[0]) for each in said)
-    return long - short
 
 
 def in_turn(
@@ -200,13 +148,6 @@ def in_turn(
     return found, faults
 
 
-def compared(row: Mapping[str, list[Cost]]) -> tuple[list[str], str]:
-    """CPU times of stock and fast and their ratio; and the peak memory of both."""
-    both = (row["stock"], row["fast"])
-    peaks = " → ".join(f"{max(each.peak_mb for each in costs):.0f}" for costs in both)
-    return [*(f"{median(each):.2f} s" for each in both), f"**{spread(*both)}**"], f"{peaks} MB"
-
-
 def of_ns2(given: argparse.Namespace) -> Found:
     """The cases, beside Debian's ns if there is one."""
     binaries = {name: binary(name) for name in ("stock", "fast")}
@@ -215,72 +156,17 @@ def of_ns2(given: argparse.Namespace) -> Found:
     cases = {case: of_case(case, seconds) for case, (seconds, *_) in CASES.items()}
     found, faults = in_turn(cases, binaries, given.rounds)
     rows = []
-    for case, (seconds, _, goal, title) in CASES.items():
-        costs, counted, debian = found[case], "-", "-"
-        if shutil.which("valgrind"):
-            stock, fast = (instructions(binaries[name], case) for name in ("stock", "fast"))
-            counted = f"{stock / fast:.2f}×"
+    for case, (seconds, goal, title) in CASES.items():
+        costs, debian = found[case], "-"
+        stock, fast = costs["stock"], costs["fast"]
         if "debian" in costs:
-            other = ", other bytes" if differing(*costs["stock"], *costs["debian"]) else ""
-            debian = spread(costs["debian"], costs["fast"]) + other
-        cells, memory = compared(costs)
-        rows.append([f"{title}, {seconds} s", *cells, f"≥ {goal}×", counted, memory, debian])
-    head = "case, simulated time|stock|fast|stock / fast|goal|instructions, stock / fast"
-    return table(f"{head}|peak memory|Debian's / fast", *rows), faults
-
-
-def of_corpus(given: argparse.Namespace) -> Found:
-    """The scripts of the corpus, and the median of all."""
-    cases = {}
-    for title, words in SCRIPTS.items():
-        script, *arguments = words.split()
-        cases[title] = [str(ROOT / "tests" / "ns2" / "corpus" / f"{script}.tcl"), *arguments]
-    found, faults = in_turn(cases, {name: binary(name) for name in ("stock", "fast")}, given.rounds)
-    rows = [[title, *compared(costs)[0], compared(costs)[1]] for title, costs in found.items()]
-    each = (statistics.median(ratios(row["stock"], row["fast"])) for row in found.values())
-    rows.append(["median of all", "", "", f"**{statistics.median(each):.2f}×**", ""])
-    return table("script|stock|fast|stock / fast|peak memory", *rows), faults
-
-
-def of_identity(given: argparse.Namespace) -> Found:
-    """Every run of a tier with both variants; finished runs of fast are taken as they are.
-
-    A streamed one is repeated, because its trace was not kept.
-    """
-    study = load_study(given.study)
-    command = [*BDPBENCH, "run", given.study, "--tier", given.tier, "--backend", "native"]
-    subprocess.run(command, check=True, stdout=sys.stderr)
-    runs = runs_folder(results_dir(load_config().results))
-
-    def repeated(planned: PlannedRun, variant: str) -> Cost:
-        script = str(tcl_dir() / planned["script"])
-        return call([binary(variant), script, *planned["argv"]], below=OUTPUT_FOLDER)
-
-    def finished(planned: PlannedRun) -> Cost:
-        if planned["identity"]["streams"]:
-            return repeated(planned, "fast")
-        record = read_run(run_folder(runs, planned["run_id"]))
-        assert record is not None, planned["run_id"]
-        outputs = {Path(name).name: about["sha256"] for name, about in record["outputs"].items()}
-        return Cost(0, record["cpu_s"] or float("nan"), 0, outputs)
-
-    def both(planned: PlannedRun) -> tuple[PlannedRun, Cost, Cost]:
-        return planned, finished(planned), repeated(planned, "stock")
-
-    sums: dict[str, list[float]] = defaultdict(lambda: [0.0] * 5)
-    faults = []
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
-        for planned, fast, stock in pool.map(both, expand_tier(study, given.tier)):
-            wrong, names = differing(fast, stock), {*fast.outputs, *stock.outputs}
-            faults += [f"NOT THE SAME: {planned['label']}: {', '.join(wrong)}"] * bool(wrong)
-            row = (1, len(names), len(names) - len(wrong), stock.cpu_s, fast.cpu_s)
-            for name in (planned["scenario"], "**all**"):
-                sums[name] = [a + b for a, b in zip(sums[name], row, strict=True)]
-    rows = [
-        [name, *(f"{each:.0f}" for each in counts), f"{stock_s:.1f} s", f"{fast_s:.1f} s"]
-        for name, (*counts, stock_s, fast_s) in sorted(sums.items(), reverse=True)
-    ]
-    return table("scenario|runs|outputs|same|stock|fast", *rows), faults
+            other = ", other bytes" if differing(*stock, *costs["debian"]) else ""
+            debian = spread(costs["debian"], fast) + other
+        peaks = " → ".join(f"{max(e.peak_mb for e in each):.0f}" for each in (stock, fast))
+        cells = (f"{median(stock):.2f} s", f"{median(fast):.2f} s", f"**{spread(stock, fast)}**")
+        rows.append([f"{title}, {seconds} s", *cells, f"≥ {goal}×", f"{peaks} MB", debian])
+    head = "case, simulated time|stock|fast|stock / fast|goal|peak memory|Debian's / fast"
+    return table(head, *rows), faults
 
 
 # ---------------------------------------------------------------- calls
@@ -441,12 +327,8 @@ def of_traces(given: argparse.Namespace) -> Found:
 # ---------------------------------------------------------------- estimates
 
 
-CORES = (2, 16)
-BATCH_S = 1.5  # CPU time of a batch until it reaches its first run
-
-
 def of_costs(given: argparse.Namespace) -> Found:
-    """Estimated / measured CPU time, and wall time / what the best batches would take."""
+    """Estimated / measured CPU time."""
     head = "study|engine|runs|CPU time, h|all|median|10 %|90 %"
     rows = []
     for path in sorted((ROOT / "reports" / "published").glob(f"*/{KEPT_RUNS_NAME}")):
@@ -460,11 +342,10 @@ def of_costs(given: argparse.Namespace) -> Found:
             each = sorted(costs_s[run_id] / took for run_id, took in took_s.items())
             low, high = (each[round(q * (len(each) - 1))] for q in (0.1, 0.9))
             of_all = sum(costs_s.values()) / sum(took_s.values())
-            waits = [wall_s(costs_s, took_s, n) / wall_s(took_s, took_s, n) for n in CORES]
             numbers = (sum(took_s.values()) / 3600, of_all, statistics.median(each), low, high)
-            cells = [f"{number:.2f}" for number in numbers] + [f"{wait:.3f}" for wait in waits]
+            cells = [f"{number:.2f}" for number in numbers]
             rows.append([path.parent.name, engine, len(own), *cells])
-    return table("|".join([head, *(f"{cores} cores" for cores in CORES)]), *rows), []
+    return table(head, *rows), []
 
 
 def estimate_s(run: KeptRun) -> float:
@@ -474,20 +355,9 @@ def estimate_s(run: KeptRun) -> float:
     return estimated_cpu_s(run["parameters"], flows, ns3=is_ns3(run["script"]["path"]))
 
 
-def wall_s(costs_s: Mapping[str, float], took_s: Mapping[str, float], cores: int) -> float:
-    """Wall time of batches made by these costs, of which each goes to the first free core, s."""
-    free_s = [0.0] * cores
-    for batch in make_batches(costs_s, cores):
-        began_s = heapq.heappop(free_s)
-        heapq.heappush(free_s, began_s + BATCH_S + sum(took_s[run] + OWN_S for run in batch))
-    return max(free_s)
-
-
 # What → its function, and page and marks of docs/ between which its table stands.
 MEASURED = {
     "ns2": (of_ns2, "ns2.md", "ns2_speed"),
-    "corpus": (of_corpus, "ns2.md", "ns2_corpus"),
-    "identity": (of_identity, "", ""),
     "calls": (of_calls, "promises.md", "orchestration"),
     "traces": (of_traces, "traces.md", "speed"),
     "costs": (of_costs, "", ""),
@@ -499,8 +369,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("what", choices=MEASURED)
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--study", default="sharma2006")
-    parser.add_argument("--tier", default="quick")
     parser.add_argument("--size", type=int, action="append", help="runs of a study, in tens")
     parser.add_argument("--mb", type=float, default=740.0)
     parser.add_argument("--docs", action="store_true", help="put the table into docs/")

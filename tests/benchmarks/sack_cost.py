@@ -1,4 +1,4 @@
-"""Cost of ns-2's scoreboards per ACK of a loss recovery: ``python tests/benchmarks/sack_cost.py``.
+"""Cost of ns-2's scoreboards per ACK of a loss recovery, for ``tests/ns2/test_sack_cost.py``.
 
 ns-2 has two. Agent/TCP/Fack uses an array with an entry for each packet in flight, Agent/TCP/Sack1
 a list of the blocks that have arrived. The benchmark counts the basic blocks that an ACK executes,
@@ -9,18 +9,16 @@ alone, not on the machine.
 from __future__ import annotations
 
 import subprocess
-import sys
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.compiled import compiled
 
 HERE = Path(__file__).resolve().parent
 BUILD = HERE.parent.parent / "ns2" / "build.sh"
 SOURCES = ("scoreboard.cc", "scoreboard-rq.cc", "rq.cc")
 NAMES = (*SOURCES, "scoreboard.h", "scoreboard-rq.h", "rq.h")
-WINDOWS = (100, 1000, 10000)
-LOSSES = (1, 10, 100, 1000)
 
 # All that the scoreboards use of ns-2's tcp.h: the SACK blocks of an ACK.
 TCP_H = """#pragma once
@@ -60,12 +58,10 @@ def program(folder: Path) -> Path:
     compiler = ["g++", "-std=gnu++98", "-fpermissive", "-w", "-O1", f"-I{folder}"]
     objects = []
     for source in (*(folder / name for name in SOURCES), HERE / "sack_cost.cc"):
-        objects.append(folder / f"{source.stem}.o")
         counted = ["-fsanitize-coverage=trace-pc"] if source.parent == folder else []
-        subprocess.run([*compiler, *counted, "-c", str(source), "-o", str(objects[-1])], check=True)
-    binary = folder / "sack_cost"
-    subprocess.run(["g++", *map(str, objects), "-o", str(binary)], check=True)
-    return binary
+        command = [*compiler, *counted, "-c", source]
+        objects.append(compiled(command, folder / f"{source.stem}.o"))
+    return compiled(["g++", *objects], folder / "sack_cost")
 
 
 def cost(binary: Path, board: str, packets: int, losses: int) -> Cost:
@@ -74,25 +70,3 @@ def cost(binary: Path, board: str, packets: int, losses: int) -> Cost:
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     acks, mean, most = done.stdout.split()
     return Cost(int(acks), float(mean), int(most))
-
-
-def table(binary: Path) -> str:
-    """Both scoreboards over windows and losses, as a Markdown table."""
-    lines = [
-        "| packets in flight | lost | array: mean, most | list of blocks: mean, most |",
-        "|---|---|---|---|",
-    ]
-    for packets in WINDOWS:
-        for losses in (each for each in LOSSES if each < packets):
-            array, queue = (cost(binary, board, packets, losses) for board in ("array", "queue"))
-            lines.append(
-                f"| {packets:,} | {losses:,} | {array.mean:,.0f}, {array.most:,} "
-                f"| {queue.mean:,.0f}, {queue.most:,} |"
-            )
-    return "\n".join(lines)
-
-
-if __name__ == "__main__":
-    with tempfile.TemporaryDirectory() as scratch:
-        sources(Path(scratch))
-        sys.stdout.write(table(program(Path(scratch))) + "\n")

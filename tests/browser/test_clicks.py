@@ -95,6 +95,7 @@ def clickable(made_once: Callable[..., Path], synthetic: Any) -> Path:
 
 def test_one_of_everything_that_says_so_can_be_clicked(visit: Any, clickable: Path) -> None:
     page = visit.open(clickable, "?all")
+    expect(page.locator("details.run:not([open])")).to_have_count(0)  # their charts are there now
     expect(page.locator('.canvas[data-drawn="yes"]')).to_have_count(page.locator(".canvas").count())
     page.locator("details").evaluate_all("all => all.forEach((each) => { each.open = true; })")
     kinds = page.evaluate(KINDS)

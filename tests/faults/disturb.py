@@ -3,13 +3,11 @@
     export BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:.
     python tests/faults/disturb.py kills --instants 200 [--of run|build|set-up] [--jobs 2]
     python tests/faults/disturb.py writes --instants 40
-    python tests/faults/disturb.py disks 30i 50i 4 4.25
 
 ``kills`` sends a signal to the call, or to a process of it, at a random instant. ``writes`` makes
-all writes of a call fail from a random one on, in all of its processes (failing_writes.c).
-``disks``, which needs root, runs it on a tmpfs of these sizes, MiB, or inodes, one after the other,
-then on an ample one, then on a read-only one. The seed, from --first-seed on, decides what is
-random. Prints a line for each instant; the exit status is 1 if there was a fault.
+all writes of a call fail from a random one on, in all of its processes (failing_writes.c). The
+seed, from --first-seed on, decides what is random. Prints a line for each instant; the exit status
+is 1 if there was a fault.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ from __future__ import annotations
 import argparse
 import errno
 import fcntl
-import json
 import os
 import random
 import re
@@ -36,13 +33,11 @@ from functools import partial
 from pathlib import Path
 
 from bdpbench.contracts.files import sha256_of
-from bdpbench.contracts.kept import LIST_NAME
 from bdpbench.contracts.paths import home_dir, repository_root
 from bdpbench.simulation.build import PREFIX_VARIABLE, build_prefix
 
 ROOT = repository_root()
 WRAPPER = str(ROOT / "bdpbench")
-TIMES = ("started", "wall_s", "cpu_s", "max_rss_kib")  # of run.json; a repetition has its own
 SURVIVE_S = 5.0
 # A streamed run beside the plain ones of tests/data/dumbbell.
 STREAMED = """
@@ -65,7 +60,6 @@ TARGETS = {
 PACKAGES = ("click", "pyyaml")  # of the lock file of a set-up
 # The error of a failing write, and the word that its message has to contain.
 FAILURES = {errno.ENOSPC: "full", errno.EROFS: "read-only", errno.EACCES: "permission"}
-AMPLE = 100_000  # inodes
 
 
 def is_locked(path: Path) -> bool:
@@ -167,27 +161,6 @@ class Workspace:
         """The folder of the tier's results."""
         return self.results / "dumbbell" / "quick"
 
-    def times(self) -> dict[str, dict[str, object]]:
-        """Run id → the times and the memory in its record."""
-        records = [json.loads(path.read_text()) for path in self.finished()]
-        return {each["run_id"]: {name: each[name] for name in TIMES} for each in records}
-
-    def report(self, times: dict[str, dict[str, object]]) -> bytes:
-        """The report of the tier, rendered again with these times in the records."""
-        for path in self.finished():
-            record = json.loads(path.read_text())
-            path.write_text(json.dumps({**record, **times[record["run_id"]]}))
-        (self.tier / LIST_NAME).unlink()
-        command = [sys.executable, "-P", "-m", "bdpbench", "report"]
-        subprocess.run(command, env=self.environment(), check=True, capture_output=True)
-        return (self.tier / "report.html").read_bytes()
-
-    def faults_of_report(self, expected: Reference) -> list[str]:
-        """The report must match the results, and, times apart, that of the undisturbed call."""
-        told = (self.tier / "report.html").read_bytes()
-        faults = ["the report is not that of the results"] * (told != self.report(self.times()))
-        return faults + ["another report"] * (self.report(expected.times) != expected.report)
-
 
 class Build(Workspace):
     """Calls of `ns2 build` with a folder of their own for builds and scratch."""
@@ -227,10 +200,6 @@ class Build(Workspace):
     def leftovers(self) -> list[Path]:
         """Scratch folders and temporary files."""
         return [*self.results.glob("tmp/bdpbench-*"), *self.results.glob("ns2/*/*.[0-9]*")]
-
-    def faults_of_report(self, expected: Reference) -> list[str]:
-        """There is no report."""
-        return []
 
 
 class SetUp(Build):
@@ -283,14 +252,12 @@ SCENES: dict[str, type[Workspace]] = {"run": Workspace, "build": Build, "set-up"
 
 @dataclass(frozen=True)
 class Reference:
-    """What an undisturbed call gave and took, s; of `run` also its times and its report."""
+    """What an undisturbed call gave, and took, s."""
 
     scene: type[Workspace]
     folder: Path
     checksums: dict[str, str]
     took_s: float
-    times: dict[str, dict[str, object]]
-    report: bytes
     writes: int = 0
 
     def workspace(self, name: str) -> Workspace:
@@ -310,14 +277,12 @@ def write_config(config: Path, plain_s: int, streamed_s: int) -> None:
     (config / "config.yaml").write_text(given.replace("study: sharma2006", "study: dumbbell"))
 
 
-def reference(
-    folder: Path, of: str = "run", *, plain_s: int = 80, streamed_s: int = 30
-) -> Reference:
+def reference(folder: Path, of: str) -> Reference:
     """Run the call to its end, undisturbed.
 
     The kills test bdpbench, and ns-2 only incidentally, so simulations are a small part of a call.
     """
-    write_config(folder / "config", plain_s, streamed_s)
+    write_config(folder / "config", plain_s=80, streamed_s=30)
     names = ["undisturbed"]
     if of == "build" and "CCACHE_DIR" not in os.environ:
         names.insert(0, "compiled")  # fills the cache
@@ -327,9 +292,7 @@ def reference(
         if status != 0:
             raise RuntimeError(said)
     took_s = time.monotonic() - began
-    report = (workspace.tier / "report.html").read_bytes() if of == "run" else b""
-    sums, times = workspace.checksums(), workspace.times()
-    return Reference(SCENES[of], folder, sums, took_s, times, report)
+    return Reference(SCENES[of], folder, workspace.checksums(), took_s)
 
 
 def resumed(workspace: Workspace, expected: Reference) -> list[str]:
@@ -343,7 +306,7 @@ def resumed(workspace: Workspace, expected: Reference) -> list[str]:
         faults.append("a finished run was simulated again")
     if left := workspace.leftovers():
         faults.append(f"left: {[*map(str, left)]}")
-    return [*faults, *workspace.faults_of_report(expected)]
+    return faults
 
 
 def told_badly(status: int, said: str, word: str) -> list[str]:
@@ -444,46 +407,6 @@ def fail_writes(
     return f"write {first}, {errno.errorcode[number]}", faults
 
 
-# ---------------------------------------------------------------- disks
-
-
-def mount(*arguments: str) -> None:
-    """Call mount."""
-    subprocess.run(["mount", *arguments], check=True)
-
-
-def options_of(size: str) -> str:
-    """Mount options of a disk that is small in one respect: ``4.25`` is MiB, ``50i`` inodes."""
-    if size.endswith("i"):
-        return f"size=256m,nr_inodes={size[:-1]}"
-    return f"size={float(size) * 1024:.0f}k,nr_inodes={AMPLE}"
-
-
-def faults_of_disks(folder: Path, sizes: Sequence[str]) -> list[str]:
-    """Faults of calls on a disk that is too small, then large enough, then read-only."""
-    expected = reference(folder, plain_s=200, streamed_s=60)
-    workspace, faults = expected.workspace("small"), list[str]()
-    place = str(workspace.results)
-
-    def call(options: str, name: str, word: str) -> None:
-        mount("-o", f"remount,{options}", place)
-        status, said = workspace.run()
-        print(f"{name}: exit status {status}\n{said}", flush=True)
-        faults.extend(f"{name}: {each}" for each in told_badly(status, said, word))
-
-    workspace.results.mkdir()
-    mount("-t", "tmpfs", "-o", options_of(sizes[0]), "tmpfs", place)
-    try:
-        for size in sizes:
-            call(options_of(size), size, "full")
-        mount("-o", f"remount,{options_of('256')}", place)
-        faults += resumed(workspace, expected)
-        call("ro", "read-only", "read-only")
-    finally:
-        subprocess.run(["umount", "--lazy", place], check=True)
-    return faults
-
-
 # ---------------------------------------------------------------- all of them
 
 
@@ -503,8 +426,7 @@ def disturb_once(
 def main() -> int:
     """Disturb as often as requested; returns whether there was a fault."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("what", choices=["kills", "writes", "disks"])
-    parser.add_argument("sizes", nargs="*", help="of disks: MiB, or inodes with an i")
+    parser.add_argument("what", choices=["kills", "writes"])
     parser.add_argument("--instants", type=int, default=10)
     parser.add_argument("--of", choices=SCENES, default="run", help="the call that is killed")
     parser.add_argument("--first-seed", type=int, default=1)
@@ -512,10 +434,6 @@ def main() -> int:
     given = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        if given.what == "disks":
-            faults = faults_of_disks(folder, given.sizes or ["30i", "50i", "4", "4.25"])
-            print("\n".join(faults) or "no fault")
-            return min(len(faults), 1)
         expected, disturb = reference(folder, given.of), partial(kill, TARGETS[given.of])
         if given.what == "writes":
             failing = make_failing(folder)

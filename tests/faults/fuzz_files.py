@@ -1,11 +1,9 @@
-"""Mutated files of studies and protocols: each is refused with file and line, or taken and used.
+"""Mutated files of studies and protocols: each is refused with file and line, or taken.
 
     PYTHONPATH=pipeline:. python tests/faults/fuzz_files.py --mutants 500 --seed 1
 
 Each kind of file gets that many mutants, of all studies or protocols that have it. A mutant must
-end within MOST_S in what the file describes or in one BdpbenchError that names a line. A changed
-value that changes nothing is a fault, too, but for a key that is left out: its value may have been
-the default. Of long lists only some entries are read, to save time.
+end within MOST_S in what the file describes or in one BdpbenchError that names a line.
 """
 
 from __future__ import annotations
@@ -13,7 +11,6 @@ from __future__ import annotations
 import argparse
 import copy
 import csv
-import functools
 import io
 import os
 import random
@@ -22,13 +19,11 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 import traceback
 import warnings
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from collections.abc import Callable, Iterator
+from functools import cached_property, partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -38,17 +33,13 @@ import yaml  # type: ignore[import-untyped]
 from bdpbench.contracts.files import CONTROL_CHARACTER
 from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.plan import PlannedRun
-from bdpbench.contracts.scorecard import AtlasEntry
-from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
 from bdpbench.pages.matrices import load_matrices
 from bdpbench.pages.texts import load_page
-from bdpbench.score import Expectations, check_expectations, load_expectations
-from bdpbench.score.atlas_entries import Material, StudyRuns, check_relation, entries_of
-from bdpbench.score.published import load_history, resolved
-from bdpbench.studies import atlas
-from bdpbench.studies.atlas import ATLAS_NAME, Declared, load_comparisons, load_declared
+from bdpbench.score import check_expectations, load_expectations
+from bdpbench.score.published import load_history
+from bdpbench.studies.atlas import load_declared
 from bdpbench.studies.evaluate import read_mirror
 from bdpbench.studies.folders import ProtocolFolder, QueueFolder
 from bdpbench.studies.identity import Identities
@@ -57,9 +48,6 @@ from bdpbench.studies.plan import tiers_of
 from bdpbench.studies.runs import expand_tier
 
 MOST_S = 20
-ENTRIES = 4
-"""Of the lists of claims, numbers and changes."""
-
 NUMBERS = (0, -1, 0.5, 1e16, 1e300, -1e300, 2**31, 2**63, 10**400, float("inf"), float("nan"))
 WORDS = ("", " ", "..", "*", "[", "$x", "{y}", "=1+1", "é", "\U0001f4a5", "x" * 300, "a\nb", "~")
 VALUES = (*NUMBERS, *WORDS, None, True, [], {}, [[]], {"a": {}}, [None], {1: 2}, {None: 1})
@@ -181,34 +169,6 @@ def _dumped(document: Any) -> str:
     return str(yaml.dump(document, Dumper=yaml.CSafeDumper, allow_unicode=True, sort_keys=False))
 
 
-# ---------------------------------------------------------------- samples of valid files
-
-
-def _some(entries: list[Any], chance: random.Random) -> list[Any]:
-    """Some consecutive entries; there are few choices, as the valid file is read for each."""
-    first = chance.randrange(0, max(1, len(entries) - ENTRIES), ENTRIES)
-    return copy.deepcopy(entries[first : first + ENTRIES])
-
-
-def claims_of(claims: list[dict[str, Any]]) -> str:
-    """Claims, chosen on one another."""
-    chosen_on = {"chosen_on": [claims[0]["id"]]}
-    return _dumped([{**each, **(chosen_on if "chosen_on" in each else {})} for each in claims])
-
-
-def rows_of(rows: list[dict[str, str]]) -> str:
-    """Rows of published.csv, chosen on one another."""
-    parts = Counter(each["part_of"] for each in rows)
-    out = io.StringIO()
-    writer = csv.DictWriter(out, list(rows[0]), lineterminator="\n")
-    writer.writeheader()
-    for each in rows:
-        chosen = {"chosen_on": each["chosen_on"] and rows[0]["id"]}
-        part = {"part_of": each["part_of"] if parts[each["part_of"]] > 1 else ""}
-        writer.writerow({**each, **chosen, **part})
-    return out.getvalue()
-
-
 # ---------------------------------------------------------------- what reads the files
 
 
@@ -218,123 +178,48 @@ class Subject:
     def __init__(self, key: str) -> None:
         self.study = load_study(key)
         self.definitions = definitions_for(self.study.folder)
-        self.texts = {each.name: each.read_text() for each in self.study.folder.glob("*.[yc]*")}
-        self._claims = _loaded(self.texts["claims.yaml"])
-        self._rows = list(csv.DictReader(io.StringIO(self.texts.get("published.csv", ""))))
-        self._runs = StudyRuns(self.study)
-
-    def sample(self, name: str, chance: random.Random) -> dict[str, str]:
-        """Name → content of a valid file, or of a part of it, and of those that it refers to."""
-        match name:
-            case "claims.yaml":
-                return {name: claims_of(_some(self._claims, chance))}
-            case "published.csv":
-                return {name: rows_of(_some(self._rows, chance))}
-            case "spread.yaml":
-                return {name: self.texts[name], **self._varied}
-        return {name: self.texts[name]}
 
     @cached_property
-    def _varied(self) -> dict[str, str]:
-        """The numbers and statements that entries of spread.yaml are about."""
-        patterns = [each for entry in _loaded(self.texts["spread.yaml"]) for each in entry["of"]]
-        rows = [each for each in self._rows if resolved(patterns, [each["id"]])]
-        claims = [each for each in self._claims if resolved(patterns, [each["id"]])]
-        numbers = {"published.csv": rows_of(rows)} if rows else {}
-        return {"claims.yaml": claims_of(claims) if claims else "[]", **numbers}
+    def ids(self) -> frozenset[str]:
+        """Of its own expectations."""
+        return frozenset(load_expectations(self.study.folder, self.definitions).ids)
 
     @cached_property
-    def _tiers(self) -> dict[str, list[PlannedRun]]:
+    def tiers(self) -> dict[str, list[PlannedRun]]:
+        """Its runs."""
         identities = Identities()
         return {tier: expand_tier(self.study, tier, identities) for tier in tiers_of(self.study)}
 
-    @cached_property
-    def expected(self) -> Expectations:
-        """Its own expectations."""
-        return load_expectations(self.study.folder, self.definitions)
-
-    def part(self, declared: Declared) -> dict[str, AtlasEntry]:
-        """Its entries of the atlas."""
-        member = declared.members[self.study.key]
-        material = Material(member, self.expected, self.definitions, self._runs)
-        return {each["key"]: each for each in entries_of(material, [])}
-
-    def check(self, path: Path) -> Expectations:
-        """Check the expectations in another folder as if they were the study's own."""
-        return check_expectations(path.parent, self.study, self._tiers, self.definitions)
+    def check(self, path: Path) -> object:
+        """Check all expectations beside a file."""
+        return check_expectations(path.parent, self.study, self.tiers, self.definitions)
 
 
-class Atlas:
-    """The declarations of all studies; parts that a mutant does not concern are made once."""
-
-    def __init__(self, subjects: Sequence[Subject]) -> None:
-        atlas.read_study = functools.cache(atlas.read_study)  # no mutant is a study.yaml
-        declared = load_declared()
-        self._parts, took_s = dict[str, dict[str, AtlasEntry]](), {}
-        for each in subjects:
-            began_s = time.process_time()
-            self._parts[each.study.key] = each.part(declared)
-            took_s[time.process_time() - began_s] = each
-        self._quickest = took_s[min(took_s)]
-
-    def of_study(self, subject: Subject, _: Path) -> object:
-        """What a study declares; its relations must refer to what there is."""
-        declared, key = load_declared(), subject.study.key
-        self._relate(declared, {**self._parts, key: subject.part(declared)})
-        return declared.members[key].said
-
-    def of_all(self, _: Subject, __: Path) -> object:
-        """What ``config/atlas.yaml`` declares."""
-        declared = load_declared()
-        parts = {**self._parts, self._quickest.study.key: self._quickest.part(declared)}
-        self._relate(declared, parts)
-        relations = [each for each, *_ in declared.relations]
-        comparisons = [each for each, _ in load_comparisons()]
-        return declared.protocols, declared.topics, relations, comparisons
-
-    @staticmethod
-    def _relate(declared: Declared, parts: Mapping[str, Mapping[str, AtlasEntry]]) -> None:
-        entries = {key: each for part in parts.values() for key, each in part.items()}
-        for relation, source, index in declared.relations:
-            check_relation(relation, source, index, entries)
-
-
-def _claims(subject: Subject, path: Path) -> object:
-    return [(each.text, each.condition) for each in subject.check(path).claims]
-
-
-Read = Callable[[Subject, Path], object]
-READ: dict[str, Read] = {
-    "claims.yaml": _claims,
-    "published.csv": lambda subject, path: subject.check(path).numbers,
-    "spread.yaml": lambda subject, path: subject.check(path).spreads,
-    "history.yaml": lambda subject, path: load_history(path, subject.expected.ids),
+READ: dict[str, Callable[[Subject, Path], object]] = {
+    **dict.fromkeys(("claims.yaml", "published.csv", "spread.yaml"), Subject.check),
+    "history.yaml": lambda subject, path: load_history(path, subject.ids),
     "matrices.yaml": lambda subject, path: load_matrices(path, subject.study, subject.definitions),
     "page.yaml": lambda subject, path: load_page(path, subject.study),
-    "evaluate.yaml": lambda subject, path: read_mirror(subject.study, path).file,
+    "evaluate.yaml": lambda subject, path: read_mirror(subject.study, path),
+    "atlas.yaml": lambda subject, path: load_declared(),
+    "protocol.yaml": lambda _, path: ProtocolFolder(path.parent).file,
+    "queue.yaml": lambda _, path: QueueFolder(path.parent).file,
 }
-ATLASES = ("atlas.yaml", "config/atlas.yaml")
-FOLDERS = ("protocol.yaml", "queue.yaml")
 
 
-# ---------------------------------------------------------------- mutants
-
-
-def outcome(path: Path, read: Callable[[], object], valid: str) -> str:
-    """How a mutant ends: *taken*, *equal* to the valid file or *refused*; or what is wrong."""
+def outcome(path: Path, read: Callable[[], object]) -> str:
+    """How a mutant ends: *taken* or *refused*; or what is wrong."""
     signal.alarm(MOST_S)
     try:
-        got = repr(read())
+        read()
     except BdpbenchError as error:
-        return _of_error(str(error), path)
+        said = str(error)
     except BaseException:
         return f"a traceback: {traceback.format_exc(limit=-4)}"
+    else:
+        return "taken"
     finally:
         signal.alarm(0)
-    return "equal" if got == valid else "taken"
-
-
-def _of_error(said: str, path: Path) -> str:
     if CONTROL_CHARACTER.search(said):
         return f"controls the terminal: {said!r}"
     found = re.search(r"\.(?:yaml|csv):(\d+)", said)
@@ -344,98 +229,25 @@ def _of_error(said: str, path: Path) -> str:
     return "refused"
 
 
-def _data(content: bytes, path: Path) -> Any:
-    path.write_bytes(content)
-    if path.suffix == ".csv":
-        rows = csv.reader(io.StringIO(content.decode(), newline=""))
-        return [[cell.strip() for cell in row] for row in rows]
-    return YamlFile(path).data
-
-
-def _only_lacks_keys(found: Any, valid: Any) -> bool:
-    """Whether these data are the same but for keys that are missing."""
-    if isinstance(found, dict) and isinstance(valid, dict):
-        return found.keys() <= valid.keys() and all(
-            _only_lacks_keys(each, valid[key]) for key, each in found.items()
-        )
-    if isinstance(found, list) and isinstance(valid, list):
-        return len(found) == len(valid) and all(map(_only_lacks_keys, found, valid))
-    return repr(found) == repr(valid)
-
-
-@dataclass
-class Fuzzer:
-    """Reads mutants of the files of some studies in a scratch folder."""
-
-    subjects: Sequence[Subject]
-    scratch: Path
-    seed: int
-    _expected: dict[tuple[str, str], str] = field(default_factory=dict)
-
-    def fuzz(self, name: str, mutants: int) -> tuple[Counter[str], list[str]]:
-        """Number of mutants of a kind of file by outcome, and the faults."""
-        counts: Counter[str] = Counter()
-        faults = []
-        having = [each for each in self.subjects if Path(name).name in each.texts]
-        having = having or list(self.subjects)[:1]  # protocols are of no study
-        for number in range(mutants):
-            chance = random.Random(f"{self.seed} {name} {number}")
-            subject = having[number % len(having)]
-            said = self._one(name, subject, chance)
-            counts[said.partition(":")[0]] += 1
-            if ":" in said:
-                faults.append(f"{name} {number}, {subject.study.key}: {said}")
-        return counts, faults
-
-    def _one(self, name: str, subject: Subject, chance: random.Random) -> str:
-        path, valid, read = self._prepared(name, subject, chance)
-        if (name, valid) not in self._expected:
-            self._expected[name, valid] = repr(read())
-        expected = self._expected[name, valid]
-        content = mutant(valid, name, chance)
-        path.write_bytes(content)
-        said = outcome(path, read, expected)
-        if said == "equal" and not _only_lacks_keys(
-            _data(content, path), _data(valid.encode(), path)
-        ):
-            said = f"ignored: {path} says something else, which changes nothing"
+def fuzz(name: str, subjects: dict[Path, Subject], mutants: int, seed: int) -> int:
+    """Read mutants of a kind of file, print their number by outcome; returns that of faults."""
+    counts, faults = Counter[str](), list[str]()
+    found = sorted(config_dir().rglob(name))
+    paths = [path for path in found if path.parent in subjects] or found
+    for number in range(mutants):
+        path, chance = paths[number % len(paths)], random.Random(f"{seed} {name} {number}")
+        subject = subjects.get(path.parent) or next(iter(subjects.values()))
+        valid = path.read_text()
+        read = partial(READ[name], subject, path)
+        assert number >= len(paths) or outcome(path, read) == "taken", path
+        path.write_bytes(mutant(valid, name, chance))
+        said = outcome(path, read)
+        counts[said.partition(":")[0]] += 1
+        faults += [f"{path} {number}: {said}"] * (":" in said)
         path.write_text(valid)
-        return said
-
-    def _prepared(
-        self, name: str, subject: Subject, chance: random.Random
-    ) -> tuple[Path, str, Callable[[], object]]:
-        """Where a mutant is read, the valid content of this file, and what reads it."""
-        if name in ATLASES:
-            of_all = name != "atlas.yaml"
-            path = config_dir() / ATLAS_NAME if of_all else subject.study.folder / ATLAS_NAME
-            read = self.atlas.of_all if of_all else self.atlas.of_study
-            return path, path.read_text(), lambda: read(subject, path)
-        if name in FOLDERS:
-            return self._of_a_folder(name, chance)
-        folder = self.scratch / name / subject.study.key
-        folder.mkdir(parents=True, exist_ok=True)
-        files = subject.sample(name, chance)
-        for each, text in files.items():
-            (folder / each).write_text(text)
-        return folder / name, files[name], lambda: READ[name](subject, folder / name)
-
-    def _of_a_folder(
-        self, name: str, chance: random.Random
-    ) -> tuple[Path, str, Callable[[], object]]:
-        known = (*config_dir().glob(f"protocols/*/{name}"), *config_dir().glob(f"queues/*/{name}"))
-        own = chance.choice(sorted(known))
-
-        def read() -> object:
-            kind = QueueFolder if name == "queue.yaml" else ProtocolFolder
-            return kind(own.parent).file
-
-        return own, own.read_text(), read
-
-    @cached_property
-    def atlas(self) -> Atlas:
-        """The atlas of all studies."""
-        return Atlas(self.subjects)
+    told = ", ".join(f"{count} {said}" for said, count in sorted(counts.items()))
+    print("\n".join([f"{name}: {told}", *faults]), flush=True)
+    return len(faults)
 
 
 def _too_long(number: int, frame: FrameType | None) -> None:
@@ -444,26 +256,18 @@ def _too_long(number: int, frame: FrameType | None) -> None:
 
 def main() -> int:
     """Read as many mutants of each kind of file as requested; returns whether there were faults."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--mutants", type=int, default=500)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
     signal.signal(signal.SIGALRM, _too_long)
     warnings.simplefilter("error")  # users would see them
-    faults = 0
     with tempfile.TemporaryDirectory() as name:
         shutil.copytree(repository_root() / "config", Path(name) / "config")
         os.environ["BDPBENCH_CONFIG"] = str(Path(name) / "config")
-        subjects = [Subject(key) for key in study_keys()]
-        fuzzer = Fuzzer(subjects, Path(name), given.seed)
-        for each in (*READ, *ATLASES, *FOLDERS):
-            began_s = time.process_time()
-            counts, found = fuzzer.fuzz(each, given.mutants)
-            faults += len(found)
-            told = ", ".join(f"{count} {said}" for said, count in sorted(counts.items()))
-            print(f"{each}: {told}; {time.process_time() - began_s:.0f} CPU s", flush=True)
-            print(*found, sep="\n", end="\n" if found else "")
-    return min(faults, 1)
+        every = [Subject(key) for key in study_keys()]
+        subjects = {each.study.folder: each for each in every if each.tiers and each.ids}
+        return min(1, sum(fuzz(each, subjects, given.mutants, given.seed) for each in READ))
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from tests.benchmarks import sack_cost
 from tests.cli.conftest import bdpbench
+from tests.compiled import keep_libraries
 from tests.forks import Forks
 from tests.ns2.stock import BUILD, STORE_IN, Stock
 
@@ -117,6 +118,12 @@ def build(scratch: Path, tmp_path: Path) -> Script:
         )
 
     return run
+
+
+@pytest.fixture
+def kept_libraries(monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Folder of the libraries of protocols, which is kept."""
+    return keep_libraries(monkeypatch)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Scripts as others write them give the bytes of the variant stock.
 
-tests/benchmarks/measure.py measures the same scripts over longer times.
+docs/ns2.md tells how long the same scripts take over longer times.
 """
 
 from __future__ import annotations

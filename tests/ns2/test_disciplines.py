@@ -9,6 +9,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+from tests.compiled import compiled as kept
 from tests.data_of import data_of
 from tests.ns2.conftest import Script
 
@@ -45,9 +46,7 @@ def fifo(**parts: str) -> str:
 def compiled(text: str, folder: Path, *more: Path) -> Path:
     source, library = folder / "discipline.cc", folder / "discipline.so"
     source.write_text(text)
-    command = [*COMPILE, "-I", str(LAWS), str(source), *map(str, more), "-o", str(library)]
-    subprocess.run(command, check=True)
-    return library
+    return kept([*COMPILE, f"-I{LAWS}", source, *more], library)
 
 
 def traced(

@@ -2,8 +2,7 @@
 
 The compared runs cover each kind of agent, each script and each argument of a script that a quick
 tier has, and briefly all other scripts. What an argument does to a script does not depend on what
-an agent does to packets, so not all pairs of them are needed. `tests/benchmarks/measure.py`
-compares whole tiers.
+an agent does to packets, so not all pairs of them are needed.
 """
 
 from __future__ import annotations
@@ -94,13 +93,13 @@ def runs(request: pytest.FixtureRequest) -> list[PlannedRun]:
     """Runs of each kind in a study's quick tier, and one of each script that is not in it."""
     study = StudyFiles(request.param)
     found = one_of_each_kind(study.planned("quick"))
+    scripts = {scenario.script for scenario in study.study.scenarios.values()}
     for tier in study.tiers:
-        for run in one_of_each_kind(study.planned(tier)):
-            if run["script"] not in {each["script"] for each in found}:
-                found.append(run)
-    assert {run["script"] for run in found} == {
-        scenario.script for scenario in study.study.scenarios.values()
-    }
+        if left := scripts - {each["script"] for each in found}:
+            others = [run for run in study.planned(tier) if run["script"] in left]
+            kinds = {run["script"]: run for run in reversed(one_of_each_kind(others))}
+            found += kinds.values()
+    assert {run["script"] for run in found} == scripts
     return found
 
 

@@ -142,13 +142,8 @@ $ns run
 
 
 @pytest.fixture
-def library_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+def library_of(tmp_path: Path, kept_libraries: Path) -> Callable[..., Path]:
     """Make the folder of a module, and its library."""
-    for room in ("build", "hand_tests", "libraries"):
-        monkeypatch.setattr(
-            f"bdpbench.simulation.{room}.libraries_dir", lambda: tmp_path / "made", raising=False
-        )
-    monkeypatch.setattr("bdpbench.simulation.build.libraries_dir", lambda: tmp_path / "made")
 
     def make(name: str, functions: str, fields: str) -> Path:
         module = tmp_path / f"tcp_{name}.c"
@@ -157,7 +152,7 @@ def library_of(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[...,
         begin("protocol", folder, module=module)
         protocol = ProtocolFolder(folder)
         compile_folder(protocol)
-        return tmp_path / "made" / f"{protocol.name}.so"
+        return kept_libraries / f"{protocol.name}.so"
 
     return make
 
@@ -231,6 +226,9 @@ def test_a_loss_and_a_timeout_are_told_in_the_order_of_a_kernel(
     first = next(i for i, line in enumerate(late) if line == "event loss")
     assert late[first - 1].startswith("ssthresh")
     assert late[first + 1].startswith("state 4 1")
+    # Two sets of parameters do not meet.
+    done = tcl(TWO, library, NO_LOSS, 0.2, "module_window_", 7)
+    assert sorted(done.stderr.splitlines()) == ["init 40 7", "init 40 9"]
 
 
 TWO = RUN.replace(
@@ -240,12 +238,6 @@ TWO = RUN.replace(
     "$ns attach-agent $b $far\n$ns connect $other $far\n$ns at 0.001 {$other send -1}\nset sink [",
     1,
 )
-
-
-def test_two_sets_of_parameters_do_not_meet(library_of: Callable[..., Path], tcl: Script) -> None:
-    library = library_of("recorder", RECORDER, RECORDER_FIELDS)
-    done = tcl(TWO, library, NO_LOSS, 0.2, "module_window_", 7)
-    assert sorted(done.stderr.splitlines()) == ["init 40 7", "init 40 9"]
 
 
 CONTROL = """%s

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.compiled import compiled
 
 HERE = Path(__file__).resolve().parent
 LAWS = HERE.parent.parent / "ns2" / "laws"
@@ -18,26 +19,22 @@ PROGRAMS = sorted(HERE.glob("*_test.cc"))
 COMPILE = ["g++", "-std=gnu++98", "-Wall", "-Wextra", "-Werror", "-O1", "-ffp-contract=off"]
 
 
-def _compile(*arguments: object) -> None:
-    subprocess.run([*COMPILE, f"-I{LAWS}", *map(str, arguments)], check=True)
-
-
 @pytest.fixture(scope="session")
 def objects(made_once: Callable[..., Path]) -> list[Path]:
     """Every law, compiled once."""
 
     def compile_all(folder: Path) -> None:
         for law in LAWS.glob("*.cc"):
-            _compile("-c", law, "-o", folder / f"{law.stem}.o")
+            compiled([*COMPILE, f"-I{LAWS}", "-c", law], folder / f"{law.stem}.o")
 
     return sorted(made_once("laws", compile_all).glob("*.o"))
 
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=lambda path: path.stem)
 def test_law(program: Path, objects: list[Path], tmp_path: Path) -> None:
-    binary = tmp_path / program.stem
     # Their checks compile faster without optimization.
-    _compile(f"-I{HERE}", "-O0", program, *objects, "-o", binary)
+    command = [*COMPILE, f"-I{LAWS}", f"-I{HERE}", "-O0", program, *objects]
+    binary = compiled(command, tmp_path / program.stem)
     done = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout
 

@@ -13,6 +13,7 @@ from tests.ns2.conftest import Script
 from tests.pipeline.simulation.test_folders import edit, study_of
 
 from bdpbench.errors import BdpbenchError
+from bdpbench.simulation import build
 from bdpbench.simulation.build import build_script
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.folders import ProtocolFolder, folder_in
@@ -43,12 +44,8 @@ def sources(of_archive: Callable[..., Path]) -> Path:
 
 
 @pytest.fixture
-def folder_of(
-    sources: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Callable[[str], Path]:
-    """Make the folder of a module, with libraries of its own."""
-    for room in ("build", "hand_tests", "libraries"):
-        monkeypatch.setattr(f"bdpbench.simulation.{room}.libraries_dir", lambda: tmp_path / "made")
+def folder_of(sources: Path, tmp_path: Path, kept_libraries: Path) -> Callable[[str], Path]:
+    """Make the folder of a module."""
 
     def make(name: str) -> Path:
         folder = tmp_path / name
@@ -72,7 +69,7 @@ def folder_of(
 def library_of(folder: Path) -> Path:
     protocol = ProtocolFolder(folder)
     compile_folder(protocol)
-    return folder.parent / "made" / f"{protocol.agent.rpartition('/')[2]}.so"
+    return build.libraries_dir() / f"{protocol.agent.rpartition('/')[2]}.so"
 
 
 def arguments(name: str, **changed: int) -> list[object]:

@@ -8,10 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from tests.compiled import compiled as kept
 from tests.data_of import data_of
 from tests.ns2.conftest import Script
 
-from bdpbench.simulation.build import library_list
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.folders import ProtocolFolder
 
@@ -27,10 +27,8 @@ RUN = _DATA["run"]
 
 
 def compiled(source: Path, folder: Path) -> Path:
-    library = folder / f"{source.parent.name}.so"
-    include = ["-I", str(ROOT / "ns2" / "laws")]
-    subprocess.run([*COMPILE, *include, str(source), "-o", str(library)], check=True)
-    return library
+    include = f"-I{ROOT / 'ns2' / 'laws'}"
+    return kept([*COMPILE, include, source], folder / f"{source.parent.name}.so")
 
 
 @pytest.fixture(scope="session")
@@ -105,8 +103,9 @@ def sender_of(paced: Path, rate_pps: float, most_pkts: float, overhead_s: float)
 SENT = _DATA["sent"]
 
 
-@pytest.mark.parametrize("overhead_s", [0, 8e-6, 1e-3])
-@pytest.mark.parametrize("mbps", [10, 100, 1000, 10000])
+@pytest.mark.parametrize(
+    ("mbps", "overhead_s"), [(10, 1e-3), (100, 8e-6), (1000, 1e-3), (10000, 0)]
+)
 def test_a_paced_sender_has_its_rate_whatever_delays_single_packets(
     tcl: Script, paced: Path, mbps: float, overhead_s: float
 ) -> None:
@@ -162,8 +161,7 @@ def test_aimd_has_the_window_that_rfc_9438_prints_for_reno(
 
 
 @pytest.mark.parametrize(
-    ("period_pkts", "fast_convergence", "tolerance"),
-    [(10000, 0, 0.15), (10000, 1, 0.1), (30000, 1, 0.1)],
+    ("period_pkts", "fast_convergence", "tolerance"), [(10000, 0, 0.15), (30000, 1, 0.1)]
 )
 def test_cubic_has_the_mean_window_of_its_equation(
     tcl: Script,
@@ -186,7 +184,7 @@ def test_that_a_receiver_can_echo_is_no_mark(tcl: Script, libraries: Path, law: 
     assert words(on) == words(off)
 
 
-@pytest.mark.parametrize("flows", [2, 10, 40])
+@pytest.mark.parametrize("flows", [2, 40])
 def test_dctcp_keeps_the_queue_near_the_threshold(tcl: Script, libraries: Path, flows: int) -> None:
     script = _DATA["step"] + PATH.replace(
         "DropTail\n$ns queue-limit $a $b", "RED\n$ns queue-limit $a $b", 1
@@ -366,15 +364,14 @@ COUNTING = LAW.replace("BODY", "limits.cwnd_pkts = value_;").replace(
 
 
 def test_two_folders_with_a_class_of_one_name_share_no_variable(
-    tcl: Script, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tcl: Script, tmp_path: Path, kept_libraries: Path
 ) -> None:
-    monkeypatch.setattr("bdpbench.simulation.build.libraries_dir", lambda: tmp_path / "made")
     made = []
     for name in ("one", "two"):
         folder = Path(shutil.copytree(PROTOCOLS / "aimd", tmp_path / name))
         (folder / "law.cc").write_text(f"// {name}\n{COUNTING}".replace("Bad", "Aimd"))
         compile_folder(ProtocolFolder(folder))
-        made.append(library_list(ProtocolFolder(folder).name).with_suffix(".so"))
+        made.append(kept_libraries / f"{ProtocolFolder(folder).name}.so")
     other = f"$tcp(1) set protocol_ {{{made[1]}}}\n"
     asked = "$ns at 1 {foreach i {0 1} {puts [list made $i [$tcp($i) shown made]]}}\n"
     sender = ["TCP/Protocol", "protocol_", made[0], "value_", 2]

@@ -6,6 +6,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from tests.compiled import compiled
+
 HERE = Path(__file__).parent
 NS2 = HERE.parent.parent / "ns2"
 PATCHES = NS2 / "patches" / "speed"
@@ -44,10 +46,9 @@ def plain_and_fast(folder: Path, originals: Path, patch: str, *names: str) -> No
 
 def complaints(folder: Path, *sources: Path) -> tuple[str, int]:
     """Compile a test program and run it; returns its output and its exit status."""
-    binary = folder / "test"
     folders = [f"-I{each}" for each in (folder, folder / "fast", NS2 / "speed", HERE)]
     compiler = ["g++", "-std=gnu++98", "-fpermissive", "-w", "-O1"]
-    subprocess.run([*compiler, *folders, *map(str, sources), "-o", str(binary)], check=True)
+    binary = compiled([*compiler, *folders, *sources], folder / "test")
     done = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
     return done.stdout, done.returncode
 

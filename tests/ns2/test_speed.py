@@ -274,9 +274,8 @@ def keeping_or_not(
     return run
 
 
-@pytest.mark.parametrize("flows", [1, 2, 3])
 @pytest.mark.parametrize(
-    ("traced", "interval_s"), [(0, "0.0031"), (1, "0.0031"), (0, "0.05"), (1, "0.05")]
+    ("traced", "interval_s", "flows"), [(1, "0.0031", 1), (0, "0.05", 2), (1, "0.05", 3)]
 )
 def test_equal_flows_whose_ways_change_are_the_same(
     keeping_or_not: Callable[..., Path], flows: int, traced: int, interval_s: str

@@ -11,6 +11,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+from tests.compiled import compiled
 from tests.data_of import data_of
 from tests.forks import Forks
 from tests.ns2.stock import Stock
@@ -32,10 +33,8 @@ FINISH = "$ns at 1.5 {close $f; exit 0}; $ns run\n"
 
 
 def test_decimal_texts_are_those_of_printf(tmp_path: Path) -> None:
-    programs = [str(HERE / "speed" / "decimal_test.cc"), str(SPEED / "decimal.cc")]
-    binary = tmp_path / "decimal_test"
-    include = [f"-I{SPEED}", f"-I{HERE}"]
-    subprocess.run([*COMPILE, *include, *programs, "-o", str(binary)], check=True)
+    programs = [HERE / "speed" / "decimal_test.cc", SPEED / "decimal.cc"]
+    binary = compiled([*COMPILE, f"-I{SPEED}", f"-I{HERE}", *programs], tmp_path / "decimal_test")
     done = subprocess.run([str(binary)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[:2000]
 
@@ -46,9 +45,8 @@ def test_a_channel_may_be_closed_at_any_moment(tmp_path: Path) -> None:
     include = [SPEED, HERE, tcl, tcl / "tcl-private" / "generic", tcl / "tcl-private" / "unix"]
     sources = [HERE / "speed" / "kept_channel_test.cc", *SPEED.glob("*_channel.cc")]
     checked = ["-g", "-fsanitize=address,undefined", "-fno-sanitize-recover", "-Wl,-export-dynamic"]
-    binary = tmp_path / "kept_channel_test"
     command = ["g++", "-std=gnu++98", "-O1", *checked, *(f"-I{each}" for each in include)]
-    subprocess.run([*command, *sources, "-ltcl8.6", "-o", binary], check=True)
+    binary = compiled([*command, *sources, "-ltcl8.6"], tmp_path / "kept_channel_test")
     environment = os.environ | {"ASAN_OPTIONS": "detect_leaks=0"}  # Tcl keeps some to the end
     done = subprocess.run(
         [binary], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False

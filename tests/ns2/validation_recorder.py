@@ -5,7 +5,8 @@
 runs ``NS ARGUMENT...`` with the same standard streams and exit status, and appends one line of JSON
 to RECORDS: arguments, exit status, CPU time (s), and SHA-256 of what was appended to LOG meanwhile
 and of each file of the working folder that is new or has changed. Memory addresses, which TCP/Linux
-prints, are random and count as equal.
+prints, are random and count as equal. With ``$BDPBENCH_KEEP``, a folder, it also keeps these files
+there, as ``<SHA-256>.gz``, and ends ns-2 at MOST_CPU_S or when a file grows beyond MOST_BYTES.
 
 It runs once per test, so it imports nothing from bdpbench and no slow module of Python.
 """
@@ -16,14 +17,22 @@ import hashlib
 import json
 import os
 import re
+import resource
 import sys
 from pathlib import Path
 
+MOST_CPU_S = 150
+MOST_BYTES = 400 << 20
 _ADDRESS = re.compile(rb"0x[0-9a-f]{9,}")
 
 
-def _sha256(data: bytes) -> str:
-    return hashlib.sha256(data).hexdigest()
+def _sha256(data: bytes, keep: str | None = None) -> str:
+    digest = hashlib.sha256(data).hexdigest()
+    if keep and data:
+        import gzip
+
+        Path(keep, f"{digest}.gz").write_bytes(gzip.compress(data, 1, mtime=0))
+    return digest
 
 
 def _files() -> dict[str, tuple[int, int, int]]:
@@ -39,8 +48,16 @@ def _files() -> dict[str, tuple[int, int, int]]:
 
 def main(ns: str, records: str, log: str, arguments: list[str]) -> int:
     """Run ns-2 and record the call; returns the exit status as a shell would."""
-    before, logged = _files(), Path(log).stat().st_size
-    _, waited, used = os.wait4(os.posix_spawn(ns, [ns, *arguments], os.environ), 0)
+    before, logged, keep = _files(), Path(log).stat().st_size, os.environ.get("BDPBENCH_KEEP")
+    ending: tuple[int, ...] = ()
+    if keep:
+        import signal
+
+        ending = (signal.SIGXFSZ,)  # which Python ignores
+        resource.setrlimit(resource.RLIMIT_FSIZE, (MOST_BYTES, resource.RLIM_INFINITY))
+        resource.setrlimit(resource.RLIMIT_CPU, (MOST_CPU_S, resource.RLIM_INFINITY))
+    child = os.posix_spawn(ns, [ns, *arguments], os.environ, setsigdef=ending)
+    _, waited, used = os.wait4(child, 0)
     status = os.waitstatus_to_exitcode(waited)
     after = _files()
     changed = sorted(name for name in after if after[name] != before.get(name))
@@ -49,7 +66,7 @@ def main(ns: str, records: str, log: str, arguments: list[str]) -> int:
         "exit_status": status,
         "cpu_s": round(used.ru_utime + used.ru_stime, 3),
         "said": _sha256(_ADDRESS.sub(b"(address)", Path(log).read_bytes()[logged:])),
-        "files": {name: _sha256(Path(name).read_bytes()) for name in changed},
+        "files": {name: _sha256(Path(name).read_bytes(), keep) for name in changed},
     }
     with open(records, "a", encoding="utf-8") as stream:
         stream.write(json.dumps(record) + "\n")

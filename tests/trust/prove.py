@@ -6,9 +6,7 @@ with all processors loaded by programs that this script starts and ends. The com
 ns-2 and the Python packages are copied from this checkout if they exist; all else is made anew.
 Temporary files are beside the clone. What a run leaves running is ended, and counts as a fault.
 
-Usage: prove.py [-o FILE] [RUN...] [-- ARGUMENTS OF pytest...]; needs root, to give the host a name.
-
-The table gives seconds, and CPU seconds of the tests, without the load.
+Usage: prove.py [RUN...] [-- ARGUMENTS OF pytest...]; needs root, to give the host a name.
 """
 
 from __future__ import annotations
@@ -17,7 +15,6 @@ import argparse
 import ctypes
 import os
 import re
-import resource
 import shutil
 import signal
 import subprocess
@@ -62,19 +59,6 @@ def end_children(grace_s: float = 0) -> int:
     return running
 
 
-def ended_s() -> float:
-    """CPU time of all processes that this one has started and that have ended, s."""
-    return sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
-
-
-def killed_s(process: subprocess.Popen[bytes]) -> float:
-    """End a process; returns its CPU time, s."""
-    before_s = ended_s()
-    process.kill()
-    process.wait()
-    return ended_s() - before_s
-
-
 def clone(place: Path) -> Path:
     """Clone the commit, and copy what takes minutes to make."""
     checkout = place / "clone"
@@ -102,14 +86,14 @@ def prove(run: int, arguments: list[str], work: Path) -> tuple[bool, str]:
     environment = kept | {"TMPDIR": str(place / "tmp")} | variables
     processors = os.sched_getaffinity(0) if loaded else ()
     load = [subprocess.Popen([sys.executable, "-c", BUSY]) for _ in processors]
-    log, began, used_s = place / "log", time.monotonic(), -ended_s()
+    log, began = place / "log", time.monotonic()
     with log.open("wb") as stream:
         tests = subprocess.run(command, env=environment, stdout=stream, stderr=stream, check=False)
     seconds = time.monotonic() - began
     for each in load:
-        used_s -= killed_s(each)
+        each.kill()
+        each.wait()
     left = end_children(grace_s=20)
-    used_s += ended_s()
     said = log.read_text(errors="replace")
     failed = re.findall(r"^(?:FAILED|ERROR) (.*?)(?: - .*)?$", said, re.MULTILINE)
     failed += [f"{left} processes left behind"] * (left > 0)
@@ -120,10 +104,9 @@ def prove(run: int, arguments: list[str], work: Path) -> tuple[bool, str]:
     special += [f"{key}={value}" for key, value in variables.items()]
     special += [f"{len(load)} busy programs"] * loaded
     row = (run, ", ".join(special), ("FAILED", "passed")[passed], f"{seconds:.0f}",
-           f"{used_s:.0f}", said.strip().rpartition("\n")[2].strip("= "),
-           "<br>".join(failed))  # fmt: skip
+           said.strip().rpartition("\n")[2].strip("= "), "<br>".join(failed))  # fmt: skip
     shutil.rmtree(place)
-    return passed, "| " + " | ".join(map(str, row)) + " |\n"
+    return passed, f"| {' | '.join(map(str, row))} |"
 
 
 def interrupted(number: int, _frame: object) -> NoReturn:
@@ -135,7 +118,6 @@ def interrupted(number: int, _frame: object) -> NoReturn:
 def main() -> int:
     """Prove each of the runs that were asked for."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("-o", "--output", type=Path, help="file for the table (Markdown)")
     parser.add_argument("runs", nargs="*", type=int, metavar="RUN", help="1 to 10; default: all")
     words = sys.argv[1:]
     at = words.index("--") if "--" in words else len(words)
@@ -145,20 +127,14 @@ def main() -> int:
     for each in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
         signal.signal(each, interrupted)
     ctypes.CDLL(None).prctl(SUBREAPER, 1, 0, 0, 0)
-    table = (
-        "| run | special | result | s | CPU s | tests | failed |\n|--:|---|---|--:|--:|---|---|\n"
-    )
-    print(table, end="", flush=True)
+    print("| run | special | result | s | tests | failed |\n|--:|---|---|--:|---|---|", flush=True)
     all_passed = True
     with tempfile.TemporaryDirectory() as work:
         try:
             for run in asked.runs or RUNS:
                 passed, row = prove(run, words[at + 1 :], Path(work))
-                print(row, end="", flush=True)
-                table += row
+                print(row, flush=True)
                 all_passed &= passed
-                if asked.output:
-                    asked.output.write_text(table, encoding="utf-8")
         finally:
             end_children()
     return 0 if all_passed else 1

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -49,26 +48,7 @@ def test_a_definition_says_what_is_measured_in_what_and_after_whom() -> None:
         assert each.source, each
         assert 0 < len(each.title) < 60, each
         assert "  " not in each.text, each
-
-
-def test_titles_tell_metrics_apart() -> None:
     assert len({each.title for each in DEFINITIONS.values()}) == len(DEFINITIONS)
-
-
-def test_sources_are_literature_and_no_key_of_a_study() -> None:
-    for each in DEFINITIONS.values():
-        assert "sharma2006" not in each.source + each.text
-        assert "xu2004" not in each.source + each.text
-
-
-def test_definitions_travel_as_json() -> None:
-    documents = [each.as_document() for each in DEFINITIONS.values()]
-    loaded = json.loads(json.dumps(documents))
-    assert [each["metric"] for each in loaded] == list(DEFINITIONS)
-    by_metric = {each["metric"]: each for each in loaded}
-    assert by_metric["utilization"]["unit"] == "%"
-    assert by_metric["utilization"]["id"] == "utilization/1"
-    assert by_metric["utilization"]["level"] == "run"
 
 
 def test_the_tables_that_metrics_may_need_are_those_that_runs_can_have() -> None:
@@ -103,23 +83,16 @@ def five(link):
 """
 
 
-def test_a_study_without_metrics_has_the_common_ones(tmp_path: Path) -> None:
+def test_a_study_s_metrics_are_its_alone(
+    load: Load, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     assert definitions_for(tmp_path) == DEFINITIONS
-
-
-def test_a_study_s_metrics_are_its_alone(load: Load, tmp_path: Path) -> None:
     found = load(FIVE)
+    assert f"{tmp_path / 'metrics.py'}: is executed" in capsys.readouterr().err
     assert list(found) == [*DEFINITIONS, "five"]
     assert found["five"].title == "Five"
     assert "five" not in definitions_for(tmp_path / "other")
     assert not list(tmp_path.rglob("*.pyc"))
-
-
-def test_who_has_a_foreign_module_executed_is_told(
-    load: Load, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    load(FIVE.replace("5.0", "55.0"))
-    assert f"{tmp_path / 'metrics.py'}: is executed" in capsys.readouterr().err
 
 
 def test_what_a_study_s_metrics_import_counts(
@@ -158,10 +131,6 @@ def test_a_study_s_metrics_import_nothing_that_no_digest_covers(
     assert str(beside) not in sys.path or from_there == "pass"
 
 
-def test_the_name_may_be_given(load: Load) -> None:
-    assert "six" in load(FIVE.replace("unit=", 'name="six", unit='))
-
-
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
@@ -177,6 +146,10 @@ def test_the_name_may_be_given(load: Load) -> None:
         ("unit=", "units=1, unit=", "metric five: its declaration got an unexpected .*'units'"),
         ("def five(link):\n    return", "(lambda link:", "metrics.py:4: .*SyntaxError"),
         ("@link", "import nowhere\n@link", r"metrics\.py:3: .*ModuleNotFoundError.*nowhere"),
+        ("unit=", 'better="best", apart=1.0, unit=', "expected more, less or nearest"),
+        ("unit=", 'better="less", unit=', "better needs apart"),
+        ("unit=", "apart=1.0, unit=", "apart needs better"),
+        ("unit=", 'better="nearest", apart=1.0, unit=', "needs reference"),
     ],
 )
 def test_a_metric_that_will_not_do_is_refused_when_it_is_loaded(
@@ -308,17 +281,3 @@ def test_each_metric_has_one_direction() -> None:
     assert found == expected
     # 0.6 s to 90 % utilization is better than 5.5 s, whatever else a name contains.
     assert found["time_to_90pct_utilization"] == ("less", None)
-
-
-@pytest.mark.parametrize(
-    ("words", "said"),
-    [
-        ('better="best", apart=1.0', "expected more, less or nearest"),
-        ('better="less"', "better needs apart"),
-        ("apart=1.0", "apart needs better"),
-        ('better="nearest", apart=1.0', "needs reference"),
-    ],
-)
-def test_a_direction_that_cannot_judge_is_refused(load: Load, words: str, said: str) -> None:
-    with pytest.raises(BdpbenchError, match=said):
-        load(FIVE.replace("unit=", f"{words}, unit="))

@@ -29,12 +29,18 @@ def _run(run_id: str, scenario: str, **parameters: Any) -> dict[str, Any]:
     return {"run_id": run_id, "scenario": scenario, "parameters": {**base, **parameters}}
 
 
-def _metrics(metric: str, runs: list[dict[str, Any]], values: list[float | None]) -> pl.DataFrame:
-    definition = DEFINITIONS[metric]
-    rows = [
-        (run["run_id"], run["scenario"], metric, "x", value, definition.unit, 0, 1, definition.id)
-        for run, value in zip(runs, values, strict=True)
-    ]
+def _metrics(
+    values: dict[str, dict[str, float | None]], runs: list[dict[str, Any]]
+) -> pl.DataFrame:
+    """Metric → id of each run that was simulated → value."""
+    scenarios = {run["run_id"]: run["scenario"] for run in runs}
+    rows = []
+    for metric, found in values.items():
+        each = DEFINITIONS[metric]
+        rows += [
+            (run, scenarios[run], metric, "x", value, each.unit, 0, 1, each.id)
+            for run, value in found.items()
+        ]
     return pl.DataFrame(rows, schema=METRICS_SCHEMA, orient="row")
 
 
@@ -48,204 +54,119 @@ def _buffers(*values: int) -> list[dict[str, Any]]:
     return [_run(f"b{value}", "buffers", buffer_pkts=value) for value in values]
 
 
-@pytest.mark.parametrize(
-    ("utilization", "expected"),
-    [
-        ([88.8, 90.1, 100], ("b200", 200.0)),
-        ([88.8, 90.0, 100], ("b500", 500.0)),  # more than 90 % only there
-        ([90.5, 99.0, 100], ("b40", 40.0)),
-        ([50.0, 60.0, 70.0], ("b500", None)),  # nowhere in the sweep
-        ([50.0, None, 95.0], ("b500", 500.0)),
-    ],
-)
-def test_the_smallest_sufficient_buffer(
-    utilization: list[float | None], expected: tuple[str, float | None]
-) -> None:
-    runs = _buffers(*SWEEP)
-    metrics = _metrics("utilization", runs, utilization)
-    found = _found(measure_groups(metrics, reversed(runs)))
-    assert found == [(expected[0], "min_buffer_90pct", expected[1])]
-
-
-def test_a_smaller_buffer_that_was_not_simulated_leaves_it_open() -> None:
-    runs = _buffers(*SWEEP)
-    without_200 = _metrics("utilization", [runs[0], runs[2]], [88.8, 100])
-    assert _found(measure_groups(without_200, runs)) == []
-    # 40 packets suffice, whatever the result for 200 would be.
-    enough = _metrics("utilization", [runs[0], runs[2]], [91.0, 100])
-    assert _found(measure_groups(enough, runs)) == [("b40", "min_buffer_90pct", 40.0)]
-
-
-def test_the_study_may_sweep_more_than_the_tier_does() -> None:
-    runs = _buffers(40, 500)
-    metrics = _metrics("utilization", runs, [88.8, 100])
-    sweeps = {"buffers": {"buffer_pkts": SWEEP}}
-    assert _found(measure_groups(metrics, runs, sweeps)) == []
-    assert _found(measure_groups(metrics, runs)) == [("b500", "min_buffer_90pct", 500.0)]
-
-
-def test_one_buffer_is_no_sweep() -> None:
-    runs = _buffers(40)
-    assert _found(measure_groups(_metrics("utilization", runs, [50.0]), runs)) == []
-
-
-def test_protocols_and_scenarios_have_sweeps_of_their_own() -> None:
-    runs = [
-        *_buffers(40, 200),
-        _run("s40", "buffers", protocol="Scalable", buffer_pkts=40),
-        _run("s200", "buffers", protocol="Scalable", buffer_pkts=200.0),
-        _run("o200", "other", buffer_pkts=200),
-    ]
-    metrics = _metrics("utilization", runs, [80.0, 95.0, 91.0, 99.0, 99.0])
-    assert _found(measure_groups(metrics, runs)) == [
-        ("b200", "min_buffer_90pct", 200.0),
-        ("s40", "min_buffer_90pct", 40.0),
-    ]
-
-
 def _rtts(**values: int) -> list[dict[str, Any]]:
+    """Buffers and BDPs of this sweep follow from the RTT."""
     return [
         _run(name, "rtt", rtt_ms=rtt, bottleneck_delay_ms=rtt / 2, buffer_pkts=rtt, bdp_pkts=rtt)
         for name, rtt in values.items()
     ]
 
 
-def test_the_border_rtts_are_compared() -> None:
-    runs = _rtts(long=220, middle=100, short=20)
-    metrics = _metrics(REACHED_METRIC, runs, [33.5, 50.0, 2.5])
-    # The buffers and BDPs of this sweep follow from the RTT; utilization was not measured.
-    assert _found(measure_groups(metrics, runs)) == [("long", "rtt_border_difference", 31.0)]
-
-
-@pytest.mark.parametrize(
-    ("times", "expected"),
-    [
-        ([33.7, 50.0, None], -16.3),  # 20 ms never reaches it, so the next larger RTT counts
-        ([None, 50.0, 2.7], None),  # the largest RTT never does
-    ],
-)
-def test_the_smallest_rtt_is_the_smallest_that_gets_there(
-    times: list[float | None], expected: float | None
-) -> None:
-    runs = _rtts(long=220, middle=100, short=20)
-    metrics = _metrics(REACHED_METRIC, runs, times)
-    ((run_id, metric, value),) = _found(measure_groups(metrics, runs))
-    assert (run_id, metric) == ("long", "rtt_border_difference")
-    assert value == (None if expected is None else pytest.approx(expected))
-
-
-def test_with_no_rtt_that_gets_there_nothing_is_compared() -> None:
-    runs = _rtts(long=220, middle=100, short=20)
-    metrics = _metrics(REACHED_METRIC, runs, [None, None, None])
-    assert _found(measure_groups(metrics, runs)) == [("long", "rtt_border_difference", None)]
-
-
-def test_a_smaller_rtt_that_was_not_simulated_might_have_got_there() -> None:
-    runs = _rtts(long=220, middle=60, short=20)
-    metrics = _metrics(REACHED_METRIC, [runs[0], runs[2]], [33.7, None])
-    assert _found(measure_groups(metrics, runs)) == []
-
-
-def test_times_to_the_largest_throughput_are_compared_at_the_same_borders() -> None:
-    runs = _rtts(long=220, middle=60, short=20)
-    metrics = pl.concat(
-        [
-            _metrics(REACHED_METRIC, runs, [11.0, 2.1, None]),
-            _metrics("time_to_max_throughput", runs, [21.0, 3.0, 9.0]),
-        ]
-    )
-    assert _found(measure_groups(metrics, runs)) == [
-        ("long", "rtt_border_difference", pytest.approx(8.9)),
-        ("long", "rtt_max_throughput_difference", 18.0),
-    ]
-
-
-def test_without_a_border_run_there_is_no_difference() -> None:
-    runs = _rtts(long=220, middle=100, short=20)
-    metrics = _metrics(REACHED_METRIC, runs[:2], [33.7, 2.7])
-    assert _found(measure_groups(metrics, runs)) == []
-
-
-def test_a_drop_is_compared_with_the_run_without_it() -> None:
-    runs = [
-        _run("plain", "single_flow", duration_s=30),
-        _run("dropped", "single_drop", duration_s=60, drop_packet=20_000),
-        _run("other", "single_flow", protocol="Scalable"),
-    ]
-    metrics = _metrics("time_to_max_cwnd", runs, [19.0, 53.0, 16.74])
-    assert _found(measure_groups(metrics, runs)) == [("dropped", "drop_delay", 34.0)]
-
-
-def test_a_run_too_short_to_see_the_peak_gives_way_to_a_longer_one() -> None:
-    runs = [
-        _run("short", "single_flow", duration_s=10),
-        _run("long", "single_flow", duration_s=30),
-        _run("dropped", "single_drop", duration_s=60, drop_packet=20_000),
-    ]
-    metrics = _metrics("time_to_max_cwnd", runs, [None, 19.0, 53.0])
-    assert _found(measure_groups(metrics, runs)) == [("dropped", "drop_delay", 34.0)]
-
-
-def test_a_drop_delays_90_per_cent_too() -> None:
-    runs = [
-        _run("plain", "single_flow"),
-        _run("dropped", "single_drop", drop_packet=20_000),
-    ]
-    metrics = pl.concat(
-        [
-            _metrics("time_to_90pct_cwnd", runs, [9.5, 3.0]),
-            _metrics("time_to_90pct_cwnd_after_drop", runs[1:], [30.75]),
-        ]
-    )
-    assert _found(measure_groups(metrics, runs)) == [("dropped", "drop_delay_90pct", 21.25)]
-
-
-def _pairs(**asymmetries: float | None) -> tuple[list[dict[str, Any]], pl.DataFrame]:
+def _pairs(*names: str) -> list[dict[str, Any]]:
     """Runs of pairs: "A_B" means that A is first, then B."""
-    runs = []
-    for name in asymmetries:
-        first, second = name.split("_")
-        parameters = {"protocol": None, "protocol_1": first, "protocol_2": second}
-        runs.append(_run(name, "pairs", **parameters))
-    return runs, _metrics("asymmetry", runs, list(asymmetries.values()))
-
-
-def test_points_are_regions_summed_over_all_pairs() -> None:
-    # Regions 1, 3, 5 and 2; a pair of equals counts for both flows: 2 · 1 + 3 + 5, 3 + 5 + 2 · 2.
-    runs, metrics = _pairs(A_A=0.1, A_B=-0.5, B_A=0.9, B_B=0.3)
-    assert _found(measure_groups(metrics, runs)) == [
-        ("A_A", "fairness_points", 10.0),
-        ("B_B", "fairness_points", 12.0),
+    return [
+        _run(name, "pairs", protocol=None, protocol_1=name[0], protocol_2=name[2]) for name in names
     ]
 
 
-def test_points_need_all_pairs() -> None:
-    for runs, metrics in (
-        _pairs(A_A=0.1, A_B=-0.5, B_B=0.3),
-        _pairs(A_A=0.1, A_B=-0.5, B_A=None, B_B=0.3),
-        _pairs(A_A=0.1),
-    ):
-        assert _found(measure_groups(metrics, runs)) == []
+ENOUGH, BORDER, LATEST = (
+    "min_buffer_90pct",
+    "rtt_border_difference",
+    "rtt_max_throughput_difference",
+)
+U, REACHED, MAX, CWND = "utilization", REACHED_METRIC, "time_to_max_throughput", "time_to_max_cwnd"
+OF_THREE, OF_RTTS = _buffers(*SWEEP), _rtts(long=220, middle=100, short=20)
+OTHERS = [
+    *_buffers(40, 200),
+    _run("s40", "buffers", protocol="Scalable", buffer_pkts=40),
+    _run("s200", "buffers", protocol="Scalable", buffer_pkts=200.0),
+    _run("o200", "other", buffer_pkts=200),
+]
+PLAIN = _run("plain", "single_flow", duration_s=30)
+SHORT = _run("short", "single_flow", duration_s=10)
+DROPPED = _run("dropped", "single_drop", duration_s=60, drop_packet=20_000)
+SCALABLE = _run("other", "single_flow", protocol="Scalable")
+ALL_PAIRS = _pairs("A_A", "A_B", "B_A", "B_B")
+# Runs, values of those that were simulated, and what is found.
+CASES: dict[str, tuple[list[dict[str, Any]], dict[str, dict[str, float | None]], list[Any]]] = {
+    "the smallest sufficient buffer": (
+        OF_THREE, {U: {"b40": 88.8, "b200": 90.1, "b500": 100}}, [("b200", ENOUGH, 200.0)]),
+    "90 % are not more than 90 %": (
+        OF_THREE, {U: {"b40": 88.8, "b200": 90.0, "b500": 100}}, [("b500", ENOUGH, 500.0)]),
+    "the smallest of all": (
+        OF_THREE, {U: {"b40": 90.5, "b200": 99.0, "b500": 100}}, [("b40", ENOUGH, 40.0)]),
+    "no buffer of the sweep": (
+        OF_THREE, {U: {"b40": 50.0, "b200": 60.0, "b500": 70.0}}, [("b500", ENOUGH, None)]),
+    "a buffer without a value": (
+        OF_THREE, {U: {"b40": 50.0, "b200": None, "b500": 95.0}}, [("b500", ENOUGH, 500.0)]),
+    "a smaller buffer was not simulated": (OF_THREE, {U: {"b40": 88.8, "b500": 100}}, []),
+    "whatever the result of a larger one would be": (
+        OF_THREE, {U: {"b40": 91.0, "b500": 100}}, [("b40", ENOUGH, 40.0)]),
+    "one buffer is no sweep": (_buffers(40), {U: {"b40": 50.0}}, []),
+    "protocols and scenarios have sweeps of their own": (
+        OTHERS, {U: {"b40": 80.0, "b200": 95.0, "s40": 91.0, "s200": 99.0, "o200": 99.0}},
+        [("b200", ENOUGH, 200.0), ("s40", ENOUGH, 40.0)]),
+    "runs that are not in the plan": ([], {}, []),
+    "border RTTs": (
+        OF_RTTS, {REACHED: {"long": 33.5, "middle": 50.0, "short": 2.5}}, [("long", BORDER, 31.0)]),
+    "the smallest RTT never gets there, so the next larger one counts": (
+        OF_RTTS, {REACHED: {"long": 33.7, "middle": 50.0, "short": None}},
+        [("long", BORDER, pytest.approx(-16.3))]),
+    "the largest RTT never gets there": (
+        OF_RTTS, {REACHED: {"long": None, "middle": 50.0, "short": 2.7}}, [("long", BORDER, None)]),
+    "no RTT gets there": (
+        OF_RTTS, {REACHED: dict.fromkeys(("long", "middle", "short"))},
+        [("long", BORDER, None)]),
+    "a smaller RTT that was not simulated might have got there": (
+        OF_RTTS, {REACHED: {"long": 33.7, "short": None}}, []),
+    "without a border run there is no difference": (
+        OF_RTTS, {REACHED: {"long": 33.7, "middle": 2.7}}, []),
+    "the largest throughput has the same borders": (
+        OF_RTTS, {REACHED: {"long": 11.0, "middle": 2.1, "short": None},
+                  MAX: {"long": 21.0, "middle": 3.0, "short": 9.0}},
+        [("long", BORDER, pytest.approx(8.9)), ("long", LATEST, 18.0)]),
+    "a drop is compared with the run without it": (
+        [PLAIN, DROPPED, SCALABLE], {CWND: {"plain": 19.0, "dropped": 53.0, "other": 16.74}},
+        [("dropped", "drop_delay", 34.0)]),
+    "a run too short to see the peak gives way to a longer one": (
+        [SHORT, PLAIN, DROPPED], {CWND: {"short": None, "plain": 19.0, "dropped": 53.0}},
+        [("dropped", "drop_delay", 34.0)]),
+    "a drop alone has no delay": ([DROPPED], {CWND: {"dropped": 53.0}}, []),
+    "a drop delays 90 per cent, too": (
+        [PLAIN, DROPPED], {"time_to_90pct_cwnd": {"plain": 9.5, "dropped": 3.0},
+                           "time_to_90pct_cwnd_after_drop": {"dropped": 30.75}},
+        [("dropped", "drop_delay_90pct", 21.25)]),
+    # Regions 1, 3, 5 and 2; a pair of equals counts for both flows: 2 · 1 + 3 + 5, 3 + 5 + 2 · 2.
+    "points are regions summed over all pairs": (
+        ALL_PAIRS, {"asymmetry": {"A_A": 0.1, "A_B": -0.5, "B_A": 0.9, "B_B": 0.3}},
+        [("A_A", "fairness_points", 10.0), ("B_B", "fairness_points", 12.0)]),
+    "points need all pairs": (
+        _pairs("A_A", "A_B", "B_B"), {"asymmetry": {"A_A": 0.1, "A_B": -0.5, "B_B": 0.3}}, []),
+    "points need all values": (
+        ALL_PAIRS, {"asymmetry": {"A_A": 0.1, "A_B": -0.5, "B_A": None, "B_B": 0.3}}, []),
+    "points need two protocols": (_pairs("A_A"), {"asymmetry": {"A_A": 0.1}}, []),
+}  # fmt: skip
 
 
-def test_a_drop_alone_has_no_delay() -> None:
-    runs = [_run("dropped", "single_drop", drop_packet=20_000)]
-    assert _found(measure_groups(_metrics("time_to_max_cwnd", runs, [53.0]), runs)) == []
+@pytest.mark.parametrize("name", CASES)
+def test_what_is_found_of_runs_that_belong_together(name: str) -> None:
+    runs, values, expected = CASES[name]
+    metrics = _metrics(values, runs)
+    assert _found(measure_groups(metrics, reversed(runs))) == expected
+    assert _found(measure_groups(metrics, [])) == []
 
 
-def test_metrics_of_runs_that_are_not_in_the_plan_are_left_alone() -> None:
-    runs = _buffers(*SWEEP)
-    assert _found(measure_groups(_metrics("utilization", runs, [1, 95, 99]), [])) == []
-
-
-def test_no_metrics_give_no_groups() -> None:
-    assert _found(measure_groups(pl.DataFrame(schema=METRICS_SCHEMA), _buffers(40))) == []
+def test_the_study_may_sweep_more_than_the_tier_does() -> None:
+    runs = _buffers(40, 500)
+    metrics = _metrics({U: {"b40": 88.8, "b500": 100}}, runs)
+    assert _found(measure_groups(metrics, runs, {"buffers": {"buffer_pkts": SWEEP}})) == []
+    assert _found(measure_groups(metrics, runs)) == [("b500", ENOUGH, 500.0)]
 
 
 def test_a_sweep_of_words_is_refused() -> None:
     runs = [_run("a", "buffers", buffer_pkts="large"), _run("b", "buffers", buffer_pkts=40)]
     with pytest.raises(BdpbenchError, match="parameter buffer_pkts is 'large'"):
-        measure_groups(_metrics("utilization", runs, [1.0, 2.0]), runs)
+        measure_groups(_metrics({U: {"a": 1.0, "b": 2.0}}, runs), runs)
 
 
 def _shares(runs: list[dict[str, Any]], shares: list[list[float]]) -> pl.DataFrame:
@@ -275,7 +196,7 @@ def test_flows_that_take_turns_are_equal_over_repetitions() -> None:
 
 def test_the_mean_over_repetitions_needs_all_of_them() -> None:
     runs = [_run(f"r{number}", "one", substream=number) for number in (1, 2)]
-    metrics = _metrics("flows_utilization", runs, [90.0, 95.0])
+    metrics = _metrics({"flows_utilization": {"r1": 90.0, "r2": 95.0}}, runs)
     other = _run("r3", "one", substream=1, protocol="BIC")  # of which there is one alone
     found = measure_groups(metrics, [*runs, other], definitions=REPETITIONS)
     assert _found(found) == [("r1", "repeated_flows_utilization", 92.5)]

@@ -35,40 +35,23 @@ def test_the_level_itself_counts_as_reached(build: Any) -> None:
     assert first_time_at_least(bins, "mbps", 95.1) is None
 
 
-def test_a_cut_lies_between_two_samples(build: Any) -> None:
-    cwnd = build.cwnd([(0.0, 10), (1.0, 20), (2.0, 10), (3.0, 15), (4.0, 9)])
-    # 20 → 10 and 15 → 9
-    assert find_cuts(cwnd, RTT_S).rows() == [(1.0, 20.0, 2.0, 10.0), (3.0, 15.0, 4.0, 9.0)]
-
-
 @pytest.mark.parametrize(
-    ("after", "count"),
+    ("cwnd", "merge_s", "cuts"),
     [
-        (95.0, 1),  # exactly 5 % less
-        (95.1, 0),  # 4.9 % less: no variant makes such small cuts
+        # 20 → 10 and 15 → 9, each between two samples.
+        ([(0, 10), (1, 20), (2, 10), (3, 15), (4, 9)], 0.1, [(1, 20, 2, 10), (3, 15, 4, 9)]),
+        ([(0, 100), (1, 95.0)], 0.1, [(0, 100, 1, 95)]),  # exactly 5 % less
+        ([(0, 100), (1, 95.1)], 0.1, []),  # 4.9 % less: no variant makes such small cuts
+        # 100 → 70 at 0.01 s, 70 → 50 at 0.06 s: one loss event. 60 → 30 at 0.31 s is another.
+        ([(0, 100), (0.01, 70), (0.05, 70), (0.06, 50), (0.3, 60), (0.31, 30), (0.4, 31)], 0.1,
+         [(0, 100, 0.01, 50), (0.3, 60, 0.31, 30)]),
+        ([(0, 100), (0.25, 70), (0.5, 50)], 0.25, [(0, 100, 0.25, 70), (0.25, 70, 0.5, 50)]),
+        ([(0, 100), (0.25, 70), (0.5, 50)], 0.26, [(0, 100, 0.25, 50)]),
+        ([(0, 100), (1, 1), (2, 2)], 0.1, [(0, 100, 1, 1)]),  # a timeout
     ],
-)
-def test_a_fall_of_five_per_cent_is_a_cut(build: Any, after: float, count: int) -> None:
-    assert find_cuts(build.cwnd([(0.0, 100), (1.0, after)]), RTT_S).height == count
-
-
-def test_two_falls_within_an_rtt_are_one_cut(build: Any) -> None:
-    # 100 → 70 at 0.01 s, 70 → 50 at 0.06 s: one loss event. 60 → 30 at 0.31 s is another.
-    cwnd = build.cwnd(
-        [(0.0, 100), (0.01, 70), (0.05, 70), (0.06, 50), (0.3, 60), (0.31, 30), (0.4, 31)]
-    )
-    assert find_cuts(cwnd, RTT_S).rows() == [(0.0, 100.0, 0.01, 50.0), (0.3, 60, 0.31, 30)]
-
-
-def test_falls_an_rtt_apart_are_two_cuts(build: Any) -> None:
-    cwnd = build.cwnd([(0.0, 100), (0.25, 70), (0.5, 50)])
-    assert find_cuts(cwnd, merge_s=0.25).height == 2
-    assert find_cuts(cwnd, merge_s=0.26).height == 1
-
-
-def test_a_timeout_is_a_cut_to_one_packet(build: Any) -> None:
-    cwnd = build.cwnd([(0.0, 100), (1.0, 1), (2.0, 2)])
-    assert find_cuts(cwnd, RTT_S).rows() == [(0.0, 100.0, 1.0, 1.0)]
+)  # fmt: skip
+def test_cuts(build: Any, cwnd: list[Any], merge_s: float, cuts: list[Any]) -> None:
+    assert find_cuts(build.cwnd(cwnd), merge_s).rows() == cuts
 
 
 def test_a_flow_without_losses_or_samples_has_no_cuts(build: Any) -> None:
@@ -126,32 +109,12 @@ def test_idle_flows_do_not_converge(build: Any) -> None:
     assert convergence_time(idle, idle, start_s=0, window_s=2, most=0.5) is None
 
 
-@pytest.mark.parametrize(
-    ("first", "second", "expected"),
-    [
-        (300.0, 100.0, 0.5),  # 200/400
-        (0.0, 100.0, -1.0),
-        (100.0, 100.0, 0.0),
-        (0.0, 0.0, None),
-        (None, 100.0, None),
-    ],
-)
-def test_asymmetry(first: float | None, second: float | None, expected: float | None) -> None:
-    assert asymmetry(first, second) == expected
-
-
-@pytest.mark.parametrize(
-    ("throughputs", "expected"),
-    [
-        ([100.0, 100.0, 100.0], 1.0),
-        ([100.0, 0.0, 0.0, 0.0], 0.25),  # 1/n
-        ([1.0, 3.0], 0.8),  # 4²/(2 · 10)
-        ([0.0, 0.0], None),
-        ([1.0, None], None),
-    ],
-)
-def test_jain_index(throughputs: list[float | None], expected: float | None) -> None:
-    assert jain_index(throughputs) == (expected and pytest.approx(expected, rel=1e-12))
+def test_asymmetry_and_jain_index() -> None:
+    pairs = [(300.0, 100.0), (0.0, 100.0), (100.0, 100.0), (0.0, 0.0), (None, 100.0)]
+    assert [asymmetry(*each) for each in pairs] == [0.5, -1.0, 0.0, None, None]  # 200/400
+    rates = [[100.0] * 3, [100.0, 0.0, 0.0, 0.0], [1.0, 3.0], [0.0, 0.0], [1.0, None]]
+    # 1/n, and 4²/(2 · 10).
+    assert [jain_index(each) for each in rates] == [1.0, 0.25, pytest.approx(0.8), None, None]
 
 
 @given(rates, rates)

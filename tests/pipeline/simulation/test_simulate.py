@@ -192,9 +192,13 @@ def test_a_limit_of_cpu_time_is_named(tmp_path: Path) -> None:
     assert "was killed by SIGXCPU: it used more CPU time than the limit allows (ulimit -t)" in said
 
 
-@pytest.mark.parametrize("does", ["while :; do :; done", "exec yes", "sleep 600"])
 @pytest.mark.parametrize(
-    ("begun", "said"), [("echo simtime 2 of 8", "at 2 s"), (":", "before it began")]
+    ("begun", "said", "does"),
+    [
+        ("echo simtime 2 of 8", "at 2 s", "while :; do :; done"),
+        (":", "before it began", "exec yes"),
+        (":", "before it began", "sleep 600"),
+    ],
 )
 def test_an_ns2_whose_time_stands_still_is_stopped(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, begun: str, said: str, does: str
@@ -300,7 +304,7 @@ def test_a_script_outside_the_checkout_finds_its_own_files_and_the_library(
 def test_a_run_is_stopped_before_the_disk_is_full(
     tmp_path: Path, backend: NativeBackend, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # Pretends that the disk has too little space left; tests/faults fills a real one.
+    # Pretends that the disk has too little space left.
     monkeypatch.setattr(files, "LEAST_FREE_BYTES", shutil.disk_usage(tmp_path).free * 2)
     run, run_dir = _planned(tmp_path, argv=LONG)
     with pytest.raises(BdpbenchError, match="the disk is full") as caught:

@@ -1,35 +1,34 @@
 """Every trace that ns-2's own suite and examples write: analysed with equal counts, or refused.
 
-    coverage.py collect NS STORE [--examples | --suite]
-    coverage.py check STORE [-o docs/trace-coverage.md]
+    coverage.py NS STORE [-o docs/trace-coverage.md] [--most-mb MB]
 
-``collect`` runs ns-2.35's validation suite and the scripts of ``tcl/ex`` and keeps what they write
-(``keep_traces.py``); what has been run before is not run again. ``check`` analyses each file and
-holds its packets to a counter that reads the lines by itself (``tests/pipeline/metrics/packets/
-counter.py``): for all ends together what was sent, received, in bytes, and dropped, and for each
-node the energy that was told first and last. It writes the
-table of all files, and ends with 1 where one is neither confirmed nor refused with a reason.
+runs ns-2.35's validation suite and the scripts of ``tcl/ex``, keeps what they write in STORE (what
+has been run before is not run again), analyses each file and holds its packets to a counter that
+reads the lines by itself (``tests/pipeline/metrics/packets/counter.py``): for all ends together
+what was sent, received, in bytes, and dropped, and for each node the energy that was told first and
+last. It writes the table of all files, and ends with 1 where one is neither confirmed nor refused
+with a reason. Of files beyond MB only the beginning is read, which tells whether they are traces.
 """
 
 from __future__ import annotations
 
 import argparse
-import contextlib
 import gzip
 import json
 import math
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+from tests.ns2 import validation_recorder
 from tests.ns2.validation import Limits, open_suite, run_subset
 from tests.pipeline.metrics.packets.counter import Count, Ends, count, energies
 
@@ -37,21 +36,9 @@ from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.packets import COLUMNS, PacketSums, sum_packets
 from bdpbench.trace import Trace, open_trace
 
-KEEPER = Path(__file__).with_name("keep_traces.py")
 MOST_SUBSET_S = 3600.0
 MOST_EXAMPLE_S = 400.0
 _BEGINNING = 1 << 20
-
-
-@dataclass(frozen=True)
-class Written:
-    """A file that a script wrote: where from, what it is called, and its content's SHA-256."""
-
-    source: str
-    test: str
-    file: str
-    sha256: str
-    size: int
 
 
 @dataclass(frozen=True)
@@ -69,76 +56,45 @@ class Verdict:
     words: str
 
 
-def collect(ns: Path, store: Path, *, suite: bool, examples: bool) -> None:
+# Script → test of it, "" for an example, and file → SHA-256 of its content.
+Written = dict[str, list[tuple[str, dict[str, str]]]]
+
+
+def collect(ns: Path, store: Path) -> Written:
     """Run the scripts that have not been run, and keep what they write."""
-    store.mkdir(parents=True, exist_ok=True)
-    known = open_suite()
+    index, suite = store / "index.json", open_suite()
+    found: Written = json.loads(index.read_text()) if index.exists() else {}
+    os.environ["BDPBENCH_KEEP"] = str(store)
     with tempfile.TemporaryDirectory() as scratch:
-        if suite:
-            for subset in _left(store, [f"test/{each}" for each in known.subsets()]):
-                keeper = _keeper(Path(scratch), ns, store, subset)
-                run_subset(known, subset.removeprefix("test/"), keeper, Limits(MOST_SUBSET_S))
-                _done(store, subset)
-        if examples:
-            root = Path(scratch) / "ns"
-            shutil.copytree(known.root, root, symlinks=True)
-            folder = root / "tcl" / "ex"
-            scripts = sorted(folder.rglob("*.tcl"))
-            names = [f"ex/{each.relative_to(folder)}" for each in scripts]
-            for name in _left(store, names):
-                _run_example(_keeper(Path(scratch), ns, store, name), folder / name[3:])
-                _done(store, name)
+        root = Path(scratch) / "ns"
+        shutil.copytree(suite.root, root, symlinks=True)
+        examples = root / "tcl" / "ex"
+        for name in [f"test/{each}" for each in suite.subsets()] + [
+            f"ex/{each.relative_to(examples)}" for each in sorted(examples.rglob("*.tcl"))
+        ]:
+            if name in found:
+                continue
+            if name.startswith("test/"):
+                tests = run_subset(suite, name[5:], ns, Limits(MOST_SUBSET_S)).tests
+                found[name] = [(each.name, dict(each.outputs)) for each in tests]
+            else:
+                found[name] = [("", _files_of_example(ns, examples / name[3:]))]
+            index.write_text(json.dumps(found))
+            print(name, flush=True)
+    return found
 
 
-def _left(store: Path, names: Sequence[str]) -> Iterator[str]:
-    path = store / "done.txt"
-    done = path.read_text().splitlines() if path.is_file() else []
-    yield from (name for name in names if name not in done)
-
-
-def _done(store: Path, name: str) -> None:
-    with (store / "done.txt").open("a") as stream:
-        stream.write(f"{name}\n")
-    print(name, flush=True)
-
-
-def _keeper(folder: Path, ns: Path, store: Path, source: str) -> Path:
-    path = folder / "ns-keeping"
-    words = " ".join(
-        f'"{each}"' for each in (sys.executable, "-I", "-S", KEEPER, ns, store, source)
-    )
-    path.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
-    path.chmod(0o755)
-    return path
-
-
-def _run_example(keeper: Path, script: Path) -> None:
-    child = subprocess.Popen(
-        [keeper, script.name],
-        cwd=script.parent,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        child.wait(MOST_EXAMPLE_S)
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(child.pid, signal.SIGKILL)
-    child.wait()
-
-
-def written(stores: Sequence[Path]) -> list[Written]:
-    """What was kept, each content of a script once, in the order of its scripts."""
-    found: dict[tuple[str, str], Written] = {}
-    for store in stores:
-        for line in (store / "index.jsonl").read_text().splitlines():
-            row = json.loads(line)
-            words = [each for each in row["arguments"] if each.upper() != "QUIET"]
-            test = " ".join(words[1:]) if row["source"].startswith("test/") else ""
-            each = Written(row["source"], test, row["file"], row["sha256"], row["bytes"])
-            found.setdefault((each.source, each.sha256), each)
-    return sorted(found.values(), key=lambda each: (each.source, each.file, each.test))
+def _files_of_example(ns: Path, script: Path) -> dict[str, str]:
+    with tempfile.TemporaryDirectory() as name:
+        log, records = Path(name) / "log.txt", Path(name) / "records.jsonl"
+        program = [sys.executable, "-I", "-S", validation_recorder.__file__]
+        with log.open("wb") as said, suppress(subprocess.TimeoutExpired):
+            subprocess.run(
+                [*program, str(ns), str(records), str(log), script.name],
+                cwd=script.parent, stdin=subprocess.DEVNULL, stdout=said, stderr=said,
+                timeout=MOST_EXAMPLE_S, check=False,
+            )  # fmt: skip
+        return dict(json.loads(records.read_text())["files"]) if records.exists() else {}
 
 
 def judge(path: Path) -> Verdict:
@@ -227,34 +183,26 @@ def _of_energy(sums: PacketSums, counted: dict[int, tuple[float, float]]) -> Ite
             yield f"energy of node {node}: {ours.get(node)}, counted {counted.get(node)}"
 
 
-def check(stores: Sequence[Path], kept: Path, most_bytes: float) -> dict[str, Verdict]:
-    """SHA-256 → verdict of each file: what is ``kept`` is not judged again.
-
-    Of larger files only the beginning is looked at, which tells whether they are traces.
-    """
-    known: dict[str, Verdict] = {}
-    if kept.is_file():
-        known = {name: Verdict(**each) for name, each in json.loads(kept.read_text()).items()}
+def check(store: Path, written: Written, most_bytes: float) -> dict[str, Verdict]:
+    """SHA-256 → verdict of each file that was kept."""
+    found: dict[str, Verdict] = {}
+    names = {sha256: file for tests in written.values() for _, files in tests
+             for file, sha256 in files.items()}  # fmt: skip
     with tempfile.TemporaryDirectory() as scratch:
-        for each in sorted(written(stores), key=lambda each: each.size):
-            if each.sha256 in known:
+        for sha256, file in names.items():
+            kept, path = store / f"{sha256}.gz", Path(scratch) / file
+            if not kept.is_file():  # it is empty, or an exit status
                 continue
-            is_large = each.size > most_bytes
-            store = next(store for store in stores if (store / f"{each.sha256}.gz").is_file())
-            path = Path(scratch) / Path(each.file).name
-            with gzip.open(store / f"{each.sha256}.gz") as packed, path.open("wb") as plain:
-                if is_large:
-                    plain.write(packed.read(_BEGINNING).rpartition(b"\n")[0] + b"\n")
-                else:
-                    shutil.copyfileobj(packed, plain)
-            verdict = glance(path) if is_large else judge(path)
+            with gzip.open(kept) as packed, path.open("wb") as plain:
+                shutil.copyfileobj(packed, plain)
+            if path.stat().st_size > most_bytes:
+                path.write_bytes(path.read_bytes()[:_BEGINNING].rpartition(b"\n")[0] + b"\n")
+                left = Verdict("not checked", "", f"larger than {most_bytes / 1e6:g} MB")
+                found[sha256] = glance(path) or left
+            else:
+                found[sha256] = judge(path)
             path.unlink()
-            if verdict is None:
-                continue
-            known[each.sha256] = verdict
-            kept.write_text(json.dumps({name: vars(every) for name, every in known.items()}))
-    left = Verdict("not checked", "", f"larger than {most_bytes / 1e6:g} MB")
-    return {each.sha256: known.get(each.sha256, left) for each in written(stores)}
+    return found
 
 
 _ANALYSED = ("confirmed", "cut", "samples")
@@ -276,27 +224,28 @@ node the energy that was told first and last.
 """
 
 
-def document(rows: Sequence[Written], verdicts: dict[str, Verdict]) -> str:
-    """The table of all files, those of one script, form and verdict in one line."""
-    totals = Counter(verdicts[each.sha256].kind for each in rows)
-    text = [HEAD]
-    text.append(", ".join(f"{number:,} {kind}" for kind, number in sorted(totals.items())))
-    text.append(f" of {len(rows):,} files.\n\n")
+def document(written: Written, verdicts: dict[str, Verdict]) -> str:
+    """The table of all files, each content of a script once, equal ones in one line."""
+    groups: dict[tuple[str, ...], dict[str, str]] = defaultdict(dict)
+    for source, tests in sorted(written.items()):
+        seen = set[str]()
+        for test, files in tests:
+            for file, sha256 in files.items():
+                if sha256 in verdicts and sha256 not in seen:
+                    seen.add(sha256)
+                    verdict = verdicts[sha256]
+                    words = "" if verdict.kind in _ANALYSED else _cell(verdict.words)
+                    groups[source, file, verdict.form, verdict.kind, words][sha256] = test
+    totals = Counter(kind for (*_, kind, _), files in groups.items() for _ in files)
+    text = [HEAD, ", ".join(f"{number:,} {kind}" for kind, number in sorted(totals.items()))]
+    text.append(f" of {totals.total():,} files.\n\n")
     text.append("| script | files | lines are | verdict | of |\n|---|---|---|---|---|\n")
-    groups: dict[tuple[str, ...], list[Written]] = defaultdict(list)
-    for each in rows:
-        verdict = verdicts[each.sha256]
-        words = "" if verdict.kind in _ANALYSED else _cell(verdict.words)
-        groups[each.source, each.file, verdict.form, verdict.kind, words].append(each)
-    for (source, file, form, kind, words), files in groups.items():
+    for (source, file, form, kind, words), files in sorted(groups.items()):
         about = f"{kind}: {words}" if words else kind
-        count = f"`{file}`" if len(files) == 1 else f"{len(files)} × `{file}`"
-        text.append(f"| {source} | {count} | {form or '–'} | {about} | {_tests(files)} |\n")
+        name = f"`{file}`" if len(files) == 1 else f"{len(files)} × `{file}`"
+        tests_of = ", ".join(dict.fromkeys(filter(None, files.values()))) or "–"
+        text.append(f"| {source} | {name} | {form or '–'} | {about} | {tests_of} |\n")
     return "".join(text)
-
-
-def _tests(files: Sequence[Written]) -> str:
-    return ", ".join(dict.fromkeys(each.test for each in files if each.test)) or "–"
 
 
 def _cell(text: str) -> str:
@@ -306,33 +255,22 @@ def _cell(text: str) -> str:
 
 
 def main() -> int:
-    """Collect, or check and write the table."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    commands = parser.add_subparsers(dest="command", required=True)
-    collecting = commands.add_parser("collect")
-    collecting.add_argument("ns", type=Path)
-    collecting.add_argument("store", type=Path)
-    collecting.add_argument("--suite", action="store_true")
-    collecting.add_argument("--examples", action="store_true")
-    checking = commands.add_parser("check")
-    checking.add_argument("stores", type=Path, nargs="+")
-    checking.add_argument("-o", "--output", type=Path)
-    checking.add_argument("--most-mb", type=float, default=math.inf, help="leave out larger files")
-    options = parser.parse_args()
-    if options.command == "collect":
-        both = not options.suite and not options.examples
-        suite, examples = options.suite or both, options.examples or both
-        collect(options.ns, options.store.absolute(), suite=suite, examples=examples)
-        return 0
-    kept = options.stores[0] / "verdicts.json"
-    verdicts = check(options.stores, kept, 1e6 * options.most_mb)
-    rows = written(options.stores)
-    if options.output:
-        options.output.write_text(document(rows, verdicts), encoding="utf-8")
-    wrong = [each for each in rows if verdicts[each.sha256].kind == "differs"]
-    for each in wrong:
-        print(each.source, each.test, each.file, verdicts[each.sha256].words)
-    return 1 if wrong else 0
+    """Collect, check, and write the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("ns", type=Path)
+    parser.add_argument("store", type=Path)
+    parser.add_argument("-o", "--output", type=Path)
+    parser.add_argument("--most-mb", type=float, default=math.inf)
+    given = parser.parse_args()
+    given.store.mkdir(parents=True, exist_ok=True)
+    written = collect(given.ns, given.store.absolute())
+    verdicts = check(given.store, written, 1e6 * given.most_mb)
+    if given.output:
+        given.output.write_text(document(written, verdicts), encoding="utf-8")
+    wrong = {sha256: each for sha256, each in verdicts.items() if each.kind == "differs"}
+    for sha256, verdict in wrong.items():
+        print(sha256, verdict.words)
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":

@@ -96,10 +96,10 @@ def before(unchanged: Ids, tree: Path) -> Ids:
 
 def ids_of(tree: Path) -> Ids:
     """Equal senders of several studies share one digest, which is computed once."""
-    digests = {use: Identities().behaviour([use]) for use in set(senders().values())}
-    found = {}
+    now, found = Identities(), {}
+    digests = {use: now.behaviour([use]) for use in set(senders().values())}
     for path in scripts(tree):
-        identity = Identities().of(path, ["-duration_s", "10"], [], [])
+        identity = now.of(path, ["-duration_s", "10"], [], [])
         name = path.relative_to(tree / "tcl").as_posix()
         of_use = {use: run_id({**identity, "ns2": digest}) for use, digest in digests.items()}
         for key, use in senders().items():

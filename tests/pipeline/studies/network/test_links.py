@@ -191,7 +191,7 @@ def test_ecn_marks_in_place_of_dropping(simulated: Run, kind: str) -> None:
     given = queue(kind, **settings.get(kind, {"min_th_pkts": 3, "max_th_pkts": 30}))
     for ecn in ("off", "on"):
         parameters = {"queue": "Mine", "ecn": ecn, "buffer_pkts": 100}
-        run = simulated(parameters=parameters, flows=[{"count": 2}], duration_s=4, **given)
+        run = simulated(parameters=parameters, flows=[{"count": 2}], duration_s=2, **given)
         # ns-2's flags: C is the receiver's echo, E experienced congestion,
         # N an ECN-capable sender.
         for flag in "CEN":

@@ -32,8 +32,10 @@ def test_a_flow_loses_the_packets_that_it_is_told(simulated: Run) -> None:
     assert "-flow.1.loses" not in lossy.run["argv"]
 
 
-@pytest.mark.parametrize("more", [{}, {"arguments": {"loses": 5}}, {"start_s": 0.3}])
-@pytest.mark.parametrize("protocol", ["Sack", "Reno", "Cubic"])
+@pytest.mark.parametrize(
+    ("protocol", "more"),
+    [("Sack", {"arguments": {"loses": 5}}), ("Reno", {"start_s": 0.3}), ("Cubic", {})],
+)
 def test_a_milestone_is_when_the_receiver_has_all_packets(
     simulated: Run, protocol: str, more: dict[str, Any]
 ) -> None:

@@ -1,6 +1,6 @@
 """Build the site: documentation, atlas and published reports as one folder for any web server.
 
-    PYTHONPATH=pipeline:. .bdpbench/venv/bin/python docs/build_site.py FOLDER
+    PYTHONPATH=$PWD/pipeline:$PWD .bdpbench/venv/bin/python docs/build_site.py FOLDER
 
 MkDocs, which the first call installs into a folder of its own, builds it from the pages of
 ``docs/`` and, linked beside them, the reports, which it copies. Any static web server can serve it,

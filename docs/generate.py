@@ -1,6 +1,6 @@
 """Write what is generated from the code, in a checkout.
 
-    PYTHONPATH=pipeline:. .bdpbench/venv/bin/python docs/generate.py
+    PYTHONPATH=$PWD/pipeline:$PWD .bdpbench/venv/bin/python docs/generate.py
 
 writes the references under ``docs/reference/``, from schemas, metrics and the command line, and the
 JSON Schemas of the YAML files (``workflow/schemas/``), from the models.

@@ -1,6 +1,6 @@
 """Disturbs calls, resumes them, and checks that nothing is lost, left or changed.
 
-    export BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:.
+    export BDPBENCH_HOME=.bdpbench PYTHONPATH=$PWD/pipeline:$PWD
     python tests/faults/disturb.py kills --instants 200 [--of run|build|set-up] [--jobs 2]
     python tests/faults/disturb.py writes --instants 40
 

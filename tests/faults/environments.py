@@ -1,6 +1,6 @@
 """A call of `run` without many things that a developer's machine has (needs root).
 
-    BDPBENCH_HOME=.bdpbench PYTHONPATH=pipeline:. python tests/faults/environments.py
+    BDPBENCH_HOME=.bdpbench PYTHONPATH=$PWD/pipeline:$PWD python tests/faults/environments.py
 
 An ordinary user without sudo or a home folder runs two studies at the same time, into the same
 results, from a checkout that cannot be written, without a network, without compilers, with LANG=C,

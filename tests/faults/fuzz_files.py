@@ -1,6 +1,6 @@
 """Mutated files of studies and protocols: each is refused with file and line, or taken.
 
-    PYTHONPATH=pipeline:. python tests/faults/fuzz_files.py --mutants 500 --seed 1
+    PYTHONPATH=$PWD/pipeline:$PWD python tests/faults/fuzz_files.py --mutants 500 --seed 1
 
 Each kind of file gets that many mutants, of all studies or protocols that have it. A mutant must
 end within MOST_S in what the file describes or in one BdpbenchError that names a line.

@@ -1,6 +1,6 @@
 """Mutated lines of real traces, summed in two ways, and hostile traces, measured by `analyze`.
 
-    export PYTHONPATH=pipeline:.
+    export PYTHONPATH=$PWD/pipeline:$PWD
     python tests/faults/fuzz_traces.py sums --ns "$(./bdpbench ns2 path)" --lines 1000000
     python tests/faults/fuzz_traces.py analyze --traces 1000 --seed 1
 

@@ -1,7 +1,7 @@
 """Changes single operators, constants and conditions of a room, and names what its tests overlook.
 
     python=.bdpbench/venv/bin/python
-    PYTHONPATH=pipeline:. $python tests/mutations/survivors.py score --mutants 60 --seed 1
+    PYTHONPATH=$PWD/pipeline:$PWD $python tests/mutations/survivors.py score --mutants 60 --seed 1
 
 Each mutant is a change to one place of one module, in a copy of the checkout; the tests of the room
 alone have to fail with it. Prints the mutants that survive, and ends with status 1 if fewer than

@@ -1,6 +1,6 @@
 """`ns2/versions.lock`: the version by which each file of ns-2, ns-3 and Tcl counts in ids of runs.
 
-Usage: PYTHONPATH=pipeline:. .bdpbench/venv/bin/python tests/ns2/lock.py [--refresh | --new]
+Usage: PYTHONPATH=$PWD/pipeline:$PWD .bdpbench/venv/bin/python tests/ns2/lock.py [--refresh | --new]
 
 Without an option it names the files that differ from the lock, and fails if there are any.
 `--refresh` simulates a sample of the published runs on which these files act. If every output has

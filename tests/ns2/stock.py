@@ -1,6 +1,6 @@
 """What the variant stock writes: the real one if it is built, else the SHA-256 that is stored.
 
-`PYTHONPATH=pipeline:. .bdpbench/venv/bin/python tests/ns2/stock.py` runs every comparison with a
+`PYTHONPATH=$PWD/pipeline:$PWD .bdpbench/venv/bin/python tests/ns2/stock.py` runs every comparison with a
 real stock, that of $BDPBENCH_NS_STOCK or one that it builds, and stores in `stock.sha256` what that
 gave, below the ids of both builds: as long as these are the current ones, a real stock could give
 nothing else. Where a stock is built, each comparison also tells if what is stored of it is not what
@@ -31,7 +31,7 @@ STORE_IN = "BDPBENCH_STORE_STOCK"
 """Environment variable: the folder in which comparisons with a real stock leave what it gave."""
 
 BUILD = "./bdpbench ns2 build --variant stock"
-STORE = "PYTHONPATH=pipeline:. .bdpbench/venv/bin/python tests/ns2/stock.py"
+STORE = "PYTHONPATH=$PWD/pipeline:$PWD .bdpbench/venv/bin/python tests/ns2/stock.py"
 
 
 @dataclass(frozen=True)

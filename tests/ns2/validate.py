@@ -1,6 +1,6 @@
 """Run ns-2's own validation suite on a build of ns-2.
 
-    PYTHONPATH=pipeline:. .bdpbench/venv/bin/python tests/ns2/validate.py [--compare stock]
+    PYTHONPATH=$PWD/pipeline:$PWD .bdpbench/venv/bin/python tests/ns2/validate.py [--compare stock]
 
 It fails if a test differs from its reference and is not listed in ``ns2/known_differences.yaml``,
 if a listed test agrees, and, with ``--compare``, if any output differs.

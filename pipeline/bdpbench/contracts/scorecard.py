@@ -51,7 +51,8 @@ class ScoredSpread(TypedDict):
 
     ``least`` and ``most`` are in the unit of the number; ``holds_print`` says whether the range
     from least to most meets the bounds of the printed number. ``repetitions`` counts the runs of
-    whose mean least and most are the interval, 0 for another reading, which decides nothing.
+    whose mean least and most are the interval, 0 for another reading, which decides nothing, and
+    ``deviation`` is their standard deviation.
     """
 
     varied: str
@@ -60,6 +61,7 @@ class ScoredSpread(TypedDict):
     source: str
     holds_print: bool
     repetitions: NotRequired[int]
+    deviation: NotRequired[float]
 
 
 class ScoredNumber(TypedDict):
@@ -117,7 +119,8 @@ class Skill(TypedDict):
 
     ``numbers`` are rows of ``published.csv`` that a run measured, each run of a number counted;
     ``rank_correlation`` is Spearman's, of printed and measured values, null if either never
-    changes.
+    changes. ``width`` is the median width of their bounds in standard deviations of single
+    repetitions, null without any: luck reaches narrow bounds, and a guess wide ones.
     """
 
     metric: str
@@ -127,6 +130,7 @@ class Skill(TypedDict):
     constant: float
     constant_reproduced: int
     rank_correlation: float | None
+    width: NotRequired[float | None]
 
 
 class Evidence(TypedDict):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import statistics
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import TypeVar, cast
@@ -190,7 +191,10 @@ def _decide_by_chance(
         kind = f"{100 * (1 - level):g} % interval of the mean of "
         source = kind + _counted(values, sample.source)
         ends = interval_of_mean(known, level)
-        row["spread"] = [_spread(row, sample.varied, ends, source, len(values))]
+        spread = _spread(row, sample.varied, ends, source, len(values))
+        if len(known) > 1:
+            spread["deviation"] = statistics.stdev(known)
+        row["spread"] = [spread]
     is_inside = row["verdict"] == "reproduced"
     if (shown.holds if is_inside else shown.fails * parts) > sample.level:
         row["alone"], row["verdict"] = row["verdict"], "undecided"
@@ -312,6 +316,12 @@ def _skill(metric: str, unit: str, rows: Sequence[ScoredNumber]) -> Skill:
     measured = [(row, each) for row in rows if (each := row["measured"]) is not None]
     pairs = pl.DataFrame([(row["published"], value) for row, value in measured], orient="row")
     correlation = pairs.select(pl.corr(*pairs.columns, method="spearman")).item()
+    widths = [
+        (row["upper"] - row["lower"]) / each["deviation"]
+        for row in rows
+        for each in row.get("spread", [])
+        if each.get("deviation")
+    ]
     return {
         "metric": metric,
         "unit": unit,
@@ -320,6 +330,7 @@ def _skill(metric: str, unit: str, rows: Sequence[ScoredNumber]) -> Skill:
         "constant": constant,
         "constant_reproduced": sum(row["lower"] <= constant <= row["upper"] for row in rows),
         "rank_correlation": None if math.isnan(correlation) else correlation,
+        "width": statistics.median(widths) if widths else None,
     }
 
 

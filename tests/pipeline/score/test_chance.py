@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,9 @@ import pytest
 from tests.pipeline.score.conftest import judged, make_run, published_number
 
 from bdpbench.contracts.plan import Plan
-from bdpbench.contracts.scorecard import Scorecard, is_narrow, is_repeated
+from bdpbench.contracts.scorecard import LEAST_FOR_SKILL, Scorecard, is_narrow, is_repeated
 from bdpbench.score import PublishedNumber
+from bdpbench.score.scorecard import _skills
 
 HS = {"scenario": "one", "select": {"protocol": "HS", "buffer_pkts": 40}, "metric": "utilization"}
 RENO = {**HS, "select": {"protocol": "Reno", "buffer_pkts": 40}}
@@ -102,6 +104,11 @@ def test_a_number_is_judged_by_the_mean_of_its_repetitions(
     (spread,) = number["spread"]
     assert (number["verdict"], number.get("alone")) == (verdict, alone)
     assert (spread["least"], spread["most"]) == pytest.approx(ends, abs=1e-3)
+    deviation = statistics.stdev([88.0, *(each for each in again.values() if each is not None)])
+    assert spread["deviation"] == pytest.approx(deviation)
+    (skill,) = _skills([number] * LEAST_FOR_SKILL)
+    width = skill.get("width")
+    assert width == (pytest.approx((bounds[1] - bounds[0]) / deviation) if deviation else None)
     assert is_repeated(number)
     assert card["totals"][number["verdict"]] == 1
     assert not is_repeated(judge({}, _within(*bounds))["numbers"][0])

@@ -303,8 +303,7 @@ def check_relation(
 def standing_of(entries: Iterable[AtlasEntry]) -> Standing:
     """The standing of some entries in our runs; a close number counts as not reproduced.
 
-    What is undecided by chance is shown in part, by some repetitions. Entries that were not run
-    count only if none was run.
+    What is undecided by chance is shown in part. Entries that were not run count only if none was.
     """
     verdicts = [each["verdict"] for each in entries if each["verdict"] != "not_run"]
     shown = [each in ("reproduced", "holds") for each in verdicts]

@@ -114,6 +114,26 @@ def test_a_number_is_judged_by_the_mean_of_its_repetitions(
     assert not is_repeated(judge({}, _within(*bounds))["numbers"][0])
 
 
+@pytest.mark.parametrize(
+    ("looks", "verdict", "counted", "level"),
+    [
+        ("[3]", "reproduced", 3, "95 %"),
+        ("[2, 4]", "undecided", 2, "97.5 %"),  # of a and x: 88 and 87
+        ("[3, 6]", "reproduced", 3, "97.5 %"),
+        ("[4]", "undecided", 3, "95 %"),  # nobody has looked yet
+    ],
+)
+def test_what_a_number_of_repetitions_decides_depends_on_the_looks(
+    judge: Judge, looks: str, verdict: str, counted: int, level: str
+) -> None:
+    spread = REPEATS.replace("}}", f", looks: {looks}}}}}")
+    (number,) = judge({"x": 87.0, "y": 89.0}, _within(85, 96), spread=spread)["numbers"]
+    (found,) = number["spread"]
+    assert (number["verdict"], found["repetitions"]) == (verdict, counted)
+    assert found["source"].startswith(f"{level} interval of the mean of {counted} repetitions")
+    assert found["source"].endswith(f"(looks at {looks[1:-1]})")
+
+
 def test_each_run_of_a_number_is_missed_at_its_share_of_the_level(judge: Judge) -> None:
     """The 95 % interval of the first run is just outside of the bounds, that of 97.5 % is not."""
     parts = [

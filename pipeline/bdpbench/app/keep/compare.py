@@ -54,7 +54,7 @@ class Side:
         values: each value once, with the columns ``KEY``, ``value`` (null if the metric was never
             reached), ``unit`` and ``definition``, and those of the published number that it was
             compared with, or null: ``number`` (its id), ``lower``, ``upper``, and ``by_chance``,
-            whether repetitions are inside and outside of these bounds.
+            whether chance may have moved the mean of repetitions across these bounds.
         facts: name → version, build or checksum that results depend on.
     """
 

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 import itertools
 import json
 import re
-import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html import escape
 from html.parser import HTMLParser
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.pipeline.pages.synthetic import Inputs, synthetic_inputs
 
 from bdpbench.pages.shards import ShardContent
-
-
-def _load(name: str) -> ModuleType:
-    path = Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(f"bdpbench_tests_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def inflated(packed: str) -> Any:
@@ -148,48 +134,22 @@ class Page(HTMLParser):
         return " ".join(text for tag, text in self.texts if tag not in ("script", "style"))
 
 
-@pytest.fixture(scope="session")
-def parts_of() -> Callable[[str], list[Any]]:
-    """The packed parts of a page."""
-    return packed_parts
-
-
-@pytest.fixture
-def unpack() -> Callable[[dict[str, Any]], tuple[list[float], list[float]]]:
-    """Times and values of a packed series, decoded by an implementation of its own."""
-    return unpacked
-
-
 def unpacked(packed: dict[str, Any]) -> tuple[list[float], list[float]]:
     """Sum up the differences, in steps."""
     times, values = (itertools.accumulate(packed[each]) for each in "tv")
     return [t * packed["dt"] for t in times], [v * packed["dv"] for v in values]
 
 
-@pytest.fixture(scope="session")
-def synthetic() -> ModuleType:
-    """The module that invents studies."""
-    return _load("synthetic")
-
-
 @pytest.fixture
-def inputs(synthetic: Any) -> Any:
+def inputs() -> Inputs:
     """The synthetic study, made anew for each test, which may change it."""
-    return synthetic.synthetic_inputs()
+    return synthetic_inputs()
 
 
 @pytest.fixture(scope="session")
-def parse_page() -> type[Page]:
-    """The parser of pages."""
-    return Page
-
-
-@pytest.fixture(scope="session")
-def html(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The report of the synthetic study."""
-    out = tmp_path_factory.mktemp("report") / "report.html"
-    text: str = synthetic.synthetic_inputs().build(out)
-    return text
+    return synthetic_inputs().build(tmp_path_factory.mktemp("report") / "report.html")
 
 
 @pytest.fixture(scope="session")

@@ -61,6 +61,7 @@ class Inputs:
     run_info: dict[str, RunRecord]
     study: StudyTexts
     definitions: list[Definition] = field(default_factory=lambda: copy.deepcopy(DEFINITIONS))
+    places: dict[str, str] | None = None
 
     def load_table(self, run_id: str, table: str) -> pl.LazyFrame | None:
         """The ``load_table`` of ``ReportInputs``."""
@@ -90,7 +91,9 @@ class Inputs:
             run_info=self.run_info,
             study=self.study,
             load_series=self.load_series,
-            places={run_id: f"{run_id[:2]}/{run_id}" for run_id in self.run_info},
+            places={run_id: f"{run_id[:2]}/{run_id}" for run_id in self.run_info}
+            if self.places is None
+            else self.places,
         )
 
     def build(self, out: Path) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.pipeline.pages import golden
 
 from bdpbench.metrics.samples import SampleMeter
 from bdpbench.metrics.series import cumulative_shares
@@ -55,52 +56,29 @@ def tables() -> dict[str, pl.DataFrame]:
     return {"flow_series": flow, **empty}
 
 
-def test_narrow_bins_are_drawn_as_means(tables: dict[str, pl.DataFrame]) -> None:
-    charts = _drawn({"flow:1": {"throughput": 5.0, "one_way_delay": 1.0}}, tables)
-    chart, times, mbps = charts["throughput"]
-    assert len(times) == MOST_POINTS
-    # Four bins per point: 0, 10, 0 and 10 Mbit/s.
-    assert set(mbps) == {5.0}
-    assert times[0] == pytest.approx(0.04, abs=0.001)
-    assert "drawn as means of 4" in chart.note
-    # Lines of means over packets break at bins without any, and those of rates do not.
-    gaps = {key: chart.content.get("gap") for key, (chart, *_) in charts.items()}
-    broken = {key: gap for key, gap in gaps.items() if gap is not None}
-    assert broken == pytest.approx(dict.fromkeys(("delay", "delivered"), 0.06))
-
-
-def test_bins_that_have_room_are_drawn_as_they_are(tables: dict[str, pl.DataFrame]) -> None:
+def test_traces_are_drawn_as_they_were(tables: dict[str, pl.DataFrame]) -> None:
+    """Narrow bins as means; a step of drops as wide as its bin; gaps where packets are missing."""
     few = {name: table.head(MOST_POINTS) for name, table in tables.items()}
-    _, _, mbps = _drawn({"flow:1": {"throughput": 5.0}}, few)["throughput"]
-    assert mbps[:4] == [0.0, 10.0, 0.0, 10.0]
-
-
-def test_a_single_bin_of_drops_is_as_wide_as_it_lasts(tables: dict[str, pl.DataFrame]) -> None:
     drops = pl.DataFrame({"subject": ["MAC/COL"], "time_s": [0.05], "drops_per_s": [100.0]})
-    few = {name: table.head(MOST_POINTS) for name, table in tables.items()} | {"loss_series": drops}
-    _, times, rates = _drawn({"MAC/COL": {"drops": 1.0}}, few)["drops"]
-    # A step ends at its point, so it takes the end of the bin before to begin.
-    assert times == pytest.approx([0.04, 0.05])
-    assert rates == pytest.approx([0.0, 100.0])
-
-
-def test_each_link_has_its_own_capacity_and_one_far_above_has_none(
-    tables: dict[str, pl.DataFrame],
-) -> None:
     mbps = {"0-1": 10.0, "1-2": 5.0, "2-3": 10.0, "3-4": 100.0, "4-5": None}
-    values = {
+    links = {
         f"link:{n}": {"link_throughput": 8.0, "link_capacity": each} for n, each in mbps.items()
     }
-    rows = [{"subject": each, "time_s": 1.0, "mbps": 8.0, "queue_pkts": 0.0} for each in values]
-    chart, *_ = _drawn(values, {**tables, "link_series": pl.DataFrame(rows)})["utilization"]
-    assert chart.content["thresholds"] == [
-        {
-            "v": 10.0,
-            "label": "capacity of link 0-1, link 2-3, 10 Mbit/s",
-            "of": ["link 0-1", "link 2-3"],
-        },
-        {"v": 5.0, "label": "capacity of link 1-2, 5 Mbit/s", "of": ["link 1-2"]},
-    ]
+    rows = [{"subject": each, "time_s": 1.0, "mbps": 8.0, "queue_pkts": 0.0} for each in links]
+    flow = {"flow:1": {"throughput": 5.0, "one_way_delay": 1.0}}
+    cases: dict[str, tuple[Any, dict[str, pl.DataFrame]]] = {
+        "many bins": (flow, tables),
+        "few bins": ({"flow:1": {"throughput": 5.0}}, few),
+        "drops": ({"MAC/COL": {"drops": 1.0}}, few | {"loss_series": drops}),
+        # Each link has its own capacity, and one far above has none.
+        "links": (links, {**tables, "link_series": pl.DataFrame(rows)}),
+    }
+    lines = []
+    for name, (values, own) in cases.items():
+        for chart, times, found in _drawn(values, own).values():
+            lines += [f"# {name}", golden.told(chart)]
+            lines.append(f"  {len(times)} points: {golden.flat([times[:4], found[:4]])}")
+    golden.compare("traces.txt", "\n".join(lines))
 
 
 def test_a_window_that_fell_has_phases_in_its_chart(tmp_path: Path) -> None:

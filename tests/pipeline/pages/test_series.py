@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.pipeline.pages.conftest import unpacked
 
 from bdpbench.pages.series import (
     TIME_STEPS,
@@ -42,22 +43,22 @@ def _load(run_id: str, table: str) -> pl.LazyFrame | None:
     )
 
 
-def test_points_by_table_and_subject(unpack: Any) -> None:
+def test_points_by_table_and_subject() -> None:
     found = run_series("a", _load, 600)
     assert {table: list(subjects) for table, subjects in found.items()} == {
         "cwnd": ["flow:0", "flow:1"],
         "queue": ["link:bottleneck"],
         "queue_share": ["link:bottleneck"],
     }
-    times, values = unpack(found["cwnd"]["flow:0"])
+    times, values = unpacked(found["cwnd"]["flow:0"])
     assert times == pytest.approx([0, 1.23456], abs=0.0005)  # half of 1 ms
     assert values == pytest.approx([1, 1234.5678], abs=1)  # half of 2 > 1234.6 / 1,023
-    assert unpack(found["queue"]["link:bottleneck"]) == ([0.0, 0.01], [0.0, 12.0])
+    assert unpacked(found["queue"]["link:bottleneck"]) == ([0.0, 0.01], [0.0, 12.0])
     # Cumulative, from 0 %: one of two samples is at 0 packets, both are at 12 or below.
-    assert unpack(found["queue_share"]["link:bottleneck"]) == ([0.0, 0.0, 12.0], [0, 50, 100])
+    assert unpacked(found["queue_share"]["link:bottleneck"]) == ([0.0, 0.0, 12.0], [0, 50, 100])
 
 
-def test_transfers_are_distributions_by_kind(unpack: Any) -> None:
+def test_transfers_are_distributions_by_kind() -> None:
     transfers = pl.LazyFrame(
         {
             "kind": ["flows", "flows", "flows", "objects"],
@@ -67,12 +68,12 @@ def test_transfers_are_distributions_by_kind(unpack: Any) -> None:
     )
     found = run_series("a", lambda _, table: transfers if table == "completion" else None, 600)
     assert list(found) == ["completion"]
-    times_s, shares = unpack(found["completion"]["kind:flows"])
+    times_s, shares = unpacked(found["completion"]["kind:flows"])
     # Short transfers are told apart beside long ones.
     assert times_s == pytest.approx([0.05, 0.05, 0.5, 2775.6], abs=0.00005)
     assert shares == [0, 25, 50, 100]
     # A logarithmic axis has no time 0.
-    assert unpack(found["completion"]["kind:objects"]) == ([0.001, 0.001], [0, 100])
+    assert unpacked(found["completion"]["kind:objects"]) == ([0.001, 0.001], [0, 100])
 
 
 def test_the_more_runs_the_coarser() -> None:
@@ -111,7 +112,7 @@ numbers = st.floats(min_value=-1e7, max_value=1e7).map(lambda x: x if abs(x) >= 
 
 
 @given(times_s=times, data=st.data())
-def test_points_come_back_within_half_a_step(unpack: Any, times_s: list[float], data: Any) -> None:
+def test_points_come_back_within_half_a_step(times_s: list[float], data: Any) -> None:
     values = data.draw(st.lists(numbers, min_size=len(times_s), max_size=len(times_s)))
     packed = pack(times_s, values)
     # A step is at most two and a half times the finest step that reaches the largest number.
@@ -119,7 +120,7 @@ def test_points_come_back_within_half_a_step(unpack: Any, times_s: list[float], 
     assert packed["dv"] <= max(
         2.5 * max(map(abs, values), default=0) / VALUE_STEPS, not any(values)
     )
-    back_s, back = unpack(packed)
+    back_s, back = unpacked(packed)
     rounding = 1 + 1e-9
     assert back_s == pytest.approx(times_s, abs=packed["dt"] / 2 * rounding, rel=1e-12)
     assert back == pytest.approx(values, abs=packed["dv"] / 2 * rounding, rel=1e-12)
@@ -182,37 +183,26 @@ def test_each_bin_keeps_its_own_extremes(samples: list[tuple[int, float]], bins:
     }
 
 
-def test_keeps_a_spike_of_one_sample_among_fifty_thousand() -> None:
-    time = [i / 100 for i in range(50_000)]
-    value = [100.0] * 50_000
-    value[33_333] = 9000.0
-    frame = pl.DataFrame({"flow": 0, "t": time, "v": value})
-    reduced = reduce_min_max(frame, "t", "v", ["flow"], 600)
-    assert (0, 333.33, 9000.0) in reduced.rows()
-    assert reduced.height <= 1202
+NONE = None, math.nan, math.inf
+ROWS: dict[str, tuple[list[Any], list[Any], int, list[tuple[Any, Any]]]] = {
+    "a short series is not touched": ([0, 1, 2], [3, 1, 2], 600, [(0, 3), (1, 1), (2, 2)]),
+    "what cannot be drawn is left out": (
+        [0, 1, 2, 3, None, 5], [1.0, *NONE, 4.0, 2.0], 10, [(0, 1), (5, 2)]
+    ),
+    "of equal values the first and the last stay": ([0, 1, 2], [7, 7, 7], 1, [(0, 7), (2, 7)]),
+    "a bin has a spike of one sample": (
+        [0, 1, 2, 3, 4], [5, 5, 9, 5, 5], 1, [(0, 5), (2, 9), (4, 5)]
+    ),
+    "nothing": ([], [], 4, []),
+}  # fmt: skip
 
 
-def test_a_short_series_is_not_touched() -> None:
-    frame = _frame([(0, 3.0), (0, 1.0), (0, 2.0)])
-    assert reduce_min_max(frame, "t", "v", ["flow"], 600).equals(frame)
-
-
-def test_leaves_out_what_cannot_be_drawn() -> None:
-    frame = pl.DataFrame(
-        {
-            "flow": [0] * 6,
-            "t": [0.0, 1.0, 2.0, 3.0, None, 5.0],
-            "v": [1.0, math.nan, math.inf, None, 4.0, 2.0],
-        }
-    )
-    reduced = reduce_min_max(frame, "t", "v", ["flow"], 10)
-    assert reduced.rows() == [(0, 0.0, 1.0), (0, 5.0, 2.0)]
-
-
-def test_takes_integers_lazy_frames_and_nothing_at_all() -> None:
-    frame = pl.LazyFrame({"link": ["a", "a"], "t": [1, 2], "v": [7, 7]})
-    assert reduce_min_max(frame, "t", "v", ["link"], 4).rows() == [("a", 1, 7), ("a", 2, 7)]
-    assert reduce_min_max(frame.limit(0), "t", "v", ["link"], 4).is_empty()
+@pytest.mark.parametrize("case", ROWS.values(), ids=ROWS)
+def test_reductions_keep_what_is_seen(case: Any) -> None:
+    times, found, bins, kept = case
+    frame = pl.LazyFrame({"link": ["a"] * len(times), "t": times, "v": found}, strict=False)
+    reduced = reduce_min_max(frame, "t", "v", ["link"], bins)
+    assert reduced.rows() == [("a", *each) for each in kept]
 
 
 @pytest.mark.parametrize(("by", "bins"), [([], 10), (["flow"], 0)])

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.pipeline.pages.conftest import inflated, with_html
+from tests.pipeline.pages.conftest import Page, inflated, with_html
+from tests.pipeline.pages.synthetic import large_inputs, synthetic_inputs
 
 from bdpbench.pages.series import PageSeries
 
@@ -28,9 +29,9 @@ def _content(script: str) -> Any:
 
 
 @pytest.fixture(scope="module")
-def large(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
+def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
     """The inputs of a report of many runs, and the report itself."""
-    inputs = synthetic.large_inputs(RUNS)
+    inputs = large_inputs(RUNS)
     out = tmp_path_factory.mktemp("large") / "report.html"
     inputs.build(out)
     return inputs, out
@@ -64,17 +65,17 @@ def test_every_run_lies_in_the_file_that_the_page_names(
 
 
 def test_every_view_and_chart_lies_in_its_file(
-    large: tuple[Any, Path], files: dict[str, str], parse_page: Any
+    large: tuple[Any, Path], files: dict[str, str]
 ) -> None:
     html = large[1].read_text()
     index = _index(html)
     content = [_content(files[name]) for name in index["files"]]
     for number, (title, file) in enumerate(index["views"]["grid"], start=1):
-        view = parse_page(content[file]["html"][f"view-grid-{number}"])
+        view = Page(content[file]["html"][f"view-grid-{number}"])
         shown = [each["data-chart"] for each in view.all("div") if "data-chart" in each]
         assert shown
         assert set(shown) <= set(content[file]["charts"]), title
-    page = parse_page(html)
+    page = Page(html)
     drawn = {each["data-chart"] for each in page.all("div") if "data-chart" in each}
     assert drawn == set(index["charts"])
     assert all(chart in content[file]["charts"] for chart, file in index["charts"].items())
@@ -120,32 +121,32 @@ def test_the_page_grows_by_little_more_than_the_names_of_its_runs(
 
 
 def test_equal_inputs_give_equal_files_and_others_leave_none_behind(
-    tmp_path: Path, synthetic: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out, folder = tmp_path / "report.html", tmp_path / "report-data"
     with monkeypatch.context() as patched:
         patched.setattr("bdpbench.pages.report.MOST_RUNS_OF_ONE_FILE", 0)
-        html = synthetic.synthetic_inputs().build(out)
+        html = synthetic_inputs().build(out)
         files = {path.name: path.read_bytes() for path in folder.iterdir()}
-        assert synthetic.synthetic_inputs().build(tmp_path / "2" / "report.html") == html
+        assert synthetic_inputs().build(tmp_path / "2" / "report.html") == html
         again = tmp_path / "2" / "report-data"
         assert {path.name: path.read_bytes() for path in again.iterdir()} == files
         (folder / "notes.txt").write_text("a reader's own")
-        inputs = synthetic.synthetic_inputs()
+        inputs = synthetic_inputs()
         inputs.run_info.popitem()
         inputs.build(out)
     left = {path.name for path in folder.iterdir()} - {"notes.txt"}
     assert left == set(_index(out.read_text())["files"]) != set(files)
-    synthetic.synthetic_inputs().build(out)
+    synthetic_inputs().build(out)
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
 
 
 def test_a_build_that_fails_leaves_the_old_report_whole(
-    tmp_path: Path, synthetic: Any, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("bdpbench.pages.report.MOST_RUNS_OF_ONE_FILE", 0)
     out = tmp_path / "report.html"
-    inputs = synthetic.synthetic_inputs()
+    inputs = synthetic_inputs()
     inputs.build(out)
     names = set(_index(out.read_text())["files"])
     inputs.plan["title"] = "Another"

@@ -12,6 +12,7 @@ from typing import Any
 import jsonschema
 import polars as pl
 import pytest
+from tests.pipeline.pages import golden
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.analysis import samples_spec
@@ -28,70 +29,42 @@ from bdpbench.pages.sweep_charts import (
 )
 from bdpbench.pages.texts import StudyPage
 
-
-def _run(**parameters: Any) -> Any:
-    return {"parameters": parameters}
+CDF = {"min_th_pkts": 15.0, "max_th_pkts": 45.0}
 
 
-def test_thresholds_are_those_that_all_runs_share() -> None:
-    runs = [_run(bdp_pkts=7775.0, buffer_pkts=40), _run(bdp_pkts=7775.0, buffer_pkts=200)]
-    captions = read_captions(StudyPage(filled_share=0.9))
-    # 0.9 · 7,775 = 6,997.5 packets (sharma2006, section 4.7.1).
-    assert thresholds("cwnd", runs, captions) == [
-        {"v": 6997.5, "label": "90 % of the BDP, 6,997.5 packets"}
-    ]
-    assert thresholds("queue", runs, captions) == []
-    assert thresholds("sequence", [_run(bottleneck_mbps=622)], captions) == []
-    assert thresholds("utilization", [_run(bottleneck_mbps=622)], captions) == [
-        {"v": 622.0, "label": "capacity, 622 Mbit/s"},
-        # 0.9 · 622 = 559.8
-        {"v": 559.8, "label": "90 % of capacity, 559.8 Mbit/s"},
-    ]
-
-
-def test_red_has_both_of_its_thresholds_and_what_changes_has_no_line() -> None:
-    captions = read_captions()
-    red = [_run(min_th_pkts=15.0, max_th_pkts=45.0)]
-    assert [each["label"] for each in thresholds("red_average", red, captions)] == [
-        "lower threshold, 15 packets",
-        "upper threshold, 45 packets",
-    ]
-    assert thresholds("red_average", [*red, _run()], captions) == []
-    for more in ({"bottleneck_mbps_changes": "5 from 20 s"}, {"bottleneck_2_mbps": 5}):
-        assert thresholds("throughput", [_run(bottleneck_mbps=10, **more)], captions) == []
-
-
-def test_a_study_that_fills_no_path_has_no_line_for_it() -> None:
-    captions, runs = read_captions(), [_run(bottleneck_mbps=622, bdp_pkts=7775.0)]
-    assert thresholds("cwnd", runs, captions) == []
-    assert [each["v"] for each in thresholds("utilization", runs, captions)] == [622]
-    # 0.95 · 622 = 590.9
-    captions = read_captions(StudyPage(filled_share=0.95))
-    assert thresholds("utilization", runs, captions)[1:] == [
-        {"v": 590.9, "label": "95 % of capacity, 590.9 Mbit/s"}
-    ]
-
-
-def test_axes_have_units_and_zoom_leaves_the_wheel_to_the_page() -> None:
-    charts = time_specs(read_captions())
-    titles = {table: chart["layer"][0]["encoding"]["y"]["title"] for table, chart in charts.items()}
-    assert titles == {
-        "cwnd": "cwnd (packets)",
-        "ssthresh": "ssthresh (packets)",
-        "sequence": "highest sequence number sent (packets)",
-        "throughput": "throughput (Mbit/s)",
-        "utilization": "throughput (Mbit/s)",
-        "queue": "queue length (packets)",
-        "red_average": "average queue length (packets)",
-        "red_max_p": "max_p",
-        "queueing_delay": "queueing delay (ms)",
-        "queue_share": "share of time (%)",
-        "completion": "share of transfers (%)",
-    }
-    for chart in charts.values():
-        zoom = next(each for each in chart["params"] if each["name"] == "zoom")
-        assert "ctrlKey" in zoom["select"]["zoom"]
-        assert "http" not in json.dumps(chart)
+@pytest.mark.parametrize(
+    ("table", "runs", "filled", "lines"),
+    [
+        # 0.9 · 7,775 = 6,997.5 packets (sharma2006, section 4.7.1), which all runs share.
+        ("cwnd", [{"bdp_pkts": 7775.0}] * 2, 0.9, {6997.5: "90 % of the BDP, 6,997.5 packets"}),
+        ("cwnd", [{"bdp_pkts": 7775.0}], None, {}),  # a study that fills no path
+        ("queue", [{"buffer_pkts": 40}, {"buffer_pkts": 200}], 0.9, {}),
+        ("sequence", [{"bottleneck_mbps": 622}], 0.9, {}),
+        # 0.95 · 622 = 590.9
+        (
+            "utilization",
+            [{"bottleneck_mbps": 622}],
+            0.95,
+            {622.0: "capacity, 622 Mbit/s", 590.9: "95 % of capacity, 590.9 Mbit/s"},
+        ),
+        ("utilization", [{"bottleneck_mbps": 622}], None, {622.0: "capacity, 622 Mbit/s"}),
+        (
+            "red_average",
+            [CDF],
+            None,
+            {15.0: "lower threshold, 15 packets", 45.0: "upper threshold, 45 packets"},
+        ),
+        ("red_average", [CDF, {}], None, {}),
+        ("throughput", [{"bottleneck_mbps": 9, "bottleneck_mbps_changes": "5"}], None, {}),
+        ("throughput", [{"bottleneck_mbps": 9, "bottleneck_2_mbps": 5}], None, {}),
+    ],
+)
+def test_thresholds_are_those_that_all_runs_share(
+    table: str, runs: Any, filled: float | None, lines: dict[float, str]
+) -> None:
+    captions = read_captions(StudyPage(filled_share=filled))
+    found = thresholds(table, [{"parameters": each} for each in runs], captions)
+    assert {each["v"]: each["label"] for each in found} == lines
 
 
 _INTERVALS = pl.DataFrame(
@@ -136,18 +109,6 @@ def test_values_with_intervals_far_above_zero_do_not_begin_there() -> None:
     assert begins_at_zero([16.0, 40.0], _INTERVALS)  # 16 is less than half of 40
 
 
-def test_pairs_are_named_below_the_axis_and_not_to_scale() -> None:
-    x = _sweep([16.0, 168.0], "162:{x}")["layer"][0]["encoding"]["x"]
-    assert x["type"] == "ordinal"
-    assert x["axis"]["labelExpr"] == '"162:" + datum.label + ""'
-
-
-def test_a_protocol_keeps_its_colour_and_dashes() -> None:
-    encoding = _sweep([16.0, 168.0])["layer"][0]["encoding"]
-    assert encoding["color"]["scale"] == {"domain": ["HS"], "range": ["#0000ff"]}
-    assert encoding["strokeDash"]["scale"] == {"domain": ["HS"], "range": [[1, 0]]}
-
-
 _ROW = {"run_id": "a", "run": "run a"}
 _POINTS = pl.DataFrame({"x": [0.1], "y": [2.0], "series": "HS", **_ROW})
 _CELLS = pl.DataFrame(
@@ -170,31 +131,47 @@ def _validate(spec: dict[str, Any]) -> None:
     alt.Root.validate(spec)
 
 
-@pytest.mark.parametrize(
-    "made",
-    [
-        lambda: line_spec("time (s)", "cwnd (packets)"),
-        lambda: line_spec("time (s)", "throughput (Mbit/s)", "step-before"),
-        lambda: line_spec("queue (packets)", "share of time (%)", "step-after"),
-        lambda: line_spec("s", "share of transfers (%)", "step-after", logarithmic=True),
-        lambda: _sweep([16.0, 168.0]),
-        lambda: _sweep([40.0, 7776.0]),
-        lambda: _sweep([16.0, 168.0], "162:{x}"),
-        lambda: _sweep([16.0, 168.0], intervals=_INTERVALS),
-        lambda: tradeoff_spec(_POINTS, _STYLE, *_XY, laws=_POINTS.drop("run_id", "run")),
-        lambda: valued_matrix(_CELLS, _AXES, (-1, 1), 0.0),
-        lambda: valued_matrix(_CELLS, _AXES, (0, 100)),
-        lambda: valued_matrix(_PANEL, _PANELS, (0, 1)),
-        lambda: valued_matrix(_PANEL, _PANELS, (-1, 1), 0.0),
-        lambda: winner_matrix(_WON, _PANELS, {"A": "#0000ff"}),
-        lambda: tradeoff_spec(_POINTS.with_columns(at=pl.lit(1.0)), _STYLE, *_XY),
-        lambda: interval_bars(_MEANS, ["A"], ["#0000ff"], "goodput (Mbit/s)"),
-        lambda: samples_spec("cwnd_", has_phases=True),
-    ],
-)
-def test_a_specification_is_vega_lite(made: Callable[[], dict[str, Any]]) -> None:
-    """It matches the schema that comes with altair and refuses unknown keys."""
-    _validate(made())
+MADE: dict[str, Callable[[], dict[str, Any]]] = {
+    "lines": lambda: line_spec("time (s)", "cwnd (packets)"),
+    "means": lambda: line_spec("time (s)", "throughput (Mbit/s)", "step-before"),
+    "shares of transfers": lambda: line_spec("s", "share (%)", "step-after", logarithmic=True),
+    "sweep": lambda: _sweep([16.0, 168.0]),
+    "wide sweep": lambda: _sweep([40.0, 7776.0]),
+    "sweep of pairs": lambda: _sweep([16.0, 168.0], "162:{x}"),
+    "repetitions": lambda: _sweep([16.0, 168.0], intervals=_INTERVALS),
+    "laws": lambda: tradeoff_spec(_POINTS, _STYLE, *_XY, laws=_POINTS.drop("run_id", "run")),
+    "tradeoff": lambda: tradeoff_spec(_POINTS.with_columns(at=pl.lit(1.0)), _STYLE, *_XY),
+    "matrix": lambda: valued_matrix(_CELLS, _AXES, (0, 100)),
+    "diverging matrix": lambda: valued_matrix(_CELLS, _AXES, (-1, 1), 0.0),
+    "panels": lambda: valued_matrix(_PANEL, _PANELS, (-1, 1), 0.0),
+    "winners": lambda: winner_matrix(_WON, _PANELS, {"A": "#0000ff"}),
+    "bars": lambda: interval_bars(_MEANS, ["A"], ["#0000ff"], "goodput (Mbit/s)"),
+    "samples": lambda: samples_spec("cwnd_", has_phases=True),
+}
+
+
+def test_specifications_are_what_they_were_and_vega_lite() -> None:
+    """Each in what differs from those before; altair's schema refuses unknown keys."""
+    import altair as alt  # here because it takes half a second
+
+    lines: list[str] = []
+    seen: set[str] = set()
+    for name, make in MADE.items():
+        spec = make()
+        alt.Root.validate(spec)
+        lines += [f"# {name}", *golden.layers_of(spec, seen)]
+        own = {
+            f"  {k}: {golden.flat(v)}" for k, v in spec.items() if k not in ("layer", "datasets")
+        }
+        lines += sorted(own - seen)
+        seen |= own
+    for table, spec in time_specs(read_captions()).items():
+        assert "http" not in json.dumps(spec)
+        lines.append(f"{table}: {spec['layer'][0]['encoding']['y']['title']}")
+    golden.compare("specs.txt", "\n".join(lines))
+    spec["layer"][0]["encoding"]["x"]["sclae"] = {}
+    with pytest.raises(jsonschema.ValidationError, match="sclae"):
+        alt.Root.validate(spec)
 
 
 def test_charts_share_nothing_that_can_be_changed() -> None:
@@ -223,13 +200,6 @@ def test_a_notebook_gets_the_charts_of_a_report_as_altair(inputs: Any) -> None:
     assert "buffer-size-sweep-utilization" in {each.name for each in charts.figures}
     with pytest.raises(BdpbenchError, match="did you mean 'buffer-size-sweep-utilization'"):
         charts.chart("buffer-size-sweep-utilisation")
-
-
-def test_a_slip_in_a_specification_is_seen() -> None:
-    spec = _sweep([16.0, 168.0])
-    spec["layer"][0]["encoding"]["x"]["sclae"] = {}
-    with pytest.raises(jsonschema.ValidationError, match="sclae"):
-        _validate(spec)
 
 
 def test_what_is_read_before_a_report_loads_no_altair() -> None:

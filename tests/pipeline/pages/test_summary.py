@@ -6,19 +6,22 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from tests.pipeline.pages.synthetic import Inputs
 
-from bdpbench.pages.experiments import experiments
-from bdpbench.pages.inputs import ReportData, read_captions
+from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.names import Names
-from bdpbench.pages.report import leads_of
-from bdpbench.pages.scored import NumberRow, claim_rows, number_rows
+from bdpbench.pages.scored import NumberRow, number_rows
 from bdpbench.pages.summary import DOT, Overview, overview, reading_rows, summarize
 from bdpbench.pages.text import VERDICTS
 
 
 @pytest.fixture
-def rows(inputs: Any) -> list[NumberRow]:
-    return number_rows(inputs.scorecard, Names(inputs.plan, read_captions(), inputs.definitions))
+def rows(inputs: Inputs) -> list[NumberRow]:
+    return number_rows(inputs.scorecard, _names(inputs))
+
+
+def _names(inputs: Inputs) -> Names:
+    return Names(inputs.plan, read_captions(), inputs.definitions)
 
 
 def _row(rows: list[NumberRow], verdict: str, **number: Any) -> NumberRow:
@@ -45,34 +48,18 @@ def test_a_reason_leads_to_its_farthest_miss(rows: list[NumberRow]) -> None:
     ]
 
 
-def test_what_is_absent_is_said(inputs: Any) -> None:
-    names = Names(inputs.plan, read_captions(), inputs.definitions)
-    sections = experiments(ReportData(replace(inputs.frozen(), run_info={}), 200))
-    claims = claim_rows(inputs.scorecard, names)
-    found = summarize(number_rows(inputs.scorecard, names), claims, sections)
-    texts = dict(found.absent)
-    assert texts["Numbers"] == "1 of 5 need runs that are missing"
-
-
 def test_a_perfect_study_has_nothing_to_explain(rows: list[NumberRow]) -> None:
     found = summarize([_row(rows, "reproduced")], [], [])
     assert (found.misses, found.reasons, found.absent) == (0, (), ())
 
 
-def test_percentages_differ_by_points(inputs: Any) -> None:
+def test_percentages_differ_by_points(inputs: Inputs) -> None:
     (number, *_) = inputs.scorecard["numbers"]
     told = {**number, "published": 6.0, "measured": 5.5, "deviation": -0.5, "deviation_pct": -8.333}
-    names = Names(inputs.plan, read_captions(), inputs.definitions)
     for unit, expected in (("%", "−0.5 points"), ("s", "−0.5 s")):
-        (row,) = number_rows({"numbers": [{**told, "unit": unit}]}, names)
+        (row,) = number_rows({"numbers": [{**told, "unit": unit}]}, _names(inputs))
         assert row.deviation == expected
         assert row.deviation_percent == "−8.3\u202f%"
-
-
-@pytest.fixture
-def row(inputs: Any) -> NumberRow:
-    names = Names(inputs.plan, read_captions(), inputs.definitions)
-    return number_rows(inputs.scorecard, names)[0]
 
 
 def _picture(row: NumberRow, *deviations: tuple[float | None, float | None]) -> Overview:
@@ -93,7 +80,8 @@ def _picture(row: NumberRow, *deviations: tuple[float | None, float | None]) -> 
     return found
 
 
-def test_a_dot_stands_at_its_distance(row: NumberRow) -> None:
+def test_a_dot_stands_at_its_distance(rows: list[NumberRow]) -> None:
+    row = rows[0]
     found = _picture(row, (-2.0, 1.0), (5.0, 0.5), (9.0, 40.0), (-1.0, None), (None, None))
     (strip,) = found.strips
     assert strip.title == row.scenario
@@ -109,8 +97,8 @@ def test_a_dot_stands_at_its_distance(row: NumberRow) -> None:
     ]
 
 
-def test_dots_are_stacked_and_hide_one_another_nowhere(row: NumberRow) -> None:
-    found = _picture(row, *[(0.0, 0.0)] * 23)
+def test_dots_are_stacked_and_hide_one_another_nowhere(rows: list[NumberRow]) -> None:
+    found = _picture(rows[0], *[(0.0, 0.0)] * 23)
     (strip,) = found.strips
     places = [(each.x, each.y) for each in strip.dots]
     assert len(places) == 23
@@ -120,9 +108,9 @@ def test_dots_are_stacked_and_hide_one_another_nowhere(row: NumberRow) -> None:
             assert max(abs(x - other_x), abs(y - other_y)) >= DOT - 4
 
 
-def test_without_results_there_is_no_picture(row: NumberRow) -> None:
+def test_without_results_there_is_no_picture(rows: list[NumberRow]) -> None:
     assert overview([]) is None
-    assert overview([replace(row, number={**row.number, "measured": None})]) is None
+    assert overview([_row(rows, "not_run", measured=None)]) is None
 
 
 def test_readings_are_counted_beside_the_judged_runs() -> None:
@@ -142,28 +130,14 @@ def test_readings_are_counted_beside_the_judged_runs() -> None:
     assert row.changed == (("claim-a", "a"),)
 
 
-def test_a_number_of_a_case_is_about_the_protocols_of_its_runs(inputs: Any) -> None:
-    names = Names(inputs.plan, read_captions(), inputs.definitions)
+def test_a_number_of_a_case_is_about_the_protocols_of_its_runs(inputs: Inputs) -> None:
     run_ids = {run["label"]: run["run_id"] for run in inputs.plan["runs"]}
 
     def protocols(*labels: str) -> tuple[str, ...]:
         number = inputs.scorecard["numbers"][0]
         own = {"select": {"case_number": "3"}, "run_ids": [run_ids[each] for each in labels]}
         scorecard = {**inputs.scorecard, "numbers": [{**number, **own}]}
-        return number_rows(scorecard, names)[0].protocols
+        return number_rows(scorecard, _names(inputs))[0].protocols
 
     assert protocols("HS-TCP and Scalable TCP, 30 s") == ("HS-TCP", "Scalable TCP")
     assert protocols("HS-TCP, 30 s", "Scalable TCP, 30 s") == ()
-
-
-def test_a_question_stands_beside_the_chart_of_the_metric_that_answers_it(inputs: Any) -> None:
-    scenario = inputs.plan["scenarios"]["buffer_size"]
-    scenario |= {"summary": ["time_to_90pct_cwnd"], "question": "How much of the link?"}
-    scenario["answers"] = ["utilization"]
-    (lead,) = leads_of(inputs.sections())
-    assert [each.metrics for each in lead.charts] == [("utilization",)]
-    (sentence,) = lead.experiment.answer
-    assert "link utilization is" in sentence
-    # Without values of that metric nothing else is shown in its place.
-    scenario["answers"] = ["asymmetry"]
-    assert all(not each.experiment.question for each in leads_of(inputs.sections()))

@@ -9,11 +9,11 @@ from __future__ import annotations
 import copy
 import hashlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import polars as pl
 from tests.data_of import yaml_of
@@ -41,8 +41,10 @@ PROTOCOLS: dict[str, PlannedProtocol] = {
 INVENTED: dict[str, Any] = yaml_of(Path(__file__).with_suffix(".yaml").read_text())
 DEFINITIONS: list[Definition] = INVENTED["definitions"]
 
-_MADE: dict[tuple[object, ...], tuple[dict[str, pl.DataFrame], str]] = {}
-"""Bins, names and addresses of a run's tables → the tables, which keep theirs, and its series."""
+Tables: TypeAlias = dict[str, pl.DataFrame]
+
+_MADE: dict[tuple[int, int], tuple[Tables, str]] = {}
+"""Bins and the address of a run's tables → the tables, which keep theirs, and its series."""
 
 
 def run_id_of(name: str) -> str:
@@ -52,12 +54,12 @@ def run_id_of(name: str) -> str:
 
 @dataclass
 class Inputs:
-    """The inputs of a report, which tests may change; ``tables`` are those of the runs."""
+    """The inputs of a report, which tests may change; runs that are alike share their tables."""
 
     plan: Plan
     metrics: pl.DataFrame
     scorecard: Scorecard
-    tables: dict[tuple[str, str], pl.DataFrame]
+    tables: dict[str, Tables]
     run_info: dict[str, RunRecord]
     study: StudyTexts
     definitions: list[Definition] = field(default_factory=lambda: copy.deepcopy(DEFINITIONS))
@@ -65,7 +67,7 @@ class Inputs:
 
     def load_table(self, run_id: str, table: str) -> pl.LazyFrame | None:
         """The ``load_table`` of ``ReportInputs``."""
-        frame = self.tables.get((run_id, table))
+        frame = self.tables.get(run_id, {}).get(table)
         return None if frame is None else frame.lazy()
 
     def load_series(self, run_id: str, bins: int) -> str:
@@ -73,9 +75,8 @@ class Inputs:
 
         ``KeptSeries`` does so for runs on disk: computing series is most of the cost of a report.
         """
-        names = sorted(name for each, name in self.tables if each == run_id)
-        tables = {name: self.tables[run_id, name] for name in names}
-        key = bins, *((name, id(frame)) for name, frame in tables.items())
+        tables = self.tables.get(run_id, {})
+        key = bins, id(tables)
         if key not in _MADE:
             _MADE[key] = tables, series_text(run_id, self.load_table, bins)
         return _MADE[key][1]
@@ -146,7 +147,7 @@ def synthetic_inputs() -> Inputs:
         plan=plan,
         metrics=_metrics(finished),
         scorecard=_scorecard(runs),
-        tables={key: frame for run in finished for key, frame in _tables(run)},
+        tables={run["run_id"]: _tables(run) for run in finished},
         run_info={run["run_id"]: _info(run) for run in finished},
         study=StudyTexts(
             title="A synthetic study of sawtooth curves",
@@ -211,85 +212,53 @@ def _flows(run: PlannedRun) -> int:
     return 2 if "protocol_1" in run["parameters"] else 1
 
 
-def _sawtooth(period: int, top: float) -> Callable[[int], float]:
-    """Rises from half of ``top`` to ``top`` within ``period`` samples, then starts over."""
-    return lambda i: top / 2 * (1 + (i % period) / period)
-
-
-def _tables(run: PlannedRun) -> list[tuple[tuple[str, str], pl.DataFrame]]:
-    run_id, flows = run["run_id"], _flows(run)
-    tables = [("cwnd", _cwnd(flows, 700 + 120 * len(run["label"])))]
-    if run["scenario"] != "unsampled":
-        tables += [
-            ("throughput", _throughput(flows)),
-            ("queue", _queue()),
-            ("queue_share", _queue_share()),
-            ("drops", _drops()),
-            ("utilization", _load()),
-        ]
-    return [((run_id, name), frame) for name, frame in tables]
+def _tables(run: PlannedRun) -> Tables:
+    flows = _flows(run)
+    return _made(flows, 700 + 120 * len(run["label"]), run["scenario"] == "unsampled")
 
 
 @cache
-def _cwnd(flows: int, period: int) -> pl.DataFrame:
-    parts = []
-    for flow in range(flows):
-        shape = _sawtooth(period + 300 * flow, 9000.0)
-        values = [shape(i) for i in range(3001)]
-        values[1234] = SPIKE_PACKETS
-        parts.append(
-            pl.DataFrame(
-                {"time_s": [i / 100 for i in range(3001)], "flow": flow, "cwnd_pkts": values}
-            ).cast({"flow": pl.Int32})
-        )
-    return pl.concat(parts)
-
-
-@cache
-def _throughput(flows: int) -> pl.DataFrame:
-    return pl.concat(
+def _made(flows: int, period: int, only_cwnd: bool) -> Tables:
+    if only_cwnd:
+        return {"cwnd": _cwnd(flows, period)}
+    sampled = [i / 100 for i in range(3001)]
+    link = {"link": "bottleneck"}
+    pkts, drops = [(i * 3) % 1556 for i in range(3001)], [i // 500 for i in range(3001)]
+    queue = pl.DataFrame({"time_s": sampled, **link, "pkts": pkts, "drops": drops})
+    load = [622.0 if i % 50 else 540.0 for i in range(1, 301)]
+    seconds = range(1, 31)
+    means = [
         pl.DataFrame(
             {
-                "time_s": [float(i) for i in range(1, 31)],
+                "time_s": [float(i) for i in seconds],
                 "flow": flow,
-                "mbps": [600.0 / flows - (i % 7) for i in range(1, 31)],
+                "mbps": [600.0 / flows - (i % 7) for i in seconds],
             }
-        ).cast({"flow": pl.Int32})
+        )
         for flow in range(flows)
-    )
+    ]
+    return {
+        "cwnd": _cwnd(flows, period),
+        "throughput": pl.concat(means).cast({"flow": pl.Int32}),
+        "queue": queue,
+        "queue_share": queue_shares(queue),
+        "drops": drops_per_sample(queue),
+        "utilization": pl.DataFrame(
+            {"time_s": [i / 10 for i in range(1, 301)], **link, "mbps": load}
+        ),
+    }
 
 
-@cache
-def _queue() -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "time_s": [i / 100 for i in range(3001)],
-            "link": "bottleneck",
-            "pkts": [(i * 3) % 1556 for i in range(3001)],
-            "drops": [i // 500 for i in range(3001)],
-        }
-    )
-
-
-@cache
-def _queue_share() -> pl.DataFrame:
-    return queue_shares(_queue())
-
-
-@cache
-def _drops() -> pl.DataFrame:
-    return drops_per_sample(_queue())
-
-
-@cache
-def _load() -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "time_s": [i / 10 for i in range(1, 301)],
-            "link": "bottleneck",
-            "mbps": [622.0 if i % 50 else 540.0 for i in range(1, 301)],
-        }
-    )
+def _cwnd(flows: int, period: int) -> pl.DataFrame:
+    """Saw teeth, each of which rises from half of its top within a period."""
+    parts = []
+    for flow in range(flows):
+        teeth = period + 300 * flow
+        values = [4500.0 * (1 + (i % teeth) / teeth) for i in range(3001)]
+        values[1234] = SPIKE_PACKETS
+        times = [i / 100 for i in range(3001)]
+        parts.append(pl.DataFrame({"time_s": times, "flow": flow, "cwnd_pkts": values}))
+    return pl.concat(parts).cast({"flow": pl.Int32})
 
 
 def _metrics(runs: Sequence[PlannedRun]) -> pl.DataFrame:
@@ -350,31 +319,6 @@ def _info(run: PlannedRun) -> RunRecord:
     return cast("RunRecord", record)
 
 
-class _Alike(dict[tuple[str, str], pl.DataFrame]):
-    """Tables of many runs, which share those of a few."""
-
-    def __init__(self, tables: dict[tuple[str, str], pl.DataFrame], place: dict[str, str]) -> None:
-        super().__init__(tables)
-        self._place = place
-
-    def alike(self, run_id: str) -> str:
-        """The run whose tables stand for those of this one."""
-        return self._place[run_id]
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        return super().get((self._place.get(key[0], key[0]), key[1]), default)
-
-
-@dataclass
-class _LargeInputs(Inputs):
-    """Inputs whose series are computed once for all runs with the same curves."""
-
-    tables: _Alike
-
-    def load_series(self, run_id: str, bins: int) -> str:
-        return super().load_series(self.tables.alike(run_id), bins)
-
-
 def large_inputs(count: int) -> Inputs:
     """``count`` runs of one scenario that sweeps RTT and buffer and repeats each point five times.
 
@@ -399,11 +343,11 @@ def large_inputs(count: int) -> Inputs:
         )
     for position, run in enumerate(runs):
         run["run_id"] = run_id_of(f"large {position}")
-    examples = [run for run in few.plan["runs"] if (run["run_id"], "queue") in few.tables]
-    drawn = [example["run_id"] for example in examples if _flows(example) == 1]
-    place = {run["run_id"]: drawn[index % len(drawn)] for index, run in enumerate(runs)}
+    single = [run["run_id"] for run in few.plan["runs"] if _flows(run) == 1]
+    drawn = [few.tables[each] for each in single if "queue" in few.tables.get(each, {})]
+    few.tables = {run["run_id"]: drawn[i % len(drawn)] for i, run in enumerate(runs)}
     few.plan = {**few.plan, "runs": runs, "scenarios": {"grid": _scenario("grid")}}
     few.metrics = _metrics(runs)
     few.scorecard = {**few.scorecard, "numbers": [], "claims": []}
     few.run_info = {run["run_id"]: _info(run) for run in runs}
-    return _LargeInputs(**{**vars(few), "tables": _Alike(few.tables, place)})
+    return few

@@ -147,7 +147,7 @@ def test_what_is_drawn_is_what_was_measured(
     renderer = Renderer(sections.data.series, read_captions())
     spec = renderer.spec(figures["single-flow-throughput"].chart)
     run_id = inputs.plan["runs"][0]["run_id"]
-    rows = inputs.tables[run_id, "throughput"].select("time_s", "mbps").rows()
+    rows = inputs.tables[run_id]["throughput"].select("time_s", "mbps").rows()
     drawn = [
         (each["t"], each["v"]) for each in spec["datasets"]["samples"] if each["s"] == "HS-TCP"
     ]

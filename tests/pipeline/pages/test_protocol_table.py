@@ -8,6 +8,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+from tests.pipeline.pages.synthetic import Inputs
 
 from bdpbench.contracts.judged import Judged
 from bdpbench.pages import protocols as table_module
@@ -16,7 +17,7 @@ from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.protocols import ProtocolTable, protocol_table
 
 
-def _table(inputs: Any, *keys: str) -> ProtocolTable | None:
+def _table(inputs: Inputs, *keys: str) -> ProtocolTable | None:
     data = ReportData(inputs.frozen(), 200)
     shown = [
         replace(each, asked=("utilization",)) for each in experiments(data) if each.key in keys
@@ -36,7 +37,7 @@ def _table(inputs: Any, *keys: str) -> ProtocolTable | None:
     ],
 )
 def test_a_row_is_a_protocol_or_a_pair(
-    inputs: Any, keys: list[str], title: str, rows: dict[str, str]
+    inputs: Inputs, keys: list[str], title: str, rows: dict[str, str]
 ) -> None:
     found = _table(inputs, *keys)
     assert found is not None
@@ -49,7 +50,7 @@ def test_a_row_is_a_protocol_or_a_pair(
 
 
 def test_more_pairs_than_a_table_can_show_are_left_to_matrices(
-    inputs: Any, monkeypatch: pytest.MonkeyPatch
+    inputs: Inputs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(table_module, "MOST_PAIRS", 1)
     assert _table(inputs, "pair") is None

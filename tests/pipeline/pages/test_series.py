@@ -90,12 +90,9 @@ def test_drops_are_marked_when_they_happen_and_counted_by_bin() -> None:
     assert drop_marks(drops, 1).rows()[0] == (1.0, 3)
 
 
-def test_a_distribution_begins_at_nothing() -> None:
+def test_a_distribution_begins_at_nothing_and_keeps_each_percent_and_the_last() -> None:
     shares = pl.DataFrame({"pkts": [0.0, 1.0, 3.0], "share_pct": [50.0, 75.0, 100.0]})
     assert thinned_shares(shares).rows() == [(0, 0), (0, 50), (1, 75), (3, 100)]
-
-
-def test_a_distribution_of_many_values_keeps_each_percent_and_the_last() -> None:
     values = [float(each) for each in range(10_000)]
     shares = pl.DataFrame({"pkts": values, "share_pct": [(each + 1) / 100 for each in values]})
     kept = thinned_shares(shares)
@@ -148,39 +145,29 @@ def _frame(samples: list[tuple[int, float]]) -> pl.DataFrame:
 
 
 @given(samples=series, bins=st.integers(min_value=1, max_value=50))
-def test_keeps_extremes_ends_and_order(samples: list[tuple[int, float]], bins: int) -> None:
+def test_each_bin_keeps_its_extremes_ends_and_order(
+    samples: list[tuple[int, float]], bins: int
+) -> None:
     frame = _frame(samples)
     reduced = reduce_min_max(frame, "t", "v", ["flow"], bins)
-    for (flow,), part in frame.partition_by("flow", as_dict=True).items():
-        kept = reduced.filter(pl.col("flow") == flow)
-        assert kept["v"].min() == part["v"].min()
-        assert kept["v"].max() == part["v"].max()
-        assert kept.row(0) == part.row(0)
-        assert kept.row(-1) == part.row(-1)
-        # Two extremes per bin, and the two ends.
-        assert kept.height <= 2 * bins + 2
     assert reduced["t"].is_sorted()
     assert reduced.join(frame, on=["flow", "t", "v"], how="anti").is_empty()
+    for (flow,), part in frame.partition_by("flow", as_dict=True).items():
+        kept = reduced.filter(pl.col("flow") == flow)
+        assert (kept.row(0), kept.row(-1)) == (part.row(0), part.row(-1))
+        # Two extremes per bin, and the two ends.
+        assert kept.height <= 2 * bins + 2
+        assert _extremes(kept, bins) == _extremes(part, bins)
 
 
-@given(samples=series, bins=st.integers(min_value=1, max_value=50))
-def test_each_bin_keeps_its_own_extremes(samples: list[tuple[int, float]], bins: int) -> None:
-    only = [(0, value) for _, value in samples]
-    frame, last = _frame(only), len(only) - 1
-    reduced = reduce_min_max(frame, "t", "v", ["flow"], bins)
-
-    def bin_of(time: float) -> int:
-        return min(bins - 1, math.floor(time * bins / last)) if last else 0
-
-    expected: dict[int, list[float]] = {}
-    for time, value in enumerate(v for _, v in only):
-        expected.setdefault(bin_of(time), []).append(value)
-    kept: dict[int, list[float]] = {}
-    for _, time, value in reduced.iter_rows():
-        kept.setdefault(bin_of(time), []).append(value)
-    assert {key: (min(v), max(v)) for key, v in kept.items()} == {
-        key: (min(v), max(v)) for key, v in expected.items()
-    }
+def _extremes(frame: pl.DataFrame, bins: int) -> Any:
+    """Bin → its smallest and largest value."""
+    found: dict[int, list[float]] = {}
+    first, last = frame["t"][0], frame["t"][-1]
+    for _, time, value in frame.iter_rows():
+        place = math.floor((time - first) * bins / (last - first)) if last > first else 0
+        found.setdefault(min(bins - 1, place), []).append(value)
+    return {place: (min(own), max(own)) for place, own in found.items()}
 
 
 NONE = None, math.nan, math.inf

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.pipeline.pages.conftest import Page, inflated, with_html
-from tests.pipeline.pages.synthetic import large_inputs, synthetic_inputs
+from tests.pipeline.pages.synthetic import Inputs, large_inputs, synthetic_inputs
 
 from bdpbench.pages.series import PageSeries
 
@@ -28,75 +29,62 @@ def _content(script: str) -> Any:
     return with_html(inflated(found[1]))
 
 
-@pytest.fixture(scope="module")
-def large(tmp_path_factory: pytest.TempPathFactory) -> tuple[Any, Path]:
-    """The inputs of a report of many runs, and the report itself."""
-    inputs = large_inputs(RUNS)
-    out = tmp_path_factory.mktemp("large") / "report.html"
-    inputs.build(out)
-    return inputs, out
+@dataclass
+class Large:
+    """The inputs of a report of many runs, the page, its index and the files beside it."""
+
+    inputs: Inputs
+    html: str
+    index: Any
+    files: dict[str, str]
+
+    def content(self, place: int) -> Any:
+        return _content(self.files[self.index["files"][place]])
 
 
 @pytest.fixture(scope="module")
-def files(large: tuple[Any, Path]) -> dict[str, str]:
-    """Name → text, for the files beside the report."""
-    folder = large[1].with_name("report-data")
-    return {path.name: path.read_text() for path in folder.iterdir()}
+def large(tmp_path_factory: pytest.TempPathFactory) -> Large:
+    inputs, out = large_inputs(RUNS), tmp_path_factory.mktemp("large") / "report.html"
+    html = inputs.build(out)
+    files = {path.name: path.read_text() for path in out.with_name("report-data").iterdir()}
+    return Large(inputs, html, _index(html), files)
 
 
-def test_every_run_lies_in_the_file_that_the_page_names(
-    large: tuple[Any, Path], files: dict[str, str]
-) -> None:
-    inputs, out = large
-    index = _index(out.read_text())
-    assert sorted(index["files"]) == sorted(files)
-    content = [_content(files[name]) for name in index["files"]]
-    planned = [run["run_id"] for run in inputs.plan["runs"]]
-    assert [run[0] for run in index["runs"]] == planned
-    for run_id, label, scenario, finished, file in index["runs"]:
-        row = content[file]["rows"][f"run-{run_id}"]
-        assert label
+def test_every_run_view_and_chart_lies_in_the_file_that_the_page_names(large: Large) -> None:
+    index = large.index
+    assert sorted(index["files"]) == sorted(large.files)
+    content = [large.content(place) for place in range(len(index["files"]))]
+    assert [run[0] for run in index["runs"]] == [run["run_id"] for run in large.inputs.plan["runs"]]
+    for run_id, _, scenario, finished, file in index["runs"]:
+        row, series = content[file]["rows"][f"run-{run_id}"], content[file]["series"][run_id]
         assert row["tables"][0]["title"] == "Metrics"
-        assert run_id in content[file]["series"]
         assert (index["scenarios"][scenario][0], finished) == ("grid", 1)
         for chart in row["charts"].values():
-            for trace in chart["traces"]:
-                assert trace["subject"] in content[file]["series"][run_id][chart["kind"]]
-
-
-def test_every_view_and_chart_lies_in_its_file(
-    large: tuple[Any, Path], files: dict[str, str]
-) -> None:
-    html = large[1].read_text()
-    index = _index(html)
-    content = [_content(files[name]) for name in index["files"]]
-    for number, (title, file) in enumerate(index["views"]["grid"], start=1):
-        view = Page(content[file]["html"][f"view-grid-{number}"])
-        shown = [each["data-chart"] for each in view.all("div") if "data-chart" in each]
-        assert shown
-        assert set(shown) <= set(content[file]["charts"]), title
-    page = Page(html)
-    drawn = {each["data-chart"] for each in page.all("div") if "data-chart" in each}
-    assert drawn == set(index["charts"])
-    assert all(chart in content[file]["charts"] for chart, file in index["charts"].items())
-    assert page.open == []
-
-
-def test_runs_that_differ_in_their_random_numbers_alone_have_labels_of_their_own(
-    large: tuple[Any, Path],
-) -> None:
-    labels = [run[1] for run in _index(large[1].read_text())["runs"]]
+            assert all(each["subject"] in series[chart["kind"]] for each in chart["traces"])
+    # Runs that differ in their random numbers alone have labels of their own.
+    labels = [run[1] for run in index["runs"]]
     assert len(set(labels)) == RUNS
     assert labels[0] == "HS-TCP, RTT 10 ms, buffer 20 packets, random substream 1"
+    for number, (title, file) in enumerate(index["views"]["grid"], start=1):
+        shown = _charts(content[file]["html"][f"view-grid-{number}"])
+        assert shown
+        assert shown <= set(content[file]["charts"]), title
+    assert _charts(large.html) == set(index["charts"])
+    assert all(chart in content[file]["charts"] for chart, file in index["charts"].items())
+
+
+def _charts(html: str) -> set[str]:
+    page = Page(html)
+    assert page.open == []
+    return {each["data-chart"] for each in page.all("div") if "data-chart" in each}
 
 
 def test_a_sweep_of_more_lines_than_can_be_read_shows_their_middle_and_spread(
-    large: tuple[Any, Path], files: dict[str, str]
+    large: Large,
 ) -> None:
     """RTT 10 ms: 13 buffers with two substreams; each run's value is larger by one."""
-    index = _index(large[1].read_text())
     name = "grid-sweep-utilization"
-    spec = _content(files[index["files"][index["charts"][name]]])["charts"][name]["spec"]
+    spec = large.content(large.index["charts"][name])["charts"][name]["spec"]
     (rows,) = spec["datasets"].values()
     first = next(row for row in rows if row["series"] == "HS-TCP" and row["x"] == 10)
     # Runs 0, 2, …, 24 and 364, 366, …, 388 are HS-TCP at 10 ms, with values from 80 on. Of 26
@@ -106,18 +94,14 @@ def test_a_sweep_of_more_lines_than_can_be_read_shows_their_middle_and_spread(
     assert (first["low"], first["high"]) == (85, 463)
 
 
-def test_the_page_grows_by_little_more_than_the_names_of_its_runs(
-    large: tuple[Any, Path], files: dict[str, str]
-) -> None:
+def test_the_page_grows_by_little_more_than_the_names_of_its_runs(large: Large) -> None:
     """The page, its index and the files beside it may only grow by so much per run."""
-    html = large[1].read_text()
-    (vega,) = re.findall('id="vega">(.*?)</script>', html)
+    (vega,) = re.findall('id="vega">(.*?)</script>', large.html)
+    (index,) = re.findall('id="shard-index">(.*?)</script>', large.html)
     # 24,000 runs may take 15 MB: 600 bytes each, including Vega and the style.
-    assert len(html) - len(vega) < 200_000
-    index = re.search('id="shard-index">(.*?)</script>', html)
-    assert index
-    assert len(index[1]) / RUNS < 60
-    assert sum(map(len, files.values())) / RUNS < 5_000
+    assert len(large.html) - len(vega) < 200_000
+    assert len(index) / RUNS < 60
+    assert sum(map(len, large.files.values())) / RUNS < 5_000
 
 
 def test_equal_inputs_give_equal_files_and_others_leave_none_behind(

@@ -27,6 +27,7 @@ _INLINE = frozenset(
 _BESIDE = {"td": " | ", "th": " | ", "text": " · ", "tspan": " · ", "option": " · ", "dd": ": "}
 """Elements in the line of those before → what parts them."""
 
+_DRAWN, _PLACES = ("circle", "line", "rect", "text"), r"c?[xy][12]?|width|height"
 _OF_LAYERS = ("params", "transform")
 _SHOWN = ("id", "href", "title", "aria-label", "scope", "data-chart", "data-published")
 
@@ -47,27 +48,33 @@ def difference(before: str, after: str, context: int = 1) -> str:
     return "\n".join("..." if each.startswith("@@") else each for each in lines)
 
 
-class Outline(HTMLParser):
-    """What a page says, a line for each block, with the attributes that decide what it does.
+class Page(HTMLParser):
+    """Elements of a page with their attributes, its texts, and what is still open; its outline.
 
-    Elements whose id or class matches ``without`` are left out.
+    The outline has a line for each block, with the attributes that decide what it does. Elements
+    whose id or class matches ``without`` are not in it.
     """
 
-    def __init__(self, without: str) -> None:
+    def __init__(self, html: str, without: str = "-") -> None:
         super().__init__()
+        self.elements: list[tuple[str, dict[str, str]]] = []
+        self.texts: list[tuple[str, str]] = []
+        self.open: list[str] = []
         self.lines: list[str] = []
-        self._without = re.compile(without)
+        self._without, self._silent = re.compile(without), 0  # silent from that depth on
         self._name = self._words = ""
-        self._open: list[str] = []  # an element that says nothing has a hyphen before its name
+        self.feed(html)
+        self.close()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag: str, attrs: Any) -> None:
         own = {name: value or "" for name, value in attrs}
+        self.elements.append((tag, own))
         if tag in _VOID:
             return
+        self.open.append(tag)
         kinds = own.get("id", ""), own.get("class", "")
-        left_out = tag in _SILENT or any(map(self._without.fullmatch, kinds))
-        self._open.append(f"-{tag}" if left_out else tag)
-        if self._silent:
+        if self._silent or tag in _SILENT or any(map(self._without.fullmatch, kinds)):
+            self._silent = self._silent or len(self.open)
             return
         if tag in _BESIDE:
             self._words += _BESIDE[tag]
@@ -76,48 +83,65 @@ class Outline(HTMLParser):
             self._name = ".".join([tag, *own.get("class", "").split()])
             self._words = f"{self._name} "
         shown = [f"{key}={own[key]}" for key in _SHOWN if own.get(key) not in (None, "", "col")]
+        shown += [f"at {_placed(own)}"] if tag in _DRAWN else []
         self._words += "".join(f"[{each}]" for each in [*shown, *{"hidden"}.intersection(own)])
 
-    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        pass
+    def handle_startendtag(self, tag: str, attrs: Any) -> None:
+        own = {name: value or "" for name, value in attrs}
+        self.elements.append((tag, own))
+        if not self._silent and tag in _DRAWN:
+            self._words += f" {tag}{_placed(own)}"
 
     def handle_endtag(self, tag: str) -> None:
         if tag not in (*_INLINE, *_BESIDE, "dt") and not self._silent:
             self._end()
-        assert self._open, f"</{tag}> closes nothing"
-        assert self._open.pop().lstrip("-") == tag, f"</{tag}> closes another element"
+        assert self.open, f"</{tag}> closes nothing"
+        self._silent = 0 if len(self.open) == self._silent else self._silent
+        assert self.open.pop() == tag, f"</{tag}> closes another element"
 
     def handle_data(self, data: str) -> None:
+        if data.strip():
+            self.texts.append((self.open[-1] if self.open else "", data.strip()))
         if not self._silent:
             self._words += re.sub(r"\s+", " ", data)
-
-    def close(self) -> None:
-        super().close()
-        assert self._open == []
-
-    @property
-    def _silent(self) -> bool:
-        return any(each.startswith("-") for each in self._open)
 
     def _end(self) -> None:
         if self._words.rstrip(" ") not in ("", self._name):
             self.lines.append(" ".join(self._words.split()))
         self._words = self._name = ""
 
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all elements."""
+        return [own["id"] for _, own in self.elements if "id" in own]
+
+    def all(self, tag: str) -> list[dict[str, str]]:
+        """Attributes of all elements with this name."""
+        return [own for name, own in self.elements if name == tag]
+
+    @property
+    def text(self) -> str:
+        """The text that a reader sees, without scripts and styles."""
+        return " ".join(text for tag, text in self.texts if tag not in ("script", "style"))
+
+
+def _placed(own: Mapping[str, str]) -> str:
+    """Where an element of a picture is."""
+    return f"({', '.join(own[key] for key in sorted(own) if re.fullmatch(_PLACES, key))})"
+
 
 def outline(html: str, names: Mapping[str, str] = {}, without: str = "-") -> str:
     """The lines of a page, in which names take the place of run ids and of versions."""
-    page = Outline(without)
-    page.feed(html)
-    page.close()
+    page = Page(html, without)
+    assert page.open == []
     text = "\n".join(page.lines).replace("[href=#runs]", " | ").replace(__version__, "VERSION")
     for run_id, name in names.items():
         text = text.replace(f"{run_id[:2]}/{run_id}", f"00/{name}").replace(run_id, name)
     return text
 
 
-def told(chart: Any, rows: int = 6, *, fully: bool = False) -> str:
-    """What a chart says and shows: its scales, or fully all of its layers, and its first data."""
+def told(chart: Any, rows: int = 6) -> str:
+    """What a chart says and shows: its marks and scales, and the first rows of its data."""
     content = chart.content
     words = (f"note: {chart.note}" if chart.note else "", chart.alternative, chart.caption)
     lines = [f"{chart.chart_id}: {chart.title}", *(f"  {each}" for each in words if each)]
@@ -129,7 +153,8 @@ def told(chart: Any, rows: int = 6, *, fully: bool = False) -> str:
     for channel, own in (pair for each in layers for pair in each.get("encoding", {}).items()):
         if channel in ("x", "y", "color", "strokeDash") and own.get("scale"):
             scales.setdefault(channel, f"{channel} {flat([*own['scale'].values()])}")
-    lines += layers_of(content["spec"]) if fully else [f"  scales: {'; '.join(scales.values())}"]
+    marks = [each.get("mark", {"type": "names"})["type"] for each in layers]
+    lines += [f"  {' '.join(marks)}: {'; '.join(scales.values())}"]
     for data in content["spec"]["datasets"].values():
         lines += ["  data " + flat(list(data[0]))]
         lines += [f"    {flat(list(row.values()))}" for row in data[:rows]]

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
 import pytest
+from tests.data_of import data_of
 
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.answers import answer
@@ -43,75 +43,10 @@ def _answer(metric: str, *found: tuple[dict[str, Any], float | None]) -> str:
     return sentence
 
 
-def _each(values: dict[str, float | None], **given: Any) -> list[tuple[dict[str, Any], Any]]:
-    return [({"protocol": key, **given}, value) for key, value in values.items()]
-
-
-def _some(found: Sequence[float | None], **given: Any) -> list[tuple[dict[str, Any], Any]]:
-    return _each(dict(zip(LABELS, found, strict=False)), **given)
-
-
-_RATES = [
-    run
-    for rate, value in ((10, 0.1), (250, 0.79))
-    for rtt in (16, 162)
-    for run in _some((value, 0.9), bottleneck_mbps=rate, rtt_ms=rtt)
-]
-
-
-@pytest.mark.parametrize(
-    ("metric", "found", "said"),
-    [
-        (  # all that share a place are named
-            "mean_queue",
-            _some((500.0, 500.0, 40.0, 40.0)),
-            "Mean queue is highest for FAST and H-TCP (500 packets) and lowest for Reno and CUBIC "
-            "(40 packets).",
-        ),
-        (  # what differs by less than counts is alike
-            "utilization",
-            _some((97.6, 97.3, 97.6, 97.31)),
-            "Link utilization is 97.3 to 97.6 % for all 4.",
-        ),
-        (
-            "time_to_90pct_utilization",
-            _some((3.6, 30.0, 20.0, 3.3), substream=1) + _some((3.8, 32, 21, 25.7), substream=2),
-            "Time to 90 % utilization is highest for H-TCP (31 s) and lowest for FAST "
-            "(3.7 s; runs of CUBIC overlap) (means of 2 runs).",
-        ),
-        (
-            "time_to_90pct_utilization",
-            _some((3.6, None, None), substream=1) + _some((3.8, None, 20.0), substream=2),
-            "Time to 90 % utilization is 3.7 s for FAST, and never reached by H-TCP, and not "
-            "reached in 1 of 2 runs by Reno (means of 2 runs).",
-        ),
-        (  # what a chart separates is not pooled: between 10 and 250 Mbit/s there is no value
-            "jain_index",
-            _RATES,
-            "With the RTT at 16 ms and the bottleneck rate at 10 Mbit/s, Jain's fairness index is "
-            "0.1 for FAST and 0.9 for H-TCP; with the RTT at 162 ms and the bottleneck rate at "
-            "250 Mbit/s, it is 0.79 for FAST and 0.9 for H-TCP.",
-        ),
-        (  # by the distance from a reference
-            "asymmetry",
-            _some((-0.9, -0.8, 0.7, -0.228)),
-            "Asymmetry of the two flows is nearest to 0 for CUBIC (−0.228) and farthest",
-        ),
-        (
-            "fair_share_ratio",
-            _some((1.91, 1.02, 0.99, 0.3)),
-            "Throughput over max-min fair share is about 1 for H-TCP and Reno and farthest",
-        ),
-        (
-            "jain_index",
-            [
-                ({"protocol_1": one, "protocol_2": "reno"}, value)
-                for one, value in (("fast", 0.5), ("htcp", 0.99), ("cubic", 0.98))
-            ],
-            "Jain's fairness index is 0.5 for FAST beside Reno, 0.99 for H-TCP beside Reno and "
-            "0.98 for CUBIC beside Reno.",
-        ),
-    ],
-)
-def test_sentences_are_true_of_their_values(metric: str, found: Any, said: str) -> None:
-    assert _answer(metric, *found).startswith(said)
+@pytest.mark.parametrize("case", data_of(__file__)["cases"])
+def test_sentences_are_true_of_their_values(case: Any) -> None:
+    found = [
+        ({name: each for name, each in zip(case["given"], run, strict=False)}, run[-1])
+        for run in case["runs"]
+    ]
+    assert _answer(case["metric"], *found) == case["said"]

@@ -89,6 +89,10 @@ def test_views_and_lines_are_what_they_were() -> None:
     golden.compare("curves.txt", "\n".join(lines))
 
 
+def test_an_unknown_protocol_has_the_dashes_of_the_first() -> None:
+    assert NAMES.dash("unknown") == NAMES.dash("HS") != NAMES.dash("Scalable")
+
+
 def test_parameters_that_follow_from_another_are_no_sweep_of_their_own() -> None:
     runs = _alike([20, 220], protocol="HS", rtt_ms="", buffer_pkts="", duration_s="", bdp_pkts="")
     assert find_sweep(runs) == Sweep("rtt_ms", ())

@@ -17,14 +17,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import vl_convert
 from tests.needs import needs
 from tests.pipeline.pages import golden
 from tests.pipeline.pages.synthetic import Inputs, synthetic_inputs
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.curves import crowd_of, curve, line_spec, settled, swings
+from bdpbench.pages.curves import BAND_TIMES, crowd_of, curve, line_spec, settled, swings
 from bdpbench.pages.drawing import (
     BANDS,
     COLUMN_PT,
@@ -32,7 +31,6 @@ from bdpbench.pages.drawing import (
     Drawing,
     draw,
     drawn,
-    sized,
     thinned,
 )
 from bdpbench.pages.exports import (
@@ -191,23 +189,23 @@ def test_latex_compiles_a_paper_with_every_figure_and_table(
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(content)
     shown = (repository_root() / "docs" / "figures.md").read_text()
-    names = sorted(path.stem for path in tmp_path.glob("figures/*.pdf"))
+    figures = sorted(path.stem for path in tmp_path.glob("figures/*.pdf"))
     tables = sorted(f"tables/{path.name}" for path in tmp_path.glob("tables/*.tex"))
     lines = [
         "\\documentclass[10pt,twocolumn]{article}",
         "\\usepackage[T1]{fontenc}\\usepackage[utf8]{inputenc}",
         shown.partition("```tex\n")[2].partition("```")[0],
         "\\begin{document}",
-        *(f"\\columnfigure{{{each}}}\\pagefigure{{{each}}}\\clearpage" for each in names),
+        *(f"\\columnfigure{{{each}}}\\pagefigure{{{each}}}\\clearpage" for each in figures),
         *(f"\\onecolumn\\input{{{each}}}" for each in tables),
         "\\end{document}",
     ]
     (tmp_path / "paper.tex").write_text("\n".join(lines))
     done = subprocess.run(COMMAND, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
-    shown_files = [f"figures/{each}.pdf" for each in names] + tables
-    shown_files += [f"figures/column/{each}.pdf" for each in names]
-    assert [each for each in shown_files if each not in done.stdout.replace("\n", "")] == []
+    drawn = [f"figures/{folder}{each}.pdf" for each in figures for folder in ("", "column/")]
+    said = done.stdout.replace("\n", "")
+    assert [each for each in (*drawn, *tables) if each not in said] == []
 
 
 def test_processes_draw_the_same_in_the_same_order() -> None:
@@ -267,48 +265,28 @@ def _lines(labels: list[str], rows: list[dict[str, Any]]) -> Drawing:
     return Drawing(spec, labels, "", (PAGE_PT,), ("svg",))
 
 
-def test_many_curves_are_drawn_as_the_median_and_the_band_of_their_group(
-    figures: dict[str, Figure],
-) -> None:
-    shown = figures["single-flow-throughput"].chart
-    labels = [f"{name}, flow {number}" for name in ("A", "B") for number in range(1, 6)]
-    content = shown.content
-    assert "spec" not in content
-    trace = content["traces"][0]
-    content = {
-        **content,
-        "thresholds": [],
-        "traces": [{**trace, "run": each, "label": each} for each in labels],
+def test_many_curves_are_drawn_as_the_median_and_the_band_of_their_group() -> None:
+    """In each group, five constant curves of 10, 20, … 50, and of 1, 2, … 5 Mbit/s."""
+    found = {
+        f"{group}, flow {nth}": ([1.0, 15.0, 30.0], [step * nth] * 3)
+        for group, step in (("A", 10.0), ("B", 1.0))
+        for nth in range(1, 6)
     }
-    # In each group, five constant curves of 10, 20, … 50, and of 1, 2, … 5 Mbit/s.
-    values = [step * number for step in (10.0, 1.0) for number in range(1, 6)]
-    series = {
-        label: {"throughput": {trace["subject"]: pack([1.0, 15.0, 30.0], [value] * 3)}}
-        for label, value in zip(labels, values, strict=True)
-    }
-    points = [([1.0, 15.0, 30.0], [value] * 3) for value in values]
-    del content["top"]
-    content = settled(content, points)
-    assert [each["group"] for each in content["traces"]] == ["A"] * 5 + ["B"] * 5
-    chart = replace(shown, content=content)
+    traces = [curve(label, "flow:0", label, "#000") for label in found]
+    given: TimeContent = {"kind": "throughput", "end": 30, "traces": traces, "thresholds": []}
+    chart = Chart("x", "throughput", "", "", settled(given, [*found.values()]))
     assert labels_of(chart) == ["A", "B"]
-    assert printed_caption(chart).endswith(
-        "Lines are medians of 10 curves, bands their 10th to 90th percentiles."
-    )
+    told = "Lines are medians of 10 curves, bands their 10th to 90th percentiles."
+    assert printed_caption(chart) == told
+    series = {label: {"throughput": {"flow:0": pack(*each)}} for label, each in found.items()}
     spec = Renderer(series, read_captions()).spec(chart)
-    drawn = vl_convert.vegalite_to_scenegraph(sized(spec, ["A", "B"], PAGE_PT))["scenegraph"]
-    # Percentiles between two of five are interpolated: 10 % of the way from 10 to 50 is 14. The
-    # plot is 230 px high; its axis ends 12 % above the highest band.
-    top = 46 * 1.12
-    assert {round(top * (1 - each["y"] / 230), 6) for each in _marks(drawn, "lines_marks")} == {
-        30.0,
-        3.0,
-    }
-    bands = {(each["y"], each["y"] + each["height"]) for each in _marks(drawn, "bands_marks")}
-    assert {tuple(round(top * (1 - end / 230), 6) for end in each) for each in bands} == {
-        (14.0, 46.0),
-        (1.4, 4.6),
-    }
+    # Percentiles between two of five are interpolated: 10 % of the way from 10 to 50 is 14.
+    bands = {(each["s"], each["low"], each["v"], each["high"]) for each in spec["datasets"][BANDS]}
+    assert bands == {("A", 14.0, 30.0, 46.0), ("B", 1.4, 3.0, 4.6)}
+    times = sorted({each["t"] for each in spec["datasets"][BANDS]})
+    assert times == pytest.approx([1, 15, 30], abs=16 / BAND_TIMES)  # half of a part of the time
+    # The axis ends 12 % above the highest band.
+    assert spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, pytest.approx(46 * 1.12)]
 
 
 def test_flows_of_one_kind_are_a_crowd() -> None:
@@ -372,37 +350,25 @@ def test_curves_that_turn_often_are_drawn_one_below_the_other() -> None:
         assert all(f">{name}</text>".encode() in svg for name in "ABC")
 
 
-def _marks(node: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    if node.get("name") == name:
-        found: list[dict[str, Any]] = node["items"]
-        return found
-    return [mark for each in node.get("items", ()) for mark in _marks(each, name)]
+DRAWN = """
+import hashlib, os
+from bdpbench.pages.drawing import Drawing, draw
+spec = {"data": {"values": [{"a": "gHSTCP"}]}, "config": {"legend": {}}}
+spec["layer"] = [{"mark": "text", "encoding": {"text": {"field": "a"}}}]
+files = draw(Drawing(spec, [], "", (252,), ("svg", "pdf")))
+print(hashlib.sha256(b"".join(files.values())).hexdigest(), os.environ.get("FONTCONFIG_FILE"))
+"""
 
 
 def test_a_figure_has_the_same_bytes_with_any_fonts_of_the_machine(tmp_path: Path) -> None:
     """With and without them; and the setting that hides them is as before for other programs."""
-    drawn_text = (
-        "import hashlib, os\n"
-        "from bdpbench.pages.drawing import Drawing, draw\n"
-        "spec = {'data': {'values': [{'a': 'gHSTCP'}]},"
-        " 'config': {'legend': {}}}\n"
-        "spec['layer'] = [{'mark': 'text', 'encoding': {'text': {'field': 'a'}}}]\n"
-        "files = draw(Drawing(spec, [], '', (252,), ('svg', 'pdf')))\n"
-        "print(hashlib.sha256(b''.join(files.values())).hexdigest(),"
-        " os.environ.get('FONTCONFIG_FILE'))\n"
-    )
     none = tmp_path / "fonts.conf"
     none.write_text(f"<fontconfig><dir>{tmp_path}</dir></fontconfig>")
     own = {key: value for key, value in os.environ.items() if key != "FONTCONFIG_FILE"}
-    found = []
-    for more in ({}, {"FONTCONFIG_FILE": str(none)}):
-        run = subprocess.run(
-            [sys.executable, "-c", drawn_text],
-            env=own | more,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        found.append(run.stdout.rstrip().split(" ", 1))
-    assert found[0][0] == found[1][0]
-    assert [each[1] for each in found] == ["None", str(none)]
+    command = [sys.executable, "-c", DRAWN]
+    found = [
+        subprocess.run(command, env=own | more, capture_output=True, text=True, check=True).stdout
+        for more in ({}, {"FONTCONFIG_FILE": str(none)})
+    ]
+    assert found[0].split()[0] == found[1].split()[0]
+    assert [each.split()[1] for each in found] == ["None", str(none)]

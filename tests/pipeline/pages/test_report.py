@@ -37,6 +37,16 @@ def test_the_page_says_what_it_said(html: str) -> None:
     golden.compare("report.txt", _outline(html))
 
 
+def test_charts_show_what_they_showed(inputs: Inputs) -> None:
+    sections = inputs.sections()
+    single, *_ = sections.experiments
+    charts = [*sections.charts, *(chart for view in single.views for chart in view.charts)]
+    text = "\n".join(map(golden.told, charts))
+    for run_id, name in NAMES.items():
+        text = text.replace(run_id, name)
+    golden.compare("charts.txt", text)
+
+
 def _partial(inputs: Inputs) -> None:
     inputs.run_info.clear()
     inputs.metrics = inputs.metrics.clear()
@@ -56,6 +66,16 @@ def _own(inputs: Inputs) -> None:
 def _readings(inputs: Inputs) -> None:
     """Another reading stands beside the judged one; choices and notes are linked."""
     (claim, *_), (number, *_) = inputs.scorecard["claims"], inputs.scorecard["numbers"]
+    claim["margin"] = 0.02
+    repeated = {
+        "source": "seeds",
+        "varied": "seeds",
+        "holds": 4,
+        "fails": 1,
+        "least": -0.01,
+        "most": 0.05,
+    }
+    claim["repeated"] = [repeated, {**repeated, "least": None}]
     fails = {**claim, "verdict": "fails", "explanation": "7 < 5"}
     read = {"numbers": [{**number, "verdict": "close", "measured": 3.5}], "claims": [fails]}
     inputs.scorecard["readings"] = {"longer <runs>": read}
@@ -131,7 +151,7 @@ def test_other_contents_change_what_they_should(
     """The lines that another study adds, and the headings that it lacks."""
     change(inputs)
     found = golden.difference(_outline(html), _outline(inputs.build(tmp_path / "report.html")), 0)
-    shown = r"\+(?!figcaption|div\.canvas|figure|dt (?!.*NOTES))|-h[1-3]"
+    shown = r"\+(?!figcaption|div\.canvas|figure|dt (?!.*NOTES|With))|-h[1-3]"
     kept = [line for line in found.splitlines() if re.match(shown, line)]
     golden.compare(f"report{change.__name__}.diff", "\n".join(kept))
 

@@ -127,6 +127,7 @@ def test_samples_of_a_simulation_keep_their_times() -> None:
     # 100 s in steps of 0.01 s are 10,000, which 16,383 steps hold; 9,410 / 1,023 = 9.2 → 10.
     packed = pack([0.0, 0.01, 100.0], [5.0, 10.0, 9410.0])
     assert packed == {"dt": 0.01, "dv": 10.0, "t": [0, 1, 9999], "v": [0, 1, 940]}
+    assert pack([0.0], [float(VALUE_STEPS)])["dv"] == 1  # no more steps than there are
 
 
 values = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False)

@@ -90,25 +90,6 @@ def _sweep(
     return sweep_spec(measured, published, styles, abscissa, "y", intervals)
 
 
-def test_wide_sweeps_are_logarithmic_and_narrow_ones_linear() -> None:
-    def scale(values: list[float]) -> Any:
-        return _sweep(values)["layer"][0]["encoding"]["x"]["scale"]["type"]
-
-    # 7776 / 40 = 194 and 220 / 20 = 11 are on both sides of 12; a logarithm has no zero.
-    assert scale([40.0, 7776.0]) == "log"
-    assert scale([20.0, 220.0]) == "linear"
-    assert scale([0.0, 7776.0]) == "linear"
-
-
-def test_values_with_intervals_far_above_zero_do_not_begin_there() -> None:
-    def begins_at_zero(values: list[float], intervals: pl.DataFrame | None) -> Any:
-        return _sweep(values, "", intervals)["layer"][-2]["encoding"]["y"]["scale"]["zero"]
-
-    assert begins_at_zero([16.0, 20.0], None)
-    assert not begins_at_zero([16.0, 20.0], _INTERVALS)
-    assert begins_at_zero([16.0, 40.0], _INTERVALS)  # 16 is less than half of 40
-
-
 _ROW = {"run_id": "a", "run": "run a"}
 _POINTS = pl.DataFrame({"x": [0.1], "y": [2.0], "series": "HS", **_ROW})
 _CELLS = pl.DataFrame(
@@ -136,7 +117,11 @@ MADE: dict[str, Callable[[], dict[str, Any]]] = {
     "means": lambda: line_spec("time (s)", "throughput (Mbit/s)", "step-before"),
     "shares of transfers": lambda: line_spec("s", "share (%)", "step-after", logarithmic=True),
     "sweep": lambda: _sweep([16.0, 168.0]),
-    "wide sweep": lambda: _sweep([40.0, 7776.0]),
+    # 6.1 / 0.5 and 6 / 0.5 are on both sides of 12; a logarithm has no zero.
+    "wide sweep": lambda: _sweep([0.5, 6.1]),
+    "narrow sweep": lambda: _sweep([0.5, 6.0]),
+    "from zero": lambda: _sweep([0.0, 7776.0]),
+    "intervals, but 16 is less than half of 40": lambda: _sweep([16.0, 40.0], "", _INTERVALS),
     "sweep of pairs": lambda: _sweep([16.0, 168.0], "162:{x}"),
     "repetitions": lambda: _sweep([16.0, 168.0], intervals=_INTERVALS),
     "laws": lambda: tradeoff_spec(_POINTS, _STYLE, *_XY, laws=_POINTS.drop("run_id", "run")),

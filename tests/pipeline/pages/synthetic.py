@@ -18,16 +18,16 @@ from typing import Any, TypeAlias, cast
 import polars as pl
 from tests.data_of import yaml_of
 
-from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, ScenarioText
+from bdpbench.contracts.plan import Plan, PlannedRun, Scalar, ScenarioText
 from bdpbench.contracts.plan import ProtocolText as PlannedProtocol
 from bdpbench.contracts.runs import Definition, RunRecord
-from bdpbench.contracts.scorecard import Scorecard, ScoredClaim, ScoredNumber
+from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.metrics.derived import drops_per_sample, queue_shares
 from bdpbench.pages.inputs import ReportInputs, StudyTexts
 from bdpbench.pages.report import build_report
 from bdpbench.pages.sections import Sections, gather
 from bdpbench.pages.series import series_text
-from bdpbench.pages.texts import Elsewhere, ProtocolText, Statement, StudyPage
+from bdpbench.pages.texts import Elsewhere, StudyPage
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Citation
 
@@ -109,37 +109,13 @@ class Inputs:
 
 def synthetic_inputs() -> Inputs:
     """A study with one scenario of each kind that reports treat differently."""
-    runs = [
-        *(
-            _run("single_flow", f"{PROTOCOLS[key]['label']}, 30 s", protocol=key)
-            for key in PROTOCOLS
-        ),
-        *(
-            _run(
-                "buffer_size",
-                f"{PROTOCOLS[key]['label']}, buffer {buffer} packets, 30 s",
-                protocol=key,
-                buffer_pkts=buffer,
-            )
-            for key in PROTOCOLS
-            for buffer in (40, 200, 1555)
-        ),
-        _run("pair", "HS-TCP and Scalable TCP, 30 s", protocol_1="HS", protocol_2="Scalable"),
-        _run("pair", "Scalable TCP and HS-TCP, 30 s", protocol_1="Scalable", protocol_2="HS"),
-        _run("unsampled", "HS-TCP, cwnd only, 30 s", protocol="HS", bottleneck_mbps=5),
-        _run("pending", "HS-TCP, still to come, 30 s", protocol="HS", rtt_ms=20),
-    ]
+    invented = copy.deepcopy(INVENTED)
+    runs = [_run(scenario, label, **own) for scenario, label, own in invented["runs"]]
     finished = [run for run in runs if run["scenario"] != "pending"]
-    plan: Plan = {
-        "schema_version": 2,
-        "folder": "config/studies/synthetic",
-        "evaluation_sha256": "",
-        "study": "synthetic",
-        "title": "A synthetic study",
-        "tier": "quick",
-        "ns2_build_id": BUILD_ID,
+    plan: Any = {
+        **invented["plan"],
         "protocols": copy.deepcopy(PROTOCOLS),
-        "parameters": copy.deepcopy(INVENTED["parameters"]),
+        "parameters": invented["parameters"],
         "scenarios": {key: _scenario(key) for key in dict.fromkeys(r["scenario"] for r in runs)},
         "runs": runs,
     }
@@ -152,25 +128,16 @@ def synthetic_inputs() -> Inputs:
         study=StudyTexts(
             title="A synthetic study of sawtooth curves",
             description="Invented for tests.",
-            citation=Citation(**INVENTED["citation"]),
+            citation=Citation(**invented["citation"]),
             protocols={
-                "HS": _agent("HS", windowOption_=8, low_window_=31),
-                "Scalable": _agent("Scalable", windowOption_=9),
+                key: Protocol(**PROTOCOLS[key], agent="TCP/Sack1", settings=own)
+                for key, own in invented["settings"].items()
             },
-            page=StudyPage(
-                filled_share=0.9,
-                protocols={
-                    "HS": ProtocolText(said=[Statement(where="section 0.4", text="It is quick.")])
-                },
-            ),
+            page=StudyPage.model_validate(invented["page"]),
             notes="# Notes\n\nRead off by *nobody*.\n",
             elsewhere={"HS": [Elsewhere("What another says", "Two of it", "two", "HS", BESIDE)]},
         ),
     )
-
-
-def _agent(key: str, **settings: float) -> Protocol:
-    return Protocol(**PROTOCOLS[key], agent="TCP/Sack1", settings=settings)
 
 
 def _scenario(key: str) -> ScenarioText:
@@ -186,22 +153,13 @@ def _scenario(key: str) -> ScenarioText:
 
 
 def _run(scenario: str, label: str, **parameters: Scalar) -> PlannedRun:
-    values: Parameters = {
-        "bdp_pkts": 7775.0,
-        "bottleneck_mbps": 622,
-        "buffer_pkts": 1555,
-        "duration_s": 30,
-        "packet_bytes": 1000,
-        "rtt_ms": 100,
-        **parameters,
-    }
     return {
         "run_id": run_id_of(f"{scenario} {label}"),
         "scenario": scenario,
         "label": label,
         "script": f"synthetic/{scenario}.tcl",
         "argv": ["30", "out"],
-        "parameters": values,
+        "parameters": {**INVENTED["common"], **parameters},
         "outputs": [],
         "protocols": [],
         "estimated_cpu_s": 1.0,
@@ -287,34 +245,17 @@ def _scorecard(runs: Sequence[PlannedRun]) -> Scorecard:
     for claim in invented["claims"]:
         for each in claim["evidence"]:
             each["run_id"] = ids[each["run_id"]]
-    return {
-        "schema_version": 1,
-        "study": "synthetic",
-        "tier": "quick",
-        "totals": {"reproduced": 1, "close": 1, "not_reproduced": 2, "not_run": 1},
-        "claim_totals": {"holds": 1, "fails": 0, "not_run": 1},
-        "numbers": cast("list[ScoredNumber]", numbers),
-        "claims": cast("list[ScoredClaim]", invented["claims"]),
-        "kind_totals": {
-            "blind": {"reproduced": 1, "close": 1, "not_reproduced": 2, "not_run": 1},
-            "fitted": {},
-        },
-        "claim_kind_totals": {"blind": {"holds": 1}, "fitted": {"not_run": 1}},
-        "history": [],
-        "skill": [],
-    }
+    own = {"numbers": numbers, "claims": invented["claims"]}
+    return cast("Scorecard", {**invented["scorecard"], **own})
 
 
 def _info(run: PlannedRun) -> RunRecord:
-    ns2 = {"build_id": BUILD_ID, "backend": "native", "binary_sha256": "b" * 64}
-    info = {"compiler": "gcc 12", "patches": [{"name": "one"}]}
+    path = f"tcl/{run['script']}"
     record = {
         **copy.deepcopy(INVENTED["record"]),
         **{key: run[key] for key in ("run_id", "label", "parameters", "argv")},  # type: ignore[literal-required]
         "identity": {"argv": run["argv"], "tcl": "", "ns2": "", "streams": []},
-        "script": {"path": f"tcl/{run['script']}", "files": {f"tcl/{run['script']}": "a" * 64}},
-        "ns2": {**ns2, "info": info},
-        "outputs": {"out/cwnd_hstcp.out": {"sha256": "c" * 64, "bytes": 123456}},
+        "script": {"path": path, "files": {path: "a" * 64}},
     }
     return cast("RunRecord", record)
 

@@ -28,7 +28,6 @@ _BESIDE = {"td": " | ", "th": " | ", "text": " · ", "tspan": " · ", "option": 
 """Elements in the line of those before → what parts them."""
 
 _DRAWN, _PLACES = ("circle", "line", "rect", "text"), r"c?[xy][12]?|width|height"
-_OF_LAYERS = ("params", "transform")
 _SHOWN = ("id", "href", "title", "aria-label", "scope", "data-chart", "data-published")
 
 
@@ -140,11 +139,17 @@ def outline(html: str, names: Mapping[str, str] = {}, without: str = "-") -> str
     return text
 
 
-def told(chart: Any, rows: int = 6) -> str:
-    """What a chart says and shows: its marks and scales, and the first rows of its data."""
+def told(chart: Any, rows: int = 6, seen: set[str] | None = None) -> str:
+    """What a chart says and shows: its marks and scales, and the first rows of its data.
+
+    Of charts whose marks were not ``seen`` before, also all else that the specification has.
+    """
     content = chart.content
     words = (f"note: {chart.note}" if chart.note else "", chart.alternative, chart.caption)
-    lines = [f"{chart.chart_id}: {chart.title}", *(f"  {each}" for each in words if each)]
+    lines = [f"{chart.chart_id}: {chart.title}"]
+    lines += [f"  {each}" for each in words if each and each not in (seen or ())]
+    if seen is not None:
+        seen |= {*words}
     if "spec" not in content:
         facts = {key: each for key, each in content.items() if key != "traces"}
         return "\n".join([*lines, *(f"  {flat(each)}" for each in (facts, *content["traces"]))])
@@ -155,6 +160,9 @@ def told(chart: Any, rows: int = 6) -> str:
             scales.setdefault(channel, f"{channel} {flat([*own['scale'].values()])}")
     marks = [each.get("mark", {"type": "names"})["type"] for each in layers]
     lines += [f"  {' '.join(marks)}: {'; '.join(scales.values())}"]
+    if seen is not None and lines[-1].partition(":")[0] not in seen:
+        seen.add(lines[-1].partition(":")[0])
+        lines += layers_of(content["spec"], seen)
     for data in content["spec"]["datasets"].values():
         lines += ["  data " + flat(list(data[0]))]
         lines += [f"    {flat(list(row.values()))}" for row in data[:rows]]
@@ -162,16 +170,21 @@ def told(chart: Any, rows: int = 6) -> str:
     return "\n".join(lines)
 
 
-def layers_of(spec: Any, seen: set[str] | None = None) -> Iterator[str]:
-    """Each layer: its mark, and what it has that no layer before has just so."""
-    seen = set() if seen is None else seen
+def layers_of(spec: Any, seen: set[str], depth: str = "  ") -> Iterator[str]:
+    """Each layer: its mark, and what it has that no layer before has just so; then the rest."""
+    own = {**spec, **spec.get("encoding", {})}
     for layer in spec.get("layer", ()):
-        own = {**layer.get("encoding", {}), **{k: layer[k] for k in _OF_LAYERS if k in layer}}
-        mark = f"  {flat(layer['mark'] if 'mark' in layer else layer.get('name', 'layers'))}"
-        lines = [each for key in own if (each := f"    {key}: {flat(own[key])}") not in seen]
-        yield from [mark, *lines] if lines or mark not in seen else []
-        seen |= {mark, *lines}
-        yield from layers_of(layer, seen)
+        yield from layers_of(layer, seen, f"{depth}  ")
+    mark = own.get("mark", own.get("name", "all"))
+    lines = [
+        line
+        for key, each in own.items()
+        if key not in ("layer", "datasets", "data", "mark", "name", "encoding")
+        and (line := f"{depth}{key}: {flat(each)}") not in seen
+    ]
+    first = f"{depth[2:]}{flat(mark)}"
+    yield from [first, *lines] if lines or first not in seen else []
+    seen |= {first, *lines}
 
 
 def flat(value: Any) -> str:

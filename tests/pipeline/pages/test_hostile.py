@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import polars as pl
 import pytest
+from tests.data_of import yaml_of
 from tests.pipeline.pages import evaluated as made
 from tests.pipeline.pages import golden
 from tests.pipeline.pages.conftest import Page
@@ -65,36 +66,8 @@ def _evaluation(text: str, out: Path) -> str:
 
 
 def _comparison(text: str, out: Path) -> str:
-    moved: dict[str, Any] = {
-        "scenario": text,
-        "run": text,
-        "metric": "utilization",
-        "subject": "link:bottleneck",
-        "unit": "%",
-        "first": 88.76,
-        "second": 80.0,
-        "change": -8.76,
-        "change_pct": -9.87,
-        "number": "t1-hs-40",
-        "lower": 88.68,
-        "upper": 88.84,
-        "beyond": True,
-        "why": "within to below its bounds",
-    }
-    found = {
-        "first": text,
-        "second": "b",
-        "compared": 10,
-        "beyond": 1,
-        "moved": [
-            moved,
-            {**moved, "first": None, "change": None, "change_pct": None, "number": ""},
-        ],
-        "redefined": [{"metric": text, "first": "a/1 in s", "second": "a/2 in s"}],
-        "only_first": [{"scenario": "s", "metric": text, "values": 3}],
-        "only_second": [],
-        "facts": [{"name": "ns-2 build", "first": "1", "second": text}],
-    }
+    found = yaml_of(Path(__file__).with_name("comparison.yaml").read_text())
+    found = json.loads(json.dumps(found).replace("HOSTILE", json.dumps(text)[1:-1]))
     return comparison_page(found, {"utilization": "Link utilization"})
 
 

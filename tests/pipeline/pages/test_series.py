@@ -23,35 +23,28 @@ from bdpbench.pages.series import (
 )
 
 
-def _load(run_id: str, table: str) -> pl.LazyFrame | None:
-    assert run_id == "a"
-    link = {"link": ["bottleneck"] * 2}
-    if table == "queue":
-        return pl.LazyFrame({**link, "time_s": [0.0, 0.01], "pkts": [0, 12]})
-    if table == "queue_share":
-        return pl.LazyFrame({**link, "pkts": [0.0, 12.0], "share_pct": [50.0, 100.0]})
-    if table == "drops":
-        return pl.LazyFrame({**link, "time_s": [0.0, 0.01], "packets": [0, 0]})
-    if table == "cwnd":
-        return pl.LazyFrame(
-            {"time_s": [0.0, 1.23456, 0.5], "flow": [0, 0, 1], "cwnd_pkts": [1.0, 1234.5678, 2.5]}
-        )
-    return (
-        pl.LazyFrame(schema={"time_s": pl.Float64, "link": pl.String, "mbps": pl.Float64})
-        if (table == "utilization")
-        else None
-    )
+def _found(bins: int = 600, **tables: dict[str, Any]) -> Any:
+    """Series of a run that has these tables."""
+    frames = {name: pl.LazyFrame(each) for name, each in tables.items()}
+    return run_series("a", lambda _, name: frames.get(name), bins)
 
 
 def test_points_by_table_and_subject() -> None:
-    found = run_series("a", _load, 600)
+    link, times = {"link": ["bottleneck"] * 2}, {"time_s": [0.0, 0.01]}
+    cwnd = {"time_s": [0.0, 1.23456, 0.5], "flow": [0, 0, 1], "cwnd_pkts": [1.0, 1234.5678, 2.5]}
+    found = _found(
+        cwnd=cwnd,
+        queue={**link, **times, "pkts": [0, 12]},
+        queue_share={**link, "pkts": [0.0, 12.0], "share_pct": [50.0, 100.0]},
+        drops={**link, **times, "packets": [0, 0]},
+    )
     assert {table: list(subjects) for table, subjects in found.items()} == {
         "cwnd": ["flow:0", "flow:1"],
         "queue": ["link:bottleneck"],
         "queue_share": ["link:bottleneck"],
     }
-    times, values = unpacked(found["cwnd"]["flow:0"])
-    assert times == pytest.approx([0, 1.23456], abs=0.0005)  # half of 1 ms
+    times_s, values = unpacked(found["cwnd"]["flow:0"])
+    assert times_s == pytest.approx([0, 1.23456], abs=0.0005)  # half of 1 ms
     assert values == pytest.approx([1, 1234.5678], abs=1)  # half of 2 > 1234.6 / 1,023
     assert unpacked(found["queue"]["link:bottleneck"]) == ([0.0, 0.01], [0.0, 12.0])
     # Cumulative, from 0 %: one of two samples is at 0 packets, both are at 12 or below.
@@ -59,15 +52,13 @@ def test_points_by_table_and_subject() -> None:
 
 
 def test_transfers_are_distributions_by_kind() -> None:
-    transfers = pl.LazyFrame(
-        {
+    found = _found(
+        completion={
             "kind": ["flows", "flows", "flows", "objects"],
             "s": [0.05, 0.5, 2775.6, 0.0002],
             "share_pct": [25.0, 50.0, 100.0, 100.0],
         }
     )
-    found = run_series("a", lambda _, table: transfers if table == "completion" else None, 600)
-    assert list(found) == ["completion"]
     times_s, shares = unpacked(found["completion"]["kind:flows"])
     # Short transfers are told apart beside long ones.
     assert times_s == pytest.approx([0.05, 0.05, 0.5, 2775.6], abs=0.00005)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from tests.data_of import yaml_of
+from tests.make import combinations
 from tests.pipeline.pages import golden
-from tests.pipeline.pages.synthetic import PROTOCOLS, Inputs
+from tests.pipeline.pages.synthetic import Inputs
 
 from bdpbench.metrics.groups import over_repetitions
 from bdpbench.pages.names import Sweep, find_sweep
@@ -35,83 +38,38 @@ def _runs(inputs: Inputs, *cases: dict[str, Any]) -> list[Any]:
     ]
 
 
-def _over_rtts(inputs: Inputs, repetitions: int = 1) -> list[Any]:
-    substreams = range(1, repetitions + 1)
-    return _runs(inputs, *({"rtt_ms": r, "substream": s} for r in (20, 100) for s in substreams))
-
-
-def _swept(
-    inputs: Inputs, runs: list[Any], *given: tuple[str, Sequence[Any]], subjects: Sequence[str] = ()
-) -> Swept:
-    """Runs with values of metrics; of each of these links, else of the runs."""
+def _charts(inputs: Inputs, case: Any) -> list[Any]:
+    """The charts of a case of sweep_charts.yaml."""
+    runs = _runs(inputs, *combinations(case["runs"]))
+    given = {"utilization": case["values"], "mean_queueing_delay": case.get("delays", ())}
     rows = [
         {
             **ROW,
             "run_id": run["run_id"],
             "scenario": run["scenario"],
             "metric": metric,
-            "value": value,
+            "value": None if value is None else float(value),
             "subject": subject,
         }
-        for metric, values in given
-        for run, value in zip(runs, values, strict=True)
-        for subject in subjects or ["run"]
+        for metric, values in given.items()
+        for run, value in zip(runs, values, strict=False)
+        for subject in case.get("subjects", ["run"])
     ]
     metrics, names = pl.DataFrame(rows), inputs.sections().data.names
     means = over_repetitions(metrics, runs)
-    return Swept(runs, find_sweep(runs), metrics, names, repetitions=means)
-
-
-_THREE = [80.0, 81, 82, 90, 90, 90]
-_LINKS = ["link:bottleneck_1", "link:bottleneck_2"]
-
-
-def _cases(inputs: Inputs) -> Iterator[tuple[str, Any]]:
-    """What is drawn → the chart, or None."""
-
-    def of(values: list[Any], repetitions: int = 3) -> Swept:
-        return _swept(inputs, _over_rtts(inputs, repetitions), ("utilization", values))
-
-    def tradeoff(runs: list[Any], delays: list[Any], *subjects: str) -> Any:
-        values = ("utilization", [80.0 + place for place in range(len(runs))])
-        swept = _swept(inputs, runs, values, ("mean_queueing_delay", delays), subjects=subjects)
-        return tradeoff_chart("x", "mean_queueing_delay", "utilization", swept)
-
-    # Student's interval would be from 78.5 to 83.5; beside 100 %, it has values that cannot occur.
-    yield (
-        "means have intervals where repetitions differ",
-        sweep_chart("x", "utilization", of(_THREE)),
-    )
-    yield "and bars as well", interval_chart("x", "utilization", of(_THREE))
-    # In binary, the mean of three times 0.1 is 0.10000000000000002.
-    equal = of([0.1, 0.1, 0.1, 90, 90, 90])
-    yield "equal repetitions have a word", sweep_chart("x", "utilization", equal)
-    yield "and no interval", interval_chart("x", "utilization", equal)
-    yield "nobody repeats", sweep_chart("x", "utilization", of([80, 90], 1))
-    yield "no values, no bars", interval_chart("x", "jain_index", of([80, 90], 1))
-    for values in ([80, None, None, 90, 91, None], [None, None, 80, 90, None, None]):
-        yield (
-            "who never reaches it is named, unless they are many",
-            sweep_chart("x", "utilization", of(values)),
-        )
-    cases = ({"rtt_ms": rtt, "queue": queue} for queue in ("DropTail", "RED") for rtt in (20, 100))
-    both = _swept(inputs, _runs(inputs, *cases), ("utilization", [80, 90, 85, 95]))
-    yield (
-        "series of a protocol differ in dashes and lightness",
-        sweep_chart("x", "utilization", both),
-    )
-    two = _over_rtts(inputs)
-    yield "a metric against another", tradeoff(two, [9.0, 5.0], "link:bottleneck")
-    yield "what was not reached is no point", tradeoff(two, [9.0, None], "link:bottleneck")
-    yield "repetitions have no line", tradeoff(_over_rtts(inputs, 2), [9.0, 8, 5, 4])
-    yield "each link is a series", tradeoff(two, [9.0, 5.0], *_LINKS)
-    pairs = ({"protocol": None, "protocol_1": "HS", "protocol_2": key} for key in PROTOCOLS)
-    yield "pairs have the colour of who differs", tradeoff(_runs(inputs, *pairs), [9.0, 5.0])
+    swept = Swept(runs, find_sweep(runs), metrics, names, repetitions=means)
+    if "delays" in case:
+        return [tradeoff_chart("x", "mean_queueing_delay", "utilization", swept)]
+    return [make("x", "utilization", swept) for make in (sweep_chart, interval_chart)]
 
 
 def test_sweeps_show_what_they_showed(inputs: Inputs) -> None:
-    found = [f"\n# {name}\n{chart and golden.told(chart)}" for name, chart in _cases(inputs)]
-    golden.compare("sweeps.txt", "\n".join(found))
+    lines: list[str] = []
+    seen: set[str] = set()
+    for case in yaml_of(Path(__file__).with_name("sweep_charts.yaml").read_text()):
+        lines.append(f"\n# {case['case']}")
+        lines += [str(each and golden.told(each, 3, seen)) for each in _charts(inputs, case)]
+    golden.compare("sweeps.txt", "\n".join(lines))
 
 
 def test_what_follows_from_a_sweep_is_no_sweep(inputs: Inputs) -> None:

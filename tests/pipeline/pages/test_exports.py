@@ -84,13 +84,8 @@ def test_files_say_what_they_said(files: dict[str, bytes]) -> None:
 
 
 def test_every_chart_of_the_page_is_a_figure_that_asks_for_no_click(
-    figures: dict[str, Figure], sections: Sections
+    figures: dict[str, Figure],
 ) -> None:
-    in_views = [
-        chart for each in sections.experiments for view in each.views for chart in view.charts
-    ]
-    ids = sorted(each.chart_id for each in (*sections.charts, *in_views))
-    assert sorted(each.chart.chart_id for each in figures.values()) == ids
     golden.compare("figures.txt", "\n".join(figures))
     assert any("Click on" in each.chart.caption for each in figures.values())
     printed = {name: printed_caption(each.chart) for name, each in figures.items()}
@@ -110,8 +105,7 @@ def test_names_are_short_and_of_their_own_and_stay(
         assert first in (None, names[0])
     # They do not depend on other charts.
     inputs.plan["runs"] = [run for run in inputs.plan["runs"] if run["scenario"] != "single_flow"]
-    left = {figure.name for figure in figures_of(inputs.sections())}
-    assert left < {*figures} - {"single-flow-cwnd"}
+    assert {figure.name for figure in figures_of(inputs.sections())} < set(figures)
 
 
 def test_drawings_are_inert_and_have_the_widths_of_two_columns_and_of_one(
@@ -215,25 +209,20 @@ def test_processes_draw_the_same_in_the_same_order() -> None:
     assert list(drawn(drawings, 100, processes=2)) == [draw(each) for each in drawings]
 
 
-def _texts(svg: bytes) -> dict[str, float]:
-    """Text → how far down the plot it stands, of texts that are moved on their own."""
-    found = re.findall(r'translate\([\d.]+,([\d.]+)\)"[^>]*>([^<]+)</text>', svg.decode())
-    return {text: float(down) for down, text in found}
-
-
 def test_few_lines_are_named_at_their_ends_and_no_name_lies_on_another() -> None:
     shown = {"A": 9.0, "B": 9.1, "C": 9.2, "D": 0.0, "E": 0.1}
     rows = [{"t": t, "v": v, "s": name} for name, v in shown.items() for t in (0.0, 1.0)]
-    svg = draw(_lines(list(shown), rows))[PAGE_PT, "svg"]
-    down = {name: at for name, at in _texts(svg).items() if name in shown}
+    svg = draw(_lines(list(shown), rows))[PAGE_PT, "svg"].decode()
+    # How far down the plot the names stand, which are moved on their own.
+    found = re.findall(r'translate\([\d.]+,([\d.]+)\)"[^>]*>([A-E])</text>', svg)
+    down = {name: float(at) for at, name in found}
     assert sorted(down, key=down.__getitem__) == ["C", "B", "A", "E", "D"]
     places = sorted(down.values())
     assert min(lower - upper for upper, lower in itertools.pairwise(places)) >= 12
     assert max(places) <= 230 + 4  # the height of the plot; a baseline is below the middle
     # Nine names, or names as wide as half of the figure, are in a legend, in the order of the plan.
-    for names in ([f"{each}" for each in "ABCDEFGHI"], ["A" * 60, "B"]):
-        svg = draw(_lines(names, rows))[PAGE_PT, "svg"]
-        assert b"role-legend" in svg
+    for names in ([*"ABCDEFGHI"], ["A" * 60, "B"]):
+        assert b"role-legend" in draw(_lines(names, rows))[PAGE_PT, "svg"]
 
 
 @pytest.mark.parametrize(

@@ -25,33 +25,19 @@ def _table(inputs: Inputs, *keys: str) -> ProtocolTable | None:
     return protocol_table(data, shown, [], ["HS"])
 
 
-@pytest.mark.parametrize(
-    ("keys", "title", "rows"),
-    [
-        (["single_flow", "pair"], "By protocol", {"HS-TCP": "protocol-HS", "Scalable TCP": ""}),
-        (
-            ["pair"],  # most experiments have pairs
-            "By protocols that meet",
-            {"HS-TCP and Scalable TCP": "", "Scalable TCP and HS-TCP": ""},
-        ),
-    ],
-)
-def test_a_row_is_a_protocol_or_a_pair(
-    inputs: Inputs, keys: list[str], title: str, rows: dict[str, str]
-) -> None:
-    found = _table(inputs, *keys)
-    assert found is not None
-    assert {row.who: row.anchor for row in found.rows} == rows
-    assert (found.title, [each.scenario for each in found.columns]) == (title, keys[:1])
-    assert found.protocols == ["HS-TCP", "Scalable TCP"]
+def test_a_row_is_a_protocol_or_a_pair(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
+    both, pairs = _table(inputs, "single_flow", "pair"), _table(inputs, "pair")
+    assert both is not None
+    assert both.title == "By protocol"
+    rows = {row.who: row.anchor for row in both.rows}
+    assert rows == {"HS-TCP": "protocol-HS", "Scalable TCP": ""}
+    assert pairs is not None  # most experiments have pairs
+    assert pairs.title == "By protocols that meet"
     # The synthetic runs have 80 % and one more for each run before: eight are before the pairs.
-    if len(keys) == 1:
-        assert [row.cells[0] and row.cells[0].text for row in found.rows] == ["88", "89"]
-
-
-def test_more_pairs_than_a_table_can_show_are_left_to_matrices(
-    inputs: Inputs, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    cells = {row.who: row.cells[0] and row.cells[0].text for row in pairs.rows}
+    assert cells == {"HS-TCP and Scalable TCP": "88", "Scalable TCP and HS-TCP": "89"}
+    assert both.protocols == pairs.protocols == ["HS-TCP", "Scalable TCP"]
+    # More pairs than a table can show are left to matrices.
     monkeypatch.setattr(table_module, "MOST_PAIRS", 1)
     assert _table(inputs, "pair") is None
 
@@ -101,10 +87,7 @@ def test_what_is_marked_differs_by_what_counts(
 ) -> None:
     found = _marks(judged, *zip("ABC", values, strict=True))
     assert [mark for _, mark in found] == marks
-
-
-def test_runs_that_overlap_leave_a_place_open() -> None:
-    judged = Judged("less", 0.05, None, "s")
-    found = _marks(judged, ("A", 3.4), ("A", 25.8), ("B", 3.6), ("B", 3.8), ("C", 40.0))
     # The mean of B is the smallest, but A was once faster.
-    assert found == [("14.6", ""), ("3.7", ""), ("40", "worst")]
+    seconds = Judged("less", 0.05, None, "s")
+    open_place = _marks(seconds, ("A", 3.4), ("A", 25.8), ("B", 3.6), ("B", 3.8), ("C", 40.0))
+    assert open_place == [("14.6", ""), ("3.7", ""), ("40", "worst")]

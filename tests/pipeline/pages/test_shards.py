@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,7 @@ from typing import Any
 
 import pytest
 from tests.pipeline.pages.conftest import Page, inflated, with_html
-from tests.pipeline.pages.synthetic import Inputs, large_inputs, synthetic_inputs
-
-from bdpbench.pages.series import PageSeries
+from tests.pipeline.pages.synthetic import Inputs, large_inputs
 
 RUNS = 420
 
@@ -104,55 +101,42 @@ def test_the_page_grows_by_little_more_than_the_names_of_its_runs(large: Large) 
     assert sum(map(len, large.files.values())) / RUNS < 5_000
 
 
+@pytest.fixture
+def always(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
+    """Every report has files beside it."""
+    monkeypatch.setattr("bdpbench.pages.report.MOST_RUNS_OF_ONE_FILE", 0)
+    return monkeypatch
+
+
 def test_equal_inputs_give_equal_files_and_others_leave_none_behind(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, inputs: Inputs, always: pytest.MonkeyPatch
 ) -> None:
     out, folder = tmp_path / "report.html", tmp_path / "report-data"
-    with monkeypatch.context() as patched:
-        patched.setattr("bdpbench.pages.report.MOST_RUNS_OF_ONE_FILE", 0)
-        html = synthetic_inputs().build(out)
-        files = {path.name: path.read_bytes() for path in folder.iterdir()}
-        assert synthetic_inputs().build(tmp_path / "2" / "report.html") == html
-        again = tmp_path / "2" / "report-data"
-        assert {path.name: path.read_bytes() for path in again.iterdir()} == files
-        (folder / "notes.txt").write_text("a reader's own")
-        inputs = synthetic_inputs()
-        inputs.run_info.popitem()
-        inputs.build(out)
+    html = inputs.build(out)
+    files = {path.name: path.read_bytes() for path in folder.iterdir()}
+    assert inputs.build(tmp_path / "2" / "report.html") == html
+    again = tmp_path / "2" / "report-data"
+    assert {path.name: path.read_bytes() for path in again.iterdir()} == files
+    (folder / "notes.txt").write_text("a reader's own")
+    inputs.run_info.popitem()
+    inputs.build(out)
     left = {path.name for path in folder.iterdir()} - {"notes.txt"}
     assert left == set(_index(out.read_text())["files"]) != set(files)
-    synthetic_inputs().build(out)
+    always.undo()
+    inputs.build(out)
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
 
 
 def test_a_build_that_fails_leaves_the_old_report_whole(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, inputs: Inputs, always: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("bdpbench.pages.report.MOST_RUNS_OF_ONE_FILE", 0)
     out = tmp_path / "report.html"
-    inputs = synthetic_inputs()
-    inputs.build(out)
-    names = set(_index(out.read_text())["files"])
+    names = set(_index(inputs.build(out))["files"])
     inputs.plan["title"] = "Another"
     inputs.run_info.popitem()
-    monkeypatch.setattr(
-        "bdpbench.pages.report.write_text_atomically", lambda *_: (_ for _ in ()).throw(OSError(28))
-    )
+    full = lambda *_: (_ for _ in ()).throw(OSError(28))  # noqa: E731
+    always.setattr("bdpbench.pages.report.write_text_atomically", full)
     with pytest.raises(OSError, match="28"):
         inputs.build(out)
     assert set(_index(out.read_text())["files"]) == names
     assert names <= {path.name for path in (tmp_path / "report-data").iterdir()}
-
-
-def test_series_that_were_read_make_room_for_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("bdpbench.pages.series._MOST_PARSED", 2)
-    asked: list[str] = []
-
-    def load(run_id: str) -> str:
-        asked.append(run_id)
-        return json.dumps({"cwnd": {run_id: {}}})
-
-    series = PageSeries("abc", load)
-    assert [list(series[each]["cwnd"]) for each in "abcabc"] == [[each] for each in "abcabc"]
-    assert asked == ["a", "b", "c"]  # their texts are kept
-    assert "d" not in series

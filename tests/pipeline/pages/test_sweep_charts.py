@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -93,42 +92,28 @@ def test_the_number_of_a_case_is_a_name_and_no_axis(inputs: Inputs) -> None:
     assert stays == Sweep("buffer_pkts", ())
 
 
-def _with_metrics(inputs: Inputs, runs: Sequence[Any], **given: Sequence[float]) -> Any:
-    """The synthetic study with more metrics of the only flow of runs."""
-    flow = {**ROW, "subject": "flow:0"}
-    rows = [
-        {
-            **flow,
-            "run_id": run["run_id"],
-            "scenario": run["scenario"],
-            "metric": name,
-            "value": each,
-        }
-        for name, values in given.items()
-        for run, each in zip(runs, values, strict=True)
-    ]
-    inputs.metrics = pl.concat([inputs.metrics, pl.DataFrame(rows, schema=inputs.metrics.schema)])
-    return inputs
-
-
 def test_runs_of_one_flow_are_points_beside_the_published_functions(inputs: Inputs) -> None:
     runs = [run for run in inputs.plan["runs"] if run["scenario"] == "buffer_size"]
     # Table 1 of RFC 3649: 0.12/p^0.835 is 38 packets at 1e-3, 12,279 at 1e-6.
-    lossy = _with_metrics(
-        inputs,
-        runs,
-        loss_event_rate=[10.0**-n for n in range(1, 7)],
-        mean_cwnd=[0.12 * 10 ** (0.835 * n) for n in range(1, 7)],
-        packets_added_per_rtt=[10.0 + n for n in range(6)],
-    )
+    given: dict[str, list[float]] = {
+        "loss_event_rate": [10.0**-n for n in range(1, 7)],
+        "mean_cwnd": [0.12 * 10 ** (0.835 * n) for n in range(1, 7)],
+        "packets_added_per_rtt": [10.0 + n for n in range(6)],
+    }
+    rows = [
+        {**ROW, "run_id": run["run_id"], "scenario": run["scenario"], "metric": name}
+        | {"value": each, "subject": "flow:0"}
+        for name, values in given.items()
+        for run, each in zip(runs, values, strict=True)
+    ]
+    without, metrics = inputs.metrics, pl.DataFrame(rows, schema=inputs.metrics.schema)
+    inputs.metrics = pl.concat([without, metrics])
     # From the smallest rate, 1e-6, to the one with 38 packets, where HS-TCP equals standard TCP. As
     # no run has the share given up at a loss, there is no third chart.
-    golden.compare("laws.txt", "\n".join(golden.told(each) for each in lossy.sections().laws))
-
-
-def test_flows_that_lose_nothing_show_no_function(inputs: Inputs) -> None:
-    first = inputs.plan["runs"][:1]
-    assert _with_metrics(inputs, first, loss_event_rate=[0.0], mean_cwnd=[9]).sections().laws == []
+    golden.compare("laws.txt", "\n".join(golden.told(each) for each in inputs.sections().laws))
+    # Flows that lose nothing show no function.
+    inputs.metrics = pl.concat([without, metrics.with_columns(value=pl.lit(0.0))])
+    assert "response-functions" not in [each.chart_id for each in inputs.sections().laws]
 
 
 def test_the_response_functions_meet_where_their_papers_say() -> None:

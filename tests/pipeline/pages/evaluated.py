@@ -27,7 +27,11 @@ from bdpbench.contracts.yaml_files import YamlFile
 DOCUMENT = YamlFile(Path(__file__).with_suffix(".yaml")).data
 CELL = {
     **dict.fromkeys(("own_key", "row", "beside", "panel"), ""),
-    "study": "paper", "x": None, "source": "published", "unit": "s", "subject": "flow:0",
+    "study": "paper",
+    "x": None,
+    "source": "published",
+    "unit": "s",
+    "subject": "flow:0",
 }
 LABELS = {each["key"]: each["label"] for each in DOCUMENT["protocols"]}
 

@@ -1,4 +1,4 @@
-"""What is placed in a page cannot end its element, load anything or run."""
+"""What is placed in a page cannot end its element, load anything or run, and comes back."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.pipeline.pages import golden
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.html import Notes, packed_vega
-from bdpbench.pages.packing import pack
+from bdpbench.pages.packing import pack, unpack
 from bdpbench.pages.series import embed_json
 from bdpbench.pages.text import embed_text, unbroken, web_address
 from bdpbench.studies.load import find_study, study_keys
@@ -111,3 +111,16 @@ def test_a_number_stays_with_its_unit_and_other_words_may_be_parted() -> None:
     assert [each for each in unbroken(said).replace("\u00a0", "_").split() if "_" in each] == [
         *units
     ]
+
+
+@pytest.mark.parametrize("text", ["", "cwnd", "\u2028<é\n" * 1000])
+def test_whatever_is_packed_comes_back(text: str) -> None:
+    packed = pack(text)
+    assert unpack(packed) == text
+    assert not set(packed) & set('"<\\\n')
+
+
+@pytest.mark.parametrize("damaged", [pack("cwnd" * 20)[:-8], "é" + pack("cwnd"), "~" * 5])
+def test_damage_is_noticed(damaged: str) -> None:
+    with pytest.raises(ValueError, match=r"."):
+        unpack(damaged)

@@ -1,4 +1,4 @@
-"""Numbers as readers see them; expected texts are written by hand from the rules of rounding."""
+"""Numbers, names and the atlas in words; expected texts are written by hand from the rules."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from bdpbench.pages import atlas as words
 from bdpbench.pages.names import ParameterWords, flow_pair, subject_name
 from bdpbench.pages.text import format_bytes, format_deviation, format_number, format_percent
 
@@ -71,3 +72,30 @@ def _like(value: float | None, like: float | None = None) -> str:
 )
 def test_words_of_numbers_and_names(made: Callable[..., Any], given: Any, text: Any) -> None:
     assert made(*given) == text
+
+
+PRINTED: dict[str, Any] = {"published": 14.58, "lower": 14.48, "upper": 14.68, "unit": "s"}
+MET = [("Time", "s", 1.0, 2.0)] * 5
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ({}, "14.58 s"),
+        ({"published": 0.95, "lower": 0.95, "upper": 1, "unit": "1"}, "at least 0.95"),
+        ({"published": 200, "lower": 200, "upper": 200, "unit": "packets"}, "200 packets"),
+        ({"published": None}, ""),
+        ({"observed": [("", "s", 14.571, 14.571)]}, ["14.57 s"]),
+        ({"observed": [("", "s", 58.0, 71.5)]}, ["58.00 to 71.50 s"]),
+        ({"observed": [("", "s", None, None)]}, ["never reached"]),
+        ({"published": None, "observed": MET}, ["Time: 1 to 2 s"] * 3 + ["and 2 more metrics"]),
+        ({"found": "stated", "kind": "blind"}, "blind: stated by the study"),
+        ({"found": "chosen before", "kind": "blind"}, "blind: chosen before any run"),
+        ({"found": "chosen on", "kind": "fitted"}, "fitted: chosen on this value"),
+        ({"found": "chosen on", "kind": "blind"}, "blind: chosen on other values"),
+    ],
+)
+def test_numbers_measurements_and_definitions_in_words(given: Any, told: Any) -> None:
+    entry: Any = PRINTED | given
+    tell = words.origin if "found" in given else words.observed if "observed" in given else None
+    assert (tell or words.printed)(entry) == told

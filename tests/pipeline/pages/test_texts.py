@@ -23,6 +23,7 @@ from bdpbench.pages.texts import (
     data_of,
     load_page,
     read_protocols,
+    told_errata,
 )
 from bdpbench.studies.load import find_study, load_study, study_keys
 from bdpbench.studies.parts import Protocol
@@ -181,3 +182,24 @@ def test_metrics_parameters_and_charts_have_their_words() -> None:
 def test_a_metric_without_a_title_is_shown_by_its_id(inputs: Inputs) -> None:
     names = Names(inputs.plan, read_captions(), inputs.definitions)
     assert names.metric("new_metric") == "new metric"
+
+
+def protocol(agent: str, linux: str | None = None) -> Protocol:
+    return Protocol(label="X", colour="#000000", agent=agent, sink="TCPSink/Sack1", linux=linux)
+
+
+@pytest.mark.parametrize(
+    ("agent", "linux", "titles"),
+    [
+        ("TCP/Linux", "cubic", ["Bursts beyond cwnd after slow start"]),
+        ("TCP/Linux", "illinois", ["Illinois keeps the share of cwnd that it should give up"]),
+        ("TCP/Linux", "veno", ["Veno takes large windows for congested ones"]),
+        ("TCP/Linux", "reno", []),
+        ("TCP/Sack1", None, []),
+    ],
+)
+def test_a_protocol_has_the_errata_of_its_agent_and_module(
+    agent: str, linux: str | None, titles: list[str]
+) -> None:
+    found = told_errata([("Mine", protocol(agent, linux)), ("Other", protocol("TCP/Newreno"))])
+    assert [(each.title, labels) for each, labels in found] == [(each, ["Mine"]) for each in titles]

@@ -16,18 +16,21 @@ import pytest
 from tests.data_of import yaml_of
 from tests.make import combinations
 from tests.pipeline.pages import golden
-from tests.pipeline.pages.synthetic import Inputs
+from tests.pipeline.pages.synthetic import Inputs, synthetic_inputs
 
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA
 from bdpbench.metrics.groups import over_repetitions
-from bdpbench.pages.analysis import samples_spec
+from bdpbench.metrics.samples import SampleMeter
+from bdpbench.metrics.series import cumulative_shares
+from bdpbench.pages.analysis import MOST_POINTS, Trace, build_samples_page, draw, samples_spec
 from bdpbench.pages.curves import curves, plan_views, thresholds, time_chart, time_specs
 from bdpbench.pages.exports import Charts
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.names import Names, Sweep, find_sweep
+from bdpbench.pages.series import unpack
 from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart, tradeoff_chart
 from bdpbench.pages.texts import StudyPage, read_protocols
 
@@ -36,42 +39,29 @@ def _cases(name: str) -> Any:
     return yaml_of(Path(__file__).with_name(f"{name}.yaml").read_text())
 
 
-CDF = {"min_th_pkts": 15.0, "max_th_pkts": 45.0}
+RED = {"min_th_pkts": 15.0, "max_th_pkts": 45.0}
 
 
 @pytest.mark.parametrize(
-    ("table", "runs", "filled", "lines"),
+    ("table", "runs", "lines"),
     [
-        # 0.9 · 7,775 = 6,997.5 packets (sharma2006, section 4.7.1), which all runs share.
-        ("cwnd", [{"bdp_pkts": 7775.0}] * 2, 0.9, {6997.5: "90 % of the BDP, 6,997.5 packets"}),
-        ("cwnd", [{"bdp_pkts": 7775.0}], None, {}),  # a study that fills no path
-        ("queue", [{"buffer_pkts": 40}, {"buffer_pkts": 200}], 0.9, {}),
-        ("sequence", [{"bottleneck_mbps": 622}], 0.9, {}),
+        ("queue", [{"buffer_pkts": 40}, {"buffer_pkts": 200}], []),
         # 0.95 · 622 = 590.9
-        (
-            "utilization",
-            [{"bottleneck_mbps": 622}],
-            0.95,
-            {622.0: "capacity, 622 Mbit/s", 590.9: "95 % of capacity, 590.9 Mbit/s"},
-        ),
-        ("utilization", [{"bottleneck_mbps": 622}], None, {622.0: "capacity, 622 Mbit/s"}),
-        (
-            "red_average",
-            [CDF],
-            None,
-            {15.0: "lower threshold, 15 packets", 45.0: "upper threshold, 45 packets"},
-        ),
-        ("red_average", [CDF, {}], None, {}),
-        ("throughput", [{"bottleneck_mbps": 9, "bottleneck_mbps_changes": "5"}], None, {}),
-        ("throughput", [{"bottleneck_mbps": 9, "bottleneck_2_mbps": 5}], None, {}),
+        ("utilization", [{"bottleneck_mbps": 622}], [622.0, 590.9]),
+        ("red_average", [RED], [15.0, 45.0]),
+        ("red_average", [RED, {}], []),
+        ("throughput", [{"bottleneck_mbps": 9, "bottleneck_mbps_changes": "5"}], []),
+        ("throughput", [{"bottleneck_mbps": 9, "bottleneck_2_mbps": 5}], []),
     ],
 )
 def test_thresholds_are_those_that_all_runs_share(
-    table: str, runs: Any, filled: float | None, lines: dict[float, str]
+    table: str, runs: Any, lines: list[float]
 ) -> None:
-    captions = read_captions(StudyPage(filled_share=filled))
-    found = thresholds(table, [{"parameters": each} for each in runs], captions)
-    assert {each["v"]: each["label"] for each in found} == lines
+    """The synthetic study has those of other charts, in golden/charts.txt."""
+    captions, given = StudyPage(filled_share=0.95), [{"parameters": each} for each in runs]
+    assert [each["v"] for each in thresholds(table, given, read_captions(captions))] == lines
+    # A study that fills no path has no line for it.
+    assert 590.9 not in [each["v"] for each in thresholds(table, given, read_captions())]
 
 
 def test_specifications_over_time_are_what_they_were_and_vega_lite() -> None:
@@ -114,12 +104,7 @@ def test_what_is_read_before_a_report_loads_no_altair() -> None:
     assert done.stdout.strip() == "False"
 
 
-PROTOCOLS = {
-    "HS": {"label": "HS-TCP", "colour": "#0000ff"},
-    "Scalable": {"label": "Scalable TCP", "colour": "#ff0000"},
-}
-PLAN: Any = {"protocols": PROTOCOLS, "parameters": {}, "scenarios": {}, "runs": []}
-NAMES = Names(PLAN, read_captions(), [])
+NAMES = Names({**synthetic_inputs().plan, "runs": []}, read_captions(), [])
 
 
 def test_views_and_lines_are_what_they_were() -> None:
@@ -158,19 +143,12 @@ ROW = {"subject": "run", "unit": "%", "start_s": 0.0, "end_s": 30.0, "definition
 
 def _runs(inputs: Inputs, *cases: dict[str, Any]) -> list[Any]:
     """Runs of one flow with these parameters, None for one that they do not have."""
-    template = next(run for run in inputs.plan["runs"] if run["scenario"] == "single_flow")
-    return [
-        {
-            **template,
-            "run_id": f"{place:016x}",
-            "parameters": {
-                name: value
-                for name, value in {**template["parameters"], **case}.items()
-                if value is not None
-            },
-        }
-        for place, case in enumerate(cases)
-    ]
+    first, runs = inputs.plan["runs"][0], []
+    for place, case in enumerate(cases):
+        given = {**first["parameters"], **case}
+        known = {name: value for name, value in given.items() if value is not None}
+        runs.append({**first, "run_id": f"{place:016x}", "parameters": known})
+    return runs
 
 
 def _charts(inputs: Inputs, case: Any) -> list[Any]:
@@ -178,14 +156,8 @@ def _charts(inputs: Inputs, case: Any) -> list[Any]:
     runs = _runs(inputs, *combinations(case["runs"]))
     given = {"utilization": case["values"], "mean_queueing_delay": case.get("delays", ())}
     rows = [
-        {
-            **ROW,
-            "run_id": run["run_id"],
-            "scenario": run["scenario"],
-            "metric": metric,
-            "value": None if value is None else float(value),
-            "subject": subject,
-        }
+        {**ROW, "run_id": run["run_id"], "scenario": run["scenario"], "metric": metric}
+        | {"value": None if value is None else float(value), "subject": subject}
         for metric, values in given.items()
         for run, value in zip(runs, values, strict=False)
         for subject in case.get("subjects", ["run"])
@@ -321,3 +293,87 @@ def test_matrices_show_what_they_showed(inputs: Inputs) -> None:
             lines.append(f"{group.title}: {group.finished} of {group.planned}")
             lines += [golden.told(chart, 3, seen) for chart in group.charts]
     golden.compare("matrices.txt", "\n".join(lines))
+
+
+_BINS = 2000
+
+
+def _drawn(values: Any, tables: dict[str, pl.DataFrame]) -> dict[str, Any]:
+    """Kind → its chart, and times and values of its only or first line."""
+    trace = Trace("a.tr", "wired", 0.0, 20.0, 20.0, 0.01, True, "", pl.DataFrame(), tables, None)
+    return {
+        chart.chart_id: (chart, *unpack(next(iter(points.values()))))
+        for chart, _, points in draw(tables, values, cumulative_shares, [trace])
+    }
+
+
+@pytest.fixture
+def tables() -> dict[str, pl.DataFrame]:
+    """Bins of 0.01 s; the throughput of the flow alternates between 0 and 10 Mbit/s."""
+    times = [0.01 * (index + 1) for index in range(_BINS)]
+    flow = pl.DataFrame(
+        {
+            "subject": ["flow:1"] * _BINS,
+            "time_s": times,
+            "mbps": [10.0 * (index % 2) for index in range(_BINS)],
+            "delay_ms": [1.0] * _BINS,
+            "rtt_ms": [None] * _BINS,
+            "delivered_pct": [100.0] * _BINS,
+        },
+        schema_overrides={"rtt_ms": pl.Float64},
+    )
+    columns = {"subject": pl.String, "time_s": pl.Float64}
+    others = {
+        "link_series": ("mbps", "queue_pkts"),
+        "loss_series": ("drops_per_s",),
+        "node_series": ("energy_j",),
+        "alive_series": ("nodes",),
+    }
+    empty = {
+        name: pl.DataFrame(schema={**columns, **dict.fromkeys(values, pl.Float64)})
+        for name, values in others.items()
+    }
+    return {"flow_series": flow, **empty}
+
+
+def test_traces_are_drawn_as_they_were(tables: dict[str, pl.DataFrame]) -> None:
+    """Narrow bins as means; a step of drops as wide as its bin; gaps where packets are missing."""
+    few = {name: table.head(MOST_POINTS) for name, table in tables.items()}
+    drops = pl.DataFrame({"subject": ["MAC/COL"], "time_s": [0.05], "drops_per_s": [100.0]})
+    mbps = {"0-1": 10.0, "1-2": 5.0, "2-3": 10.0, "3-4": 100.0, "4-5": None}
+    links = {
+        f"link:{n}": {"link_throughput": 8.0, "link_capacity": each} for n, each in mbps.items()
+    }
+    rows = [{"subject": each, "time_s": 1.0, "mbps": 8.0, "queue_pkts": 0.0} for each in links]
+    flow = {"flow:1": {"throughput": 5.0, "one_way_delay": 1.0}}
+    cases: dict[str, tuple[Any, dict[str, pl.DataFrame]]] = {
+        "many bins": (flow, tables),
+        "few bins": ({"flow:1": {"throughput": 5.0}}, few),
+        "drops": ({"MAC/COL": {"drops": 1.0}}, few | {"loss_series": drops}),
+        # Each link has its own capacity, and one far above has none.
+        "links": (links, {**tables, "link_series": pl.DataFrame(rows)}),
+    }
+    lines = []
+    for name, (values, own) in cases.items():
+        for chart, times, found in _drawn(values, own).values():
+            lines += [f"# {name}", golden.told(chart)]
+            lines.append(f"  {len(times)} points: {golden.flat([times[:4], found[:4]])}")
+    golden.compare("traces.txt", "\n".join(lines))
+
+
+def test_a_window_that_fell_has_phases_in_its_chart(tmp_path: Path) -> None:
+    meter = SampleMeter()
+    window = {"time_s": [0.0, 1, 2, 3, 4], "value": [1.0, 1, 8, 4, 1]}
+    named = pl.DataFrame({"subject": ["a"] * 5, "name": ["cwnd_"] * 5, **window})
+    meter.add(named)
+    meter.add(named.with_columns(name=pl.lit("pkts")))
+    frames = (meter.summary, meter.points, meter.falls)
+    build_samples_page(["x.tr"], [], [], [], *frames, tmp_path / "x.html")
+    text = (tmp_path / "x.html").read_text()
+    store = json.loads(text.split('id="chart-data">')[1].split("</script>")[0])
+    assert store["charts"]["cwnd-0"]["phases"] == [
+        {"s": "a", "what": "slow start", "t": 2.0, "end": 3.0},
+        {"s": "a", "what": "cut", "t": 3.0, "v": 4.0},
+        {"s": "a", "what": "timeout", "t": 4.0, "v": 1.0},
+    ]
+    assert store["charts"]["pkts-1"]["phases"] == []

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import itertools
 import json
 import math
@@ -17,6 +19,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from tests.needs import needs
 from tests.pipeline.pages import golden
 from tests.pipeline.pages.synthetic import Inputs, synthetic_inputs
@@ -44,9 +49,11 @@ from bdpbench.pages.exports import (
     printed_caption,
 )
 from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.latex import latex_text
 from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import pack
-from bdpbench.pages.specs import Chart, Threshold, TimeContent
+from bdpbench.pages.specs import Chart, TimeContent
+from bdpbench.pages.tables import Column, PaperTable, markdown_text, render_table
 
 HOSTILE = "a < b & <script>alert(1)</script>"
 ORIGIN = f"ns-2.35 build 0123456789abcdef; {HOSTILE}."
@@ -291,23 +298,6 @@ def test_flows_of_one_kind_are_a_crowd() -> None:
     assert list(crowd_of(content)) == ["A", "B"]
 
 
-def test_page_and_file_end_their_axes_alike_where_a_first_threshold_is_far_above() -> None:
-    """xu2004: an ssthresh that begins at 20,000 packets pressed the rest flat in exported files."""
-    trace = curve("run", "flow:0", "A", "#000", (9, 3))
-    rules: list[Threshold] = [{"v": 310.0, "label": "upper"}, {"v": 300.0, "label": "lower"}]
-    given: TimeContent = {"kind": "ssthresh", "end": 9, "traces": [trace], "thresholds": rules}
-    points = ([0.0, 2.0, 9.0], [20_000.0, 400.0, 250.0])
-    content = settled(given, [points])
-    chart = Chart("one", "ssthresh", "", "", content)
-    spec = Renderer({"run": {"ssthresh": {"flow:0": pack(*points)}}}, read_captions()).spec(chart)
-    lines = spec["layer"][0]["encoding"]
-    # The page takes its axis, its dashes and its words from the content, as the file does.
-    assert lines["y"]["scale"]["domain"] == [0, content["top"]] == [0, pytest.approx(400 * 1.12)]
-    assert lines["strokeDash"]["scale"]["range"] == [[1, 0]]
-    assert spec["datasets"]["thresholds"] == content["thresholds"]
-    assert [each["label"] for each in content["thresholds"]] == ["upper; lower", ""]
-
-
 def test_a_thinned_line_passes_its_points_as_near_as_asked() -> None:
     chance = random.Random(1)
     points = [(x / 3, 100 * math.sin(x / 40) + chance.random() * (x % 9)) for x in range(2000)]
@@ -361,3 +351,120 @@ def test_a_figure_has_the_same_bytes_with_any_fonts_of_the_machine(tmp_path: Pat
     ]
     assert found[0].split()[0] == found[1].split()[0]
     assert [each.split()[1] for each in found] == ["None", str(none)]
+
+
+SPECIAL = r"\input{/etc/passwd} 100 % & a_b #1 $x$ {y} ~ ^ | <b> `c` *d* [e](f) − 3 × 4"
+
+
+def _table(rows: int = 2) -> PaperTable:
+    return PaperTable(
+        name="sample",
+        title="A sample",
+        columns=(Column("What", "what"), Column("Value", "value", numeric=True)),
+        rows=tuple((SPECIAL, str(row)) for row in range(rows)),
+        data=tuple({"what": SPECIAL, "value": 0.1 + row} for row in range(rows)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("50 % of a_b & {c} #1 $", r"50 \% of a\_\allowbreak{}b \& \{c\} \#1 \$"),
+        (r"\input{x}", r"\textbackslash{}input\{x\}"),
+        ("−0.5 × 2\nnext", r"$-$0.5 $\times$ 2 next"),
+        ("θ and Ω", r"$\theta$ and $\Omega$"),
+    ],
+)
+def test_nothing_in_a_text_is_a_command_of_latex(text: str, escaped: str) -> None:
+    assert latex_text(text) == escaped
+
+
+def test_every_character_that_published_scorecards_have_can_be_set_in_latex() -> None:
+    found = sorted((repository_root() / "reports" / "published").glob("*/scorecard.json"))
+    assert found
+    for each in found:
+        text = json.dumps(json.loads(each.read_text()), ensure_ascii=False)
+        latex_text(text).encode("latin-1")  # whose characters both encodings of paper.tex have
+
+
+@given(st.text())
+def test_every_special_character_is_escaped(text: str) -> None:
+    # What remains apart from the commands that escape characters has none of these.
+    commands = r"\\text(backslash|asciicircum|asciitilde)\{\}|\\[&%]"
+    assert not set(re.sub(commands, "", latex_text(text))) & set("&%\n")
+
+
+def test_long_tables_break_and_repeat_their_head() -> None:
+    long, short = (render_table(_table(rows), "")["tex"] for rows in (20, 15))  # of two lines each
+    assert ("\\begin{longtable}" in long, "\\begin{longtable}" in short) == (True, False)
+    assert long.count("\\endhead") == 1
+    assert "|" not in short.replace("\\textbar{}", "")
+
+
+SENTENCE = "Does it follow sudden changes of the path's rate, of its delay, and of the reordering?"
+WORDS = ("Standard TCP", "HighSpeed TCP (HSTCP_SACK)", "BBR (version 3)", "a-protocol-with-hyphens")
+
+
+def _wide(
+    name: str, texts: int, numbers: int, rows: int, cell: str = "0.00807 (9th)"
+) -> PaperTable:
+    heads = [f"95th percentile of the delay through CoDel {index} (ms)" for index in range(numbers)]
+    return PaperTable(
+        name=name,
+        title=name,
+        columns=(
+            *(Column(f"Text {index}", f"t{index}") for index in range(texts)),
+            *(Column(head, head, numeric=True) for head in heads),
+        ),
+        rows=tuple(
+            (*((WORDS[row % 4], SENTENCE, "7.8 and 7.9")[:texts]), *[cell] * numbers)
+            for row in range(rows)
+        ),
+    )
+
+
+@needs("pdflatex", "texlive-latex-base texlive-latex-recommended")
+def test_tables_fit_an_article_however_many_columns_they_have(tmp_path: Path) -> None:
+    tables = [
+        _wide("few", 1, 2, 3),
+        _wide("many-numbers", 1, 16, 11),
+        _wide("cases-and-numbers", 3, 9, 8, "94.602 [97.406]"),
+        _wide("sentences", 3, 1, 30),
+        _wide("words", 3, 0, 60),
+        _table(12),
+        _table(90),
+    ]
+    body = "\\clearpage".join(
+        f"\\typeout{{TABLE {each.name}}}{render_table(each, f'{SENTENCE} {SPECIAL}')['tex']}"
+        for each in tables
+    )
+    (tmp_path / "all.tex").write_text(
+        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage[utf8]{inputenc}"
+        "\\usepackage{textcomp,array,booktabs,longtable}"
+        f"\\begin{{document}}{body}\\end{{document}}"
+    )
+    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "all.tex"]
+    for _ in range(2):  # longtable learns its widths from the first time
+        done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    said = [
+        each for each in done.stdout.splitlines() if re.match("TABLE|Overfull|.*too large", each)
+    ]
+    assert said == [f"TABLE {each.name}" for each in tables]
+
+
+def test_markdown_keeps_every_text_in_its_cell() -> None:
+    text = render_table(_table(), "A *caption*")["md"]
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    cells = [
+        tokens[index + 1].children[0].content if len(tokens[index + 1].children or []) == 1 else ""
+        for index, token in enumerate(tokens)
+        if token.type == "td_open"
+    ]
+    assert cells == [SPECIAL, "0", SPECIAL, "1"]
+    assert markdown_text("a|b") == r"a\|b"
+
+
+def test_csv_holds_numbers_unrounded() -> None:
+    rows = list(csv.DictReader(io.StringIO(render_table(_table(), "")["csv"])))
+    assert [float(row["value"]) for row in rows] == [0.1, 1.1]
+    assert rows[0]["what"] == SPECIAL

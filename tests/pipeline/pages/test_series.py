@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.pipeline.pages import golden
 from tests.pipeline.pages.conftest import unpacked
 
 from bdpbench.pages.series import (
@@ -23,48 +24,31 @@ from bdpbench.pages.series import (
 )
 
 
-def _found(bins: int = 600, **tables: dict[str, Any]) -> Any:
-    """Series of a run that has these tables."""
-    frames = {name: pl.LazyFrame(each) for name, each in tables.items()}
-    return run_series("a", lambda _, name: frames.get(name), bins)
+def test_series_of_tables_are_what_they_were() -> None:
+    """Shares are cumulative, from 0 %; short transfers are told apart beside long ones.
 
-
-def test_points_by_table_and_subject() -> None:
+    A logarithmic axis has no time 0, and drops that did not happen no series.
+    """
     link, times = {"link": ["bottleneck"] * 2}, {"time_s": [0.0, 0.01]}
-    cwnd = {"time_s": [0.0, 1.23456, 0.5], "flow": [0, 0, 1], "cwnd_pkts": [1.0, 1234.5678, 2.5]}
-    found = _found(
-        cwnd=cwnd,
-        queue={**link, **times, "pkts": [0, 12]},
-        queue_share={**link, "pkts": [0.0, 12.0], "share_pct": [50.0, 100.0]},
-        drops={**link, **times, "packets": [0, 0]},
-    )
-    assert {table: list(subjects) for table, subjects in found.items()} == {
-        "cwnd": ["flow:0", "flow:1"],
-        "queue": ["link:bottleneck"],
-        "queue_share": ["link:bottleneck"],
-    }
-    times_s, values = unpacked(found["cwnd"]["flow:0"])
-    assert times_s == pytest.approx([0, 1.23456], abs=0.0005)  # half of 1 ms
-    assert values == pytest.approx([1, 1234.5678], abs=1)  # half of 2 > 1234.6 / 1,023
-    assert unpacked(found["queue"]["link:bottleneck"]) == ([0.0, 0.01], [0.0, 12.0])
-    # Cumulative, from 0 %: one of two samples is at 0 packets, both are at 12 or below.
-    assert unpacked(found["queue_share"]["link:bottleneck"]) == ([0.0, 0.0, 12.0], [0, 50, 100])
-
-
-def test_transfers_are_distributions_by_kind() -> None:
-    found = _found(
-        completion={
+    tables: dict[str, dict[str, Any]] = {
+        "cwnd": {"time_s": [0.0, 1.23456, 0.5], "flow": [0, 0, 1], "cwnd_pkts": [1, 1234.567, 2.5]},
+        "queue": {**link, **times, "pkts": [0, 12]},
+        "queue_share": {**link, "pkts": [0.0, 12.0], "share_pct": [50.0, 100.0]},
+        "drops": {**link, **times, "packets": [0, 0]},
+        "completion": {
             "kind": ["flows", "flows", "flows", "objects"],
             "s": [0.05, 0.5, 2775.6, 0.0002],
             "share_pct": [25.0, 50.0, 100.0, 100.0],
-        }
-    )
-    times_s, shares = unpacked(found["completion"]["kind:flows"])
-    # Short transfers are told apart beside long ones.
-    assert times_s == pytest.approx([0.05, 0.05, 0.5, 2775.6], abs=0.00005)
-    assert shares == [0, 25, 50, 100]
-    # A logarithmic axis has no time 0.
-    assert unpacked(found["completion"]["kind:objects"]) == ([0.001, 0.001], [0, 100])
+        },
+    }
+    frames = {name: pl.LazyFrame(each, strict=False) for name, each in tables.items()}
+    found = run_series("a", lambda _, name: frames.get(name), 600)
+    lines = [
+        f"{table} of {subject}: {golden.flat(unpacked(each))}"
+        for table, subjects in found.items()
+        for subject, each in subjects.items()
+    ]
+    golden.compare("series.txt", "\n".join(lines))
 
 
 def test_the_more_runs_the_coarser() -> None:

@@ -1,22 +1,25 @@
-"""The summary and the table of protocols: what deviates first, and who is best."""
+"""The summary, its sentences and the table of protocols: what deviates first, who is best."""
 
 from __future__ import annotations
 
 import itertools
 from collections import Counter
 from dataclasses import replace
-from types import SimpleNamespace
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 import pytest
+from tests.data_of import yaml_of
 from tests.pipeline.pages.synthetic import Inputs
 
 from bdpbench.contracts.judged import Judged
+from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages import protocols as table_module
+from bdpbench.pages.answers import answer
 from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData, read_captions
-from bdpbench.pages.names import Names
+from bdpbench.pages.names import Names, find_sweep
 from bdpbench.pages.protocols import ProtocolTable, protocol_table
 from bdpbench.pages.scored import NumberRow, number_rows
 from bdpbench.pages.summary import DOT, Overview, overview, summarize
@@ -139,19 +142,6 @@ def test_a_row_is_a_protocol_or_a_pair(inputs: Inputs, monkeypatch: pytest.Monke
     assert _table(inputs, "pair") is None
 
 
-def test_where_few_experiments_compare_queues_these_have_no_columns() -> None:
-    """Their rows, one for each queue, would be empty in all other columns."""
-    plain, red, tail = "A and B", "A and B with RED", "A and B with DropTail"
-    keys_of = {who: ("A", "B") for who in (plain, red, tail)}
-    whose = {"one": [plain], "two": [plain], "queues": [red, tail]}
-    found = {(key, "utilization"): pl.DataFrame({"who": who}) for key, who in whose.items()}
-    asked: Any = [SimpleNamespace(key=key, question="") for key in whose]
-    main = table_module._main(found, keys_of, asked)
-    assert [scenario for scenario, _ in main] == ["one", "two"]
-    del found["one", "utilization"]
-    assert len(table_module._main(found, keys_of, asked)) == 2
-
-
 SETTING: Any = {"x": None, "others": "", "rank": 0, "unit": "%"}
 UTILIZATION = Judged("more", 1.0, 100, "%")
 
@@ -188,3 +178,43 @@ def test_what_is_marked_differs_by_what_counts(
     seconds = Judged("less", 0.05, None, "s")
     open_place = _marks(seconds, ("A", 3.4), ("A", 25.8), ("B", 3.6), ("B", 3.8), ("C", 40.0))
     assert open_place == [("14.6", ""), ("3.7", ""), ("40", "worst")]
+
+
+ANSWERS = yaml_of(Path(__file__).with_name("answers.yaml").read_text())
+LABELS = {"fast": "FAST", "htcp": "H-TCP", "reno": "Reno", "cubic": "CUBIC"}
+PROTOCOLS = {key: {"label": label, "colour": "#000000"} for key, label in LABELS.items()}
+LINK = "link:bottleneck"
+
+
+def _answer(metric: str, *found: tuple[dict[str, Any], float | None]) -> str:
+    """The sentence on a metric of runs with these parameters."""
+    runs: list[Any] = [
+        {"run_id": f"run{n}", "scenario": "one", "label": f"run {n}", "parameters": given}
+        for n, (given, _) in enumerate(found)
+    ]
+    units = {"rtt_ms": "ms", "bottleneck_mbps": "Mbit/s"}
+    plan: Any = {
+        "runs": runs,
+        "protocols": PROTOCOLS,
+        "parameters": {name: {"unit": unit} for name, unit in units.items()},
+        "scenarios": {},
+    }
+    definition = DEFINITIONS[metric]
+    names = Names(plan, read_captions(), [definition.as_document()])
+    rows = [
+        {"run_id": f"run{n}", "metric": metric, "subject": LINK, "value": value}
+        for n, (_, value) in enumerate(found)
+    ]
+    metrics = pl.DataFrame(rows, schema_overrides={"value": pl.Float64})
+    metrics = metrics.with_columns(unit=pl.lit(definition.unit))
+    (sentence,) = answer([metric], runs, metrics, find_sweep(runs), names)
+    return sentence
+
+
+@pytest.mark.parametrize("case", ANSWERS["cases"])
+def test_sentences_are_true_of_their_values(case: Any) -> None:
+    found = [
+        ({name: each for name, each in zip(case["given"], run, strict=False)}, run[-1])
+        for run in case["runs"]
+    ]
+    assert _answer(case["metric"], *found) == case["said"]

@@ -1,4 +1,4 @@
-"""Texts of the pages: valid, complete, and consistent with the agents of ns-2."""
+"""Texts of the pages, and what studies declare of theirs: valid, complete, as in ns-2."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tests.pipeline.pages.synthetic import Inputs
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS
+from bdpbench.metrics import DEFINITIONS, definitions_for
 from bdpbench.pages.inputs import read_captions
-from bdpbench.pages.matrices import Matrix
+from bdpbench.pages.matrices import Matrix, load_matrices
 from bdpbench.pages.names import Names
 from bdpbench.pages.series import CHARTED_TABLES
 from bdpbench.pages.text import assets_dir
@@ -184,22 +184,74 @@ def test_a_metric_without_a_title_is_shown_by_its_id(inputs: Inputs) -> None:
     assert names.metric("new_metric") == "new metric"
 
 
-def protocol(agent: str, linux: str | None = None) -> Protocol:
-    return Protocol(label="X", colour="#000000", agent=agent, sink="TCPSink/Sack1", linux=linux)
+METRICS = {*definitions_for(find_study("sharma2006"))}
+MATRICES = """\
+matrices:
+  - scenario: inter_protocol
+    metric: asymmetry
+    rows: {parameter: protocol_1, title: first}
+    columns: {parameter: protocol_2, title: second}
+    ends: [-1, 1]
+    only: {protocol_1: [HS, BIC]}
+"""
+PAGE = """\
+filled_share: 0.9
+protocols:
+  HS:
+    said:
+      - {where: Table 1, text: It is quick.}
+"""
+
+
+def test_a_mean_over_shares_of_the_bdp_can_count_each_run_once(tmp_path: Path) -> None:
+    path = tmp_path / "matrices.yaml"
+    path.write_text(
+        "matrices: [{scenario: short_same, metric: utilization, mean_over: [buffer_pkts],\n"
+        "  rows: {parameter: protocol, title: a}, columns: {parameter: rtt_2_ms, title: b}}]"
+    )
+    (matrix,) = load_matrices(path, load_study("ahmad2013"), METRICS)
+    assert matrix.mean_over == ["buffer_pkts"]
+
+
+def test_a_study_may_do_without(tmp_path: Path) -> None:
+    study = load_study("sharma2006")
+    assert load_matrices(tmp_path / "matrices.yaml", study, METRICS) == []
+    assert load_page(tmp_path / "page.yaml", study).protocols == {}
 
 
 @pytest.mark.parametrize(
-    ("agent", "linux", "titles"),
+    ("old", "new", "said"),
     [
-        ("TCP/Linux", "cubic", ["Bursts beyond cwnd after slow start"]),
-        ("TCP/Linux", "illinois", ["Illinois keeps the share of cwnd that it should give up"]),
-        ("TCP/Linux", "veno", ["Veno takes large windows for congested ones"]),
-        ("TCP/Linux", "reno", []),
-        ("TCP/Sack1", None, []),
+        ("[HS, BIC]", "[XS, BIC]", r"yaml:7: .*only\..*unknown protocol"),
+        ("inter_protocol", "interprotocol", r"yaml:2: matrices\.0\.scenario: unknown scenario"),
+        ("metric: asymmetry", "metric: asymetry", r"yaml:3: .*unknown metric .*\n.*asymmetry"),
+        ("[-1, 1]", "[-1, 1]\n    mean_over: [rtt_ms]", r"yaml:7: .*mean_over\.0: unknown varied"),
+        ("[-1, 1]", "[-1, 1]\n    mean_over: [buffer_pkts]", r"yaml:7: .*unknown varied"),
+        ("protocol_2", "buffer_pkts", r"yaml:5: .*unknown varied parameter 'buffer_pkts'"),
+        ("[-1, 1]", "[1, -1]", r"the first, 1, must be below the second"),
+        ("[-1, 1]", "[-1, 1]\n    panels: protocol_1", r"panels: protocol_1 is already part"),
+        ("[-1, 1]", "[-1, 1]\n    winner: {among: queue}", r"winner: its colours"),
+        ("HS:", "XS:", r"yaml:3: protocols\.XS: unknown protocol"),
+        ("0.9", "1.9", r"yaml:1: filled_share: input should be less than or equal to 1"),
+        ("said:", "says:", r"yaml:4: protocols\.HS\.says: unknown key"),
     ],
 )
-def test_a_protocol_has_the_errata_of_its_agent_and_module(
-    agent: str, linux: str | None, titles: list[str]
-) -> None:
-    found = told_errata([("Mine", protocol(agent, linux)), ("Other", protocol("TCP/Newreno"))])
-    assert [(each.title, labels) for each, labels in found] == [(each, ["Mine"]) for each in titles]
+def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    text = MATRICES if old in MATRICES else PAGE
+    path, study = tmp_path / "its.yaml", load_study("sharma2006")
+    path.write_text(text.replace(old, new))
+    assert path.read_text() != text
+    with pytest.raises(BdpbenchError, match=said):
+        load_matrices(path, study, METRICS) if text is MATRICES else load_page(path, study)
+
+
+@pytest.mark.parametrize("module", ["cubic", "illinois", "veno", "reno"])
+def test_a_protocol_has_the_errata_of_its_agent_and_module(module: str) -> None:
+    common = {"label": "X", "colour": "#000000", "sink": "TCPSink/Sack1"}
+    mine = Protocol.model_validate({**common, "agent": "TCP/Linux", "linux": module})
+    found = told_errata(
+        [("Mine", mine), ("Other", mine.model_copy(update={"agent": "TCP/Newreno", "linux": None}))]
+    )
+    assert [labels for _, labels in found] == [["Mine"]] * (module != "reno")
+    words = {"cubic": "slow start", "illinois": "Illinois", "veno": "Veno"}
+    assert all(words[module] in each.title for each, _ in found)

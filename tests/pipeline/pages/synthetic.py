@@ -83,19 +83,10 @@ class Inputs:
 
     def frozen(self) -> ReportInputs:
         """The inputs in the form that the report takes."""
-        return ReportInputs(
-            plan=self.plan,
-            metrics=self.metrics,
-            scorecard=self.scorecard,
-            definitions=self.definitions,
-            load_table=self.load_table,
-            run_info=self.run_info,
-            study=self.study,
-            load_series=self.load_series,
-            places={run_id: f"{run_id[:2]}/{run_id}" for run_id in self.run_info}
-            if self.places is None
-            else self.places,
-        )
+        own = {key: each for key, each in vars(self).items() if key not in ("tables", "places")}
+        places = {run_id: f"{run_id[:2]}/{run_id}" for run_id in self.run_info}
+        loaded: Any = {"load_table": self.load_table, "load_series": self.load_series}
+        return ReportInputs(**own, **loaded, places=places if self.places is None else self.places)
 
     def build(self, out: Path) -> str:
         """Write the report and return its text."""
@@ -221,18 +212,16 @@ def _cwnd(flows: int, period: int) -> pl.DataFrame:
 
 def _metrics(runs: Sequence[PlannedRun]) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
-
-    def add(run: PlannedRun, metric: str, subject: str, value: float | None, **more: Any) -> None:
-        common = {"run_id": run["run_id"], "scenario": run["scenario"], "end_s": 30.0}
-        given = {"metric": metric, "subject": subject, "value": value, "start_s": 15.0}
-        rows.append({**common, **given, "definition": f"{metric}/1", **more})
-
     for position, run in enumerate(runs):
         time_s = None if run["parameters"]["buffer_pkts"] == 40 else 14.57
-        add(run, "utilization", "link:bottleneck", 80.0 + position, unit="%")
-        add(run, "time_to_90pct_cwnd", "flow:0", time_s, unit="s", start_s=0.0)
-        if _flows(run) == 2:
-            add(run, "asymmetry", "run", 0.5, unit="1")
+        common = {"run_id": run["run_id"], "scenario": run["scenario"], "end_s": 30.0}
+        for metric, subject, value, unit, start_s in (
+            ("utilization", "link:bottleneck", 80.0 + position, "%", 15.0),
+            ("time_to_90pct_cwnd", "flow:0", time_s, "s", 0.0),
+            *([("asymmetry", "run", 0.5, "1", 15.0)] if _flows(run) == 2 else []),
+        ):
+            given = {"metric": metric, "subject": subject, "value": value, "start_s": start_s}
+            rows.append({**common, **given, "definition": f"{metric}/1", "unit": unit})
     return pl.DataFrame(rows)
 
 
@@ -267,23 +256,22 @@ def large_inputs(count: int) -> Inputs:
     """
     few = synthetic_inputs()
     sweep = itertools.product(range(1, 6), range(10, 150, 10), range(20, 150, 10), PROTOCOLS)
-    endless = itertools.cycle(sweep)
-    extra = itertools.count()
-    runs = []
-    for substream, rtt_ms, buffer_pkts, key in itertools.islice(endless, count):
-        runs.append(
-            _run(
+    points = itertools.islice(itertools.cycle(sweep), count)
+    runs = [
+        {
+            **_run(
                 "grid",
                 f"{PROTOCOLS[key]['label']}, RTT {rtt_ms} ms, buffer {buffer_pkts} packets",
                 protocol=key,
                 rtt_ms=rtt_ms,
                 buffer_pkts=buffer_pkts,
-                bottleneck_mbps=10 + next(extra) // (5 * 14 * 13 * len(PROTOCOLS)),
+                bottleneck_mbps=10 + place // (5 * 14 * 13 * len(PROTOCOLS)),
                 substream=substream,
-            )
-        )
-    for position, run in enumerate(runs):
-        run["run_id"] = run_id_of(f"large {position}")
+            ),
+            "run_id": run_id_of(f"large {place}"),
+        }
+        for place, (substream, rtt_ms, buffer_pkts, key) in enumerate(points)
+    ]
     single = [run["run_id"] for run in few.plan["runs"] if _flows(run) == 1]
     drawn = [few.tables[each] for each in single if "queue" in few.tables.get(each, {})]
     few.tables = {run["run_id"]: drawn[i % len(drawn)] for i, run in enumerate(runs)}

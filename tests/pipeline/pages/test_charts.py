@@ -134,7 +134,8 @@ def test_a_caption_speaks_of_dashed_lines_only_where_there_are_any() -> None:
     assert "dashed" not in time_chart("both", "queue", runs, [], {}, NAMES).caption
 
 
-def test_an_unknown_protocol_has_the_dashes_of_the_first() -> None:
+def test_what_is_unknown_has_the_dashes_of_the_first_and_its_id_for_a_name() -> None:
+    assert NAMES.metric("new_metric") == "new metric"
     assert NAMES.dash("unknown") == NAMES.dash("HS") != NAMES.dash("Scalable")
 
 
@@ -310,30 +311,20 @@ def _drawn(values: Any, tables: dict[str, pl.DataFrame]) -> dict[str, Any]:
 @pytest.fixture
 def tables() -> dict[str, pl.DataFrame]:
     """Bins of 0.01 s; the throughput of the flow alternates between 0 and 10 Mbit/s."""
-    times = [0.01 * (index + 1) for index in range(_BINS)]
-    flow = pl.DataFrame(
-        {
-            "subject": ["flow:1"] * _BINS,
-            "time_s": times,
-            "mbps": [10.0 * (index % 2) for index in range(_BINS)],
-            "delay_ms": [1.0] * _BINS,
-            "rtt_ms": [None] * _BINS,
-            "delivered_pct": [100.0] * _BINS,
-        },
-        schema_overrides={"rtt_ms": pl.Float64},
-    )
+    values = {
+        "mbps": [10.0 * (index % 2) for index in range(_BINS)],
+        "delay_ms": [1.0] * _BINS,
+        "rtt_ms": [None] * _BINS,
+        "delivered_pct": [100.0] * _BINS,
+    }
+    of = {"subject": ["flow:1"] * _BINS, "time_s": [0.01 * (n + 1) for n in range(_BINS)]}
+    others = {"link": ("mbps", "queue_pkts"), "loss": ("drops_per_s",), "node": ("energy_j",)}
     columns = {"subject": pl.String, "time_s": pl.Float64}
-    others = {
-        "link_series": ("mbps", "queue_pkts"),
-        "loss_series": ("drops_per_s",),
-        "node_series": ("energy_j",),
-        "alive_series": ("nodes",),
-    }
     empty = {
-        name: pl.DataFrame(schema={**columns, **dict.fromkeys(values, pl.Float64)})
-        for name, values in others.items()
+        f"{name}_series": pl.DataFrame(schema=columns | dict.fromkeys(own, pl.Float64))
+        for name, own in {**others, "alive": ("nodes",)}.items()
     }
-    return {"flow_series": flow, **empty}
+    return {"flow_series": pl.DataFrame({**of, **values}).cast({"rtt_ms": pl.Float64}), **empty}
 
 
 def test_traces_are_drawn_as_they_were(tables: dict[str, pl.DataFrame]) -> None:

@@ -22,7 +22,7 @@ from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.names import Names, find_sweep
 from bdpbench.pages.protocols import ProtocolTable, protocol_table
 from bdpbench.pages.scored import NumberRow, number_rows
-from bdpbench.pages.summary import DOT, Overview, overview, summarize
+from bdpbench.pages.summary import DOT, overview, summarize
 from bdpbench.pages.text import VERDICTS
 
 
@@ -68,35 +68,15 @@ def test_percentages_differ_by_points(inputs: Inputs) -> None:
         assert row.deviation_percent == "−8.3\u202f%"
 
 
-def _picture(row: NumberRow, *deviations: tuple[float | None, float | None]) -> Overview:
-    rows = [
-        replace(
-            row,
-            number={
-                **row.number,
-                "deviation": deviation,
-                "distance": distance,
-                "measured": None if deviation is None else 1.0,
-            },
-        )
-        for deviation, distance in deviations
-    ]
-    found = overview(rows)
-    assert found is not None
-    return found
-
-
 def test_dots_are_stacked_and_hide_one_another_nowhere(rows: list[NumberRow]) -> None:
-    found = _picture(rows[0], *[(0.0, 0.0)] * 23)
+    found = overview([_row(rows, "reproduced", deviation=0.0, distance=0.0)] * 23)
+    assert found is not None
     (strip,) = found.strips
     places = [(each.x, each.y) for each in strip.dots]
     assert max(Counter(x for x, _ in places).values()) == 4
     assert all(strip.top < y < strip.top + strip.height for _, y in places)
-    apart = [
-        max(abs(one[0] - two[0]), abs(one[1] - two[1]))
-        for one, two in itertools.combinations(places, 2)
-    ]
-    assert min(apart) >= DOT - 4
+    for (x, y), (other_x, other_y) in itertools.combinations(places, 2):
+        assert max(abs(x - other_x), abs(y - other_y)) >= DOT - 4
 
 
 def test_without_results_there_is_no_picture(rows: list[NumberRow]) -> None:

@@ -8,14 +8,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from tests.pipeline.pages.synthetic import Inputs
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS, definitions_for
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrices import Matrix, load_matrices
-from bdpbench.pages.names import Names
 from bdpbench.pages.series import CHARTED_TABLES
 from bdpbench.pages.text import assets_dir
 from bdpbench.pages.texts import (
@@ -50,26 +48,21 @@ def _laws() -> dict[int | str, dict[str, tuple[float, float, str]]]:
     return found
 
 
-def _described(option: int | str) -> dict[str, tuple[float, float, str]]:
-    """What our pages say about the variables of a law that have a range."""
-    data = [each for each in KNOWN if option == each.option or option in each.agents]
-    return {
-        parameter.variable: (*parameter.range, parameter.unit)
-        for each in data
-        for parameter in each.parameters
-        if parameter.variable and parameter.range is not None
+@pytest.mark.parametrize(("option", "agent"), _laws().items(), ids=str)
+def test_variables_and_ranges_are_those_of_the_agents(
+    option: int | str, agent: dict[str, tuple[float, float, str]]
+) -> None:
+    page = {
+        each.variable: each
+        for data in KNOWN
+        for each in data.parameters
+        if (option == data.option or option in data.agents) and each.variable and each.range
     }
-
-
-@pytest.mark.parametrize("option", list(_laws()), ids=str)
-def test_variables_and_ranges_are_those_of_the_agents(option: int | str) -> None:
-    agent, page = _laws()[option], _described(option)
-    assert {name: bounds[:2] for name, bounds in page.items()} == {
-        name: bounds[:2] for name, bounds in agent.items()
-    }
+    ranges = {name: tuple(each.range or ()) for name, each in page.items()}
+    assert ranges == {name: bounds[:2] for name, bounds in agent.items()}
     # A unit in brackets is an explanation; a ratio has the unit 1 here and none there.
     units = {name: unit for name, (*_, unit) in agent.items() if unit and "(" not in unit}
-    assert {name: page[name][2] for name in units} == units
+    assert {name: page[name].unit for name in units} == units
 
 
 def test_defaults_are_those_of_the_patches() -> None:
@@ -177,11 +170,6 @@ def test_metrics_parameters_and_charts_have_their_words() -> None:
     assert "caption" in captions.charts["sweep"]
     pairs = Matrix.model_validate({"scenario": "any", **captions.pairs})
     assert pairs.metric in {definition.metric for definition in DEFINITIONS.values()}
-
-
-def test_a_metric_without_a_title_is_shown_by_its_id(inputs: Inputs) -> None:
-    names = Names(inputs.plan, read_captions(), inputs.definitions)
-    assert names.metric("new_metric") == "new metric"
 
 
 METRICS = {*definitions_for(find_study("sharma2006"))}

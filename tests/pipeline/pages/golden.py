@@ -42,9 +42,8 @@ def compare(name: str, text: str) -> None:
 
 def difference(before: str, after: str, context: int = 1) -> str:
     """The lines in which two texts differ, "" for none."""
-    pair = before.splitlines(), after.splitlines()
-    lines = [*difflib.unified_diff(*pair, n=context, lineterm="")][2:]
-    return "\n".join("..." if each.startswith("@@") else each for each in lines)
+    lines = difflib.unified_diff(before.splitlines(), after.splitlines(), n=context, lineterm="")
+    return "\n".join("..." if each.startswith("@@") else each for each in [*lines][2:])
 
 
 class Page(HTMLParser):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import itertools
 import json
 import math
@@ -449,9 +447,3 @@ def test_markdown_keeps_every_text_in_its_cell() -> None:
     ]
     assert cells == [SPECIAL, "0", SPECIAL, "1"]
     assert markdown_text("a|b") == r"a\|b"
-
-
-def test_csv_holds_numbers_unrounded() -> None:
-    rows = list(csv.DictReader(io.StringIO(render_table(_table(), "")["csv"])))
-    assert [float(row["value"]) for row in rows] == [0.1, 1.1]
-    assert rows[0]["what"] == SPECIAL

@@ -215,16 +215,6 @@ def test_equal_inputs_give_equal_bytes_with_kept_series_or_without(
     assert out.read_text(encoding="utf-8") == html
 
 
-def test_a_failed_build_leaves_the_old_page(inputs: Inputs, tmp_path: Path) -> None:
-    out = tmp_path / "report.html"
-    out.write_text("old", encoding="utf-8")
-    inputs.scorecard["numbers"][0]["verdict"] = "unheard of"
-    with pytest.raises(KeyError):
-        inputs.build(out)
-    assert out.read_text(encoding="utf-8") == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
-
-
 def test_a_checkout_without_assets_is_named(
     inputs: Inputs, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -166,9 +166,3 @@ def test_reductions_keep_what_is_seen(case: Any) -> None:
     frame = pl.LazyFrame({"link": ["a"] * len(times), "t": times, "v": found}, strict=False)
     reduced = reduce_min_max(frame, "t", "v", ["link"], bins)
     assert reduced.rows() == [("a", *each) for each in kept]
-
-
-@pytest.mark.parametrize(("by", "bins"), [([], 10), (["flow"], 0)])
-def test_refuses_what_makes_no_sense(by: list[str], bins: int) -> None:
-    with pytest.raises(ValueError, match="bins must be at least 1"):
-        reduce_min_max(_frame([(0, 1.0)]), "t", "v", by, bins)

@@ -29,7 +29,7 @@ from bdpbench.pages.exports import Charts
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
-from bdpbench.pages.names import Names, Sweep, find_sweep
+from bdpbench.pages.names import Names, Sweep, find_sweep, varying_parameters
 from bdpbench.pages.series import unpack
 from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart, tradeoff_chart
 from bdpbench.pages.texts import StudyPage, read_protocols
@@ -136,6 +136,8 @@ def test_a_caption_speaks_of_dashed_lines_only_where_there_are_any() -> None:
 
 def test_what_is_unknown_has_the_dashes_of_the_first_and_its_id_for_a_name() -> None:
     assert NAMES.metric("new_metric") == "new metric"
+    derived: Any = [{"parameters": {"bdp_pkts": pkts}} for pkts in (1, 2)]
+    assert varying_parameters(derived) == ["bdp_pkts"]  # where nothing else differs
     assert NAMES.dash("unknown") == NAMES.dash("HS") != NAMES.dash("Scalable")
 
 

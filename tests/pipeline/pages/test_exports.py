@@ -315,6 +315,10 @@ def test_curves_that_turn_often_are_drawn_one_below_the_other() -> None:
     assert swings(content, [wild] * 3)
     assert not swings(content, [wild] * 2)
     assert not swings(content, [calm] * 3)
+    # An ssthresh that begins more than four times as high as it goes on is beyond the axis.
+    far: TimeContent = {**content, "kind": "ssthresh"}
+    tops = [settled(far, [([0.0, 1.0], [high, 300.0])])["top"] for high in (1200.0, 1201.0)]
+    assert tops == pytest.approx([1200 * 1.12, 300 * 1.12])
     rows = [{"t": t, "v": 5.0 * t, "s": name} for name in "ABC" for t in (0.0, 1.0)]
     drawing = replace(_lines(list("ABC"), rows), widths_pt=(PAGE_PT, COLUMN_PT), apart=True)
     # Longer than a column is wide, and so in several lines.

@@ -21,8 +21,8 @@ from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.names import Names, find_sweep
 from bdpbench.pages.protocols import ProtocolTable, protocol_table
-from bdpbench.pages.scored import NumberRow, number_rows
-from bdpbench.pages.summary import DOT, overview, summarize
+from bdpbench.pages.scored import NumberRow, claim_rows, number_rows
+from bdpbench.pages.summary import DOT, claims_in_doubt, overview, summarize
 from bdpbench.pages.text import VERDICTS
 
 
@@ -73,6 +73,14 @@ def test_dots_are_stacked_and_hide_one_another_nowhere(rows: list[NumberRow]) ->
 def test_without_results_there_is_no_picture(rows: list[NumberRow]) -> None:
     assert overview([]) is None
     assert overview([_row(rows, "not_run", measured=None)]) is None
+
+
+def test_statements_that_fail_come_first(inputs: Inputs) -> None:
+    (claim, *_) = inputs.scorecard["claims"]
+    verdicts: Any = ("not_run", "holds", "undecided", "fails")
+    inputs.scorecard["claims"] = [{**claim, "verdict": each} for each in verdicts]
+    rows = claims_in_doubt(claim_rows(inputs.scorecard, _names(inputs)))
+    assert [row.verdict.key for row in rows] == ["fails", "undecided", "holds", "not_run"]
 
 
 @pytest.mark.parametrize("labels", [["HS-TCP and Scalable TCP"], ["HS-TCP", "Scalable TCP"]])

@@ -33,7 +33,7 @@ _SHOWN = ("id", "href", "title", "aria-label", "scope", "data-chart", "data-publ
 
 def compare(name: str, text: str) -> None:
     """Fail with the difference unless a text is what its file holds; or write the file."""
-    path, text = FOLDER / name, text.rstrip("\n") + "\n"
+    path, text = FOLDER / name, f"{text.rstrip()}\n"
     if os.environ.get("BDPBENCH_RENEW"):
         path.write_text(text, encoding="utf-8")
     kept = path.read_text(encoding="utf-8") if path.is_file() else ""

@@ -33,7 +33,6 @@ from bdpbench.studies.study import Citation
 
 SPIKE_PACKETS = 9876.0
 BESIDE = "two/report.html?protocol=HS-TCP#comparison"
-BUILD_ID = "0123456789abcdef"
 PROTOCOLS: dict[str, PlannedProtocol] = {
     "HS": {"label": "HS-TCP", "colour": "#0b66c3"},
     "Scalable": {"label": "Scalable TCP", "colour": "#c2410c"},
@@ -250,10 +249,7 @@ def _info(run: PlannedRun) -> RunRecord:
 
 
 def large_inputs(count: int) -> Inputs:
-    """``count`` runs of one scenario that sweeps RTT and buffer and repeats each point five times.
-
-    They share a few curves, as in a study with many similar runs.
-    """
+    """``count`` runs of a scenario that sweeps RTT and buffer five times, with a few curves."""
     few = synthetic_inputs()
     sweep = itertools.product(range(1, 6), range(10, 150, 10), range(20, 150, 10), PROTOCOLS)
     points = itertools.islice(itertools.cycle(sweep), count)

@@ -16,6 +16,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -149,9 +150,8 @@ def test_what_is_drawn_is_what_was_measured(
     own = [each for each in spec["datasets"]["samples"] if each["s"] == "HS-TCP"]
     assert [(each["t"], each["v"]) for each in own] == [(0.0, rows[0][1]), *rows]
     assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 30]
-    lines = files["figures/single-flow-throughput.csv"].decode().splitlines()
-    told = [line.split(",")[2:] for line in lines if line.startswith(f"{run_id},")]
-    assert [tuple(map(float, each)) for each in told] == rows
+    told = pl.read_csv(files["figures/single-flow-throughput.csv"]).filter(run_id=run_id)
+    assert told.select("time_s", "throughput").rows() == rows
     # SPIKE_PACKETS of the synthetic study; values are packed in steps of 10 packets.
     cwnd = renderer.spec(figures["single-flow-cwnd"].chart)["datasets"]["samples"]
     assert max(each["v"] for each in cwnd) == pytest.approx(9876, abs=5)

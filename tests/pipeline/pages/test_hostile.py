@@ -22,7 +22,6 @@ from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
 from bdpbench.pages.texts import ProtocolText, Statement, StudyPage
 
 HOSTILE = "</script><script>alert(1)</script><!--<img src=x onerror=alert(2)>\"'&"
-FLOW = "flow:0"
 
 
 def _report(text: str, out: Path) -> str:

@@ -226,7 +226,6 @@ def test_a_checkout_without_assets_is_named(
 
 
 def test_series_of_noise_stay_small() -> None:
-    """Of a run of two flows, as one of 250: the worst case."""
     time = [i / 10 for i in range(5_001)]
     noise = pl.DataFrame({"time_s": time, "value": [i * 7919 % 9000 for i in range(5_001)]})
     pkts = noise.rename({"value": "pkts"}).with_columns(link=pl.lit("bottleneck"))

@@ -66,11 +66,10 @@ def test_drops_are_marked_when_they_happen_and_counted_by_bin() -> None:
 
 
 def test_a_distribution_begins_at_nothing_and_keeps_each_percent_and_the_last() -> None:
-    shares = pl.DataFrame({"pkts": [0.0, 1.0, 3.0], "share_pct": [50.0, 75.0, 100.0]})
-    assert thinned_shares(shares).rows() == [(0, 0), (0, 50), (1, 75), (3, 100)]
     values = [float(each) for each in range(10_000)]
     shares = pl.DataFrame({"pkts": values, "share_pct": [(each + 1) / 100 for each in values]})
     kept = thinned_shares(shares)
+    assert kept.row(0) == (0, 0)
     assert kept.height <= 102
     assert kept.rows()[-1] == (9_999, 100)
     assert kept["share_pct"].diff().max() == pytest.approx(1, abs=0.02)

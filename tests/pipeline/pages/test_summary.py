@@ -64,15 +64,13 @@ def test_dots_are_stacked_and_hide_one_another_nowhere(rows: list[NumberRow]) ->
     assert found is not None
     (strip,) = found.strips
     places = [(each.x, each.y) for each in strip.dots]
+    lone = overview([_row(rows, "close", deviation=-1.0, distance=1 / 3)])
+    assert lone is not None
+    assert lone.strips[0].dots[0].x == round(lone.strips[0].dots[0].x, 1)
     assert max(Counter(x for x, _ in places).values()) == 4
     assert all(strip.top < y < strip.top + strip.height for _, y in places)
     for (x, y), (other_x, other_y) in itertools.combinations(places, 2):
         assert max(abs(x - other_x), abs(y - other_y)) >= DOT - 4
-
-
-def test_without_results_there_is_no_picture(rows: list[NumberRow]) -> None:
-    assert overview([]) is None
-    assert overview([_row(rows, "not_run", measured=None)]) is None
 
 
 def test_statements_that_fail_come_first(inputs: Inputs) -> None:
@@ -181,6 +179,7 @@ def _answer(metric: str, *found: tuple[dict[str, Any], float | None]) -> str:
     rows = [
         {"run_id": f"run{n}", "metric": metric, "subject": LINK, "value": value}
         for n, (_, value) in enumerate(found)
+        if value != "unmeasured"
     ]
     metrics = pl.DataFrame(rows, schema_overrides={"value": pl.Float64})
     metrics = metrics.with_columns(unit=pl.lit(definition.unit))

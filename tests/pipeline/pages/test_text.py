@@ -59,11 +59,6 @@ def _like(value: float | None, like: float | None = None) -> str:
         (subject_name, ("flow:1",), "flow 2"),
         (subject_name, ("link:bottleneck",), "bottleneck"),
         (flow_pair, ("rtt_1_ms",), ("rtt_1_ms", "rtt_2_ms", "rtt_ms")),
-        (
-            flow_pair,
-            ("access_delay_2_ms",),
-            ("access_delay_1_ms", "access_delay_2_ms", "access_delay_ms"),
-        ),
         (flow_pair, ("weight_2",), ("weight_1", "weight_2", "weight")),
         (flow_pair, ("rtt_ms",), None),
         (flow_pair, ("flow2_start_s",), None),

@@ -201,12 +201,6 @@ def test_a_mean_over_shares_of_the_bdp_can_count_each_run_once(tmp_path: Path) -
     assert matrix.mean_over == ["buffer_pkts"]
 
 
-def test_a_study_may_do_without(tmp_path: Path) -> None:
-    study = load_study("sharma2006")
-    assert load_matrices(tmp_path / "matrices.yaml", study, METRICS) == []
-    assert load_page(tmp_path / "page.yaml", study).protocols == {}
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

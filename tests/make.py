@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
@@ -13,6 +15,12 @@ from bdpbench.metrics import DEFINITIONS, Definition, as_metrics, measure_values
 def arguments(run: PlannedRun) -> dict[str, str]:
     """The arguments of a run's script: key, with its hyphen → value."""
     return dict(zip(run["argv"][::2], run["argv"][1::2], strict=True))
+
+
+def combinations(parameters: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """All combinations of values of parameters, the last of which changes first."""
+    values = itertools.product(*parameters.values())
+    return [dict(zip(parameters, each, strict=True)) for each in values]
 
 
 def measure_run(

@@ -3,33 +3,19 @@
 from __future__ import annotations
 
 import base64
-import importlib.util
 import itertools
 import json
 import re
-import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from html import escape
-from html.parser import HTMLParser
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import pytest
+from tests.pipeline.pages import golden
+from tests.pipeline.pages.synthetic import Inputs, synthetic_inputs
 
 from bdpbench.pages.shards import ShardContent
-
-
-def _load(name: str) -> ModuleType:
-    path = Path(__file__).with_name(f"{name}.py")
-    spec = importlib.util.spec_from_file_location(f"bdpbench_tests_{name}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
 
 
 def inflated(packed: str) -> Any:
@@ -93,71 +79,18 @@ def elements(content: ShardContent) -> Iterator[tuple[str, str]]:
 def unfolded(html: str) -> str:
     """The page with its runs unpacked, as its script does when a reader opens them."""
     bodies = {key: body for part in packed_parts(html) for key, body in part["html"].items()}
-    html = re.sub(
-        r'(<tr role="row" class="more-row" id="(more-[^"]+)" hidden>\s*<td [^>]*>)',
-        lambda found: found[1] + bodies[found[2]],
-        html,
-    )
-    return re.sub(
-        r'(<details class="run" id="(run-[0-9a-f]+)"[^>]*>.*?)(?=</details>)',
-        lambda found: found[1] + bodies[found[2]],
-        html,
-        flags=re.DOTALL,
-    )
+    row = r'(<tr role="row" class="more-row" id="(more-[^"]+)" hidden>\s*<td [^>]*>)'
+    run = r'(<details class="run" id="(run-[0-9a-f]+)"[^>]*>.*?)(?=</details>)'
+    for pattern in (row, run):
+        html = re.sub(pattern, lambda found: found[1] + bodies[found[2]], html, flags=re.DOTALL)
+    return html
 
 
-class Page(HTMLParser):
-    """What tests need to know of a page: elements, attributes, text, and unclosed elements."""
-
-    _VOID = frozenset({"meta", "link", "input", "br", "img", "hr", "line", "rect"})
+class Page(golden.Page):
+    """A page with its runs unpacked."""
 
     def __init__(self, html: str) -> None:
-        super().__init__()
-        self.elements: list[tuple[str, dict[str, str]]] = []
-        self.ids: list[str] = []
-        self.texts: list[tuple[str, str]] = []
-        self.open: list[str] = []
-        self.feed(unfolded(html))
-
-    def handle_starttag(self, tag: str, attrs: Any) -> None:
-        given = {name: value or "" for name, value in attrs}
-        self.elements.append((tag, given))
-        if "id" in given:
-            self.ids.append(given["id"])
-        if tag not in self._VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag: str, attrs: Any) -> None:
-        self.elements.append((tag, {name: value or "" for name, value in attrs}))
-
-    def handle_endtag(self, tag: str) -> None:
-        assert self.open, f"</{tag}> closes nothing"
-        assert self.open.pop() == tag, f"</{tag}> closes another element"
-
-    def handle_data(self, data: str) -> None:
-        if data.strip():
-            self.texts.append((self.open[-1] if self.open else "", data.strip()))
-
-    def all(self, tag: str) -> list[dict[str, str]]:
-        """Attributes of all elements with this name."""
-        return [attributes for name, attributes in self.elements if name == tag]
-
-    @property
-    def text(self) -> str:
-        """The text that a reader sees, without scripts and styles."""
-        return " ".join(text for tag, text in self.texts if tag not in ("script", "style"))
-
-
-@pytest.fixture(scope="session")
-def parts_of() -> Callable[[str], list[Any]]:
-    """The packed parts of a page."""
-    return packed_parts
-
-
-@pytest.fixture
-def unpack() -> Callable[[dict[str, Any]], tuple[list[float], list[float]]]:
-    """Times and values of a packed series, decoded by an implementation of its own."""
-    return unpacked
+        super().__init__(unfolded(html))
 
 
 def unpacked(packed: dict[str, Any]) -> tuple[list[float], list[float]]:
@@ -166,30 +99,16 @@ def unpacked(packed: dict[str, Any]) -> tuple[list[float], list[float]]:
     return [t * packed["dt"] for t in times], [v * packed["dv"] for v in values]
 
 
-@pytest.fixture(scope="session")
-def synthetic() -> ModuleType:
-    """The module that invents studies."""
-    return _load("synthetic")
-
-
 @pytest.fixture
-def inputs(synthetic: Any) -> Any:
+def inputs() -> Inputs:
     """The synthetic study, made anew for each test, which may change it."""
-    return synthetic.synthetic_inputs()
+    return synthetic_inputs()
 
 
 @pytest.fixture(scope="session")
-def parse_page() -> type[Page]:
-    """The parser of pages."""
-    return Page
-
-
-@pytest.fixture(scope="session")
-def html(synthetic: Any, tmp_path_factory: pytest.TempPathFactory) -> str:
+def html(tmp_path_factory: pytest.TempPathFactory) -> str:
     """The report of the synthetic study."""
-    out = tmp_path_factory.mktemp("report") / "report.html"
-    text: str = synthetic.synthetic_inputs().build(out)
-    return text
+    return synthetic_inputs().build(tmp_path_factory.mktemp("report") / "report.html")
 
 
 @pytest.fixture(scope="session")

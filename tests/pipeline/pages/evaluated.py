@@ -25,6 +25,14 @@ from bdpbench.contracts.judged import Better, places
 from bdpbench.contracts.yaml_files import YamlFile
 
 DOCUMENT = YamlFile(Path(__file__).with_suffix(".yaml")).data
+CELL = {
+    **dict.fromkeys(("own_key", "row", "beside", "panel"), ""),
+    "study": "paper",
+    "x": None,
+    "source": "published",
+    "unit": "s",
+    "subject": "flow:0",
+}
 LABELS = {each["key"]: each["label"] for each in DOCUMENT["protocols"]}
 
 
@@ -107,27 +115,14 @@ def cells(factor: float = 1.0) -> pl.DataFrame:
             *(("pairs", "a", -0.5 if each == name else 0.25, {"beside": each}) for each in LABELS),
             *(("curve", "a", (x + index) * times, {"x": x}) for x in (10.0, 20.0)),
         ]
-        rows += [
-            {
-                **dict.fromkeys(("own_key", "row", "beside", "panel"), ""),
-                "study": "paper",
-                "part": key,
-                "column": own,
-                "protocol": name,
-                "evaluated": not index,
-                "x": None,
-                "source": "published",
-                "unit": "s",
-                "metric": f"metric_{own}",
-                "subject": "flow:0",
-                "value": number,
-                "low": None if number is None else number - 0.1,
-                "high": None if number is None else number + 0.1,
-                "values": [number],
-                "run_ids": [f"{name}-run"],
-                "why": "" if number is not None else "never reached in 1 of 1 runs",
-                **more,
+        for part, column, number, more in numbers:
+            known = number is not None
+            told = {"part": part, "column": column, "metric": f"metric_{column}", "value": number}
+            told |= {
+                "low": number - 0.1 if known else None,
+                "high": number + 0.1 if known else None,
             }
-            for key, own, number, more in numbers
-        ]
+            told |= {"values": [number], "why": "" if known else "never reached in 1 of 1 runs"}
+            who = {"protocol": name, "evaluated": not index, "run_ids": [f"{name}-run"]}
+            rows.append({**CELL, **who, **told, **more})
     return pl.DataFrame(rows, schema=cells_schema())

@@ -9,31 +9,30 @@ from __future__ import annotations
 import copy
 import hashlib
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeAlias, cast
 
 import polars as pl
 from tests.data_of import yaml_of
 
-from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, ScenarioText
+from bdpbench.contracts.plan import Plan, PlannedRun, Scalar, ScenarioText
 from bdpbench.contracts.plan import ProtocolText as PlannedProtocol
 from bdpbench.contracts.runs import Definition, RunRecord
-from bdpbench.contracts.scorecard import Scorecard, ScoredClaim, ScoredNumber
+from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.metrics.derived import drops_per_sample, queue_shares
 from bdpbench.pages.inputs import ReportInputs, StudyTexts
 from bdpbench.pages.report import build_report
 from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import series_text
-from bdpbench.pages.texts import Elsewhere, ProtocolText, Statement, StudyPage
+from bdpbench.pages.texts import Elsewhere, StudyPage
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Citation
 
 SPIKE_PACKETS = 9876.0
 BESIDE = "two/report.html?protocol=HS-TCP#comparison"
-BUILD_ID = "0123456789abcdef"
 PROTOCOLS: dict[str, PlannedProtocol] = {
     "HS": {"label": "HS-TCP", "colour": "#0b66c3"},
     "Scalable": {"label": "Scalable TCP", "colour": "#c2410c"},
@@ -41,8 +40,10 @@ PROTOCOLS: dict[str, PlannedProtocol] = {
 INVENTED: dict[str, Any] = yaml_of(Path(__file__).with_suffix(".yaml").read_text())
 DEFINITIONS: list[Definition] = INVENTED["definitions"]
 
-_MADE: dict[tuple[object, ...], tuple[dict[str, pl.DataFrame], str]] = {}
-"""Bins, names and addresses of a run's tables → the tables, which keep theirs, and its series."""
+Tables: TypeAlias = dict[str, pl.DataFrame]
+
+_MADE: dict[tuple[int, int], tuple[Tables, str]] = {}
+"""Bins and the address of a run's tables → the tables, which keep theirs, and its series."""
 
 
 def run_id_of(name: str) -> str:
@@ -52,19 +53,20 @@ def run_id_of(name: str) -> str:
 
 @dataclass
 class Inputs:
-    """The inputs of a report, which tests may change; ``tables`` are those of the runs."""
+    """The inputs of a report, which tests may change; runs that are alike share their tables."""
 
     plan: Plan
     metrics: pl.DataFrame
     scorecard: Scorecard
-    tables: dict[tuple[str, str], pl.DataFrame]
+    tables: dict[str, Tables]
     run_info: dict[str, RunRecord]
     study: StudyTexts
     definitions: list[Definition] = field(default_factory=lambda: copy.deepcopy(DEFINITIONS))
+    places: dict[str, str] | None = None
 
     def load_table(self, run_id: str, table: str) -> pl.LazyFrame | None:
         """The ``load_table`` of ``ReportInputs``."""
-        frame = self.tables.get((run_id, table))
+        frame = self.tables.get(run_id, {}).get(table)
         return None if frame is None else frame.lazy()
 
     def load_series(self, run_id: str, bins: int) -> str:
@@ -72,26 +74,18 @@ class Inputs:
 
         ``KeptSeries`` does so for runs on disk: computing series is most of the cost of a report.
         """
-        names = sorted(name for each, name in self.tables if each == run_id)
-        tables = {name: self.tables[run_id, name] for name in names}
-        key = bins, *((name, id(frame)) for name, frame in tables.items())
+        tables = self.tables.get(run_id, {})
+        key = bins, id(tables)
         if key not in _MADE:
             _MADE[key] = tables, series_text(run_id, self.load_table, bins)
         return _MADE[key][1]
 
     def frozen(self) -> ReportInputs:
         """The inputs in the form that the report takes."""
-        return ReportInputs(
-            plan=self.plan,
-            metrics=self.metrics,
-            scorecard=self.scorecard,
-            definitions=self.definitions,
-            load_table=self.load_table,
-            run_info=self.run_info,
-            study=self.study,
-            load_series=self.load_series,
-            places={run_id: f"{run_id[:2]}/{run_id}" for run_id in self.run_info},
-        )
+        own = {key: each for key, each in vars(self).items() if key not in ("tables", "places")}
+        places = {run_id: f"{run_id[:2]}/{run_id}" for run_id in self.run_info}
+        loaded: Any = {"load_table": self.load_table, "load_series": self.load_series}
+        return ReportInputs(**own, **loaded, places=places if self.places is None else self.places)
 
     def build(self, out: Path) -> str:
         """Write the report and return its text."""
@@ -105,37 +99,13 @@ class Inputs:
 
 def synthetic_inputs() -> Inputs:
     """A study with one scenario of each kind that reports treat differently."""
-    runs = [
-        *(
-            _run("single_flow", f"{PROTOCOLS[key]['label']}, 30 s", protocol=key)
-            for key in PROTOCOLS
-        ),
-        *(
-            _run(
-                "buffer_size",
-                f"{PROTOCOLS[key]['label']}, buffer {buffer} packets, 30 s",
-                protocol=key,
-                buffer_pkts=buffer,
-            )
-            for key in PROTOCOLS
-            for buffer in (40, 200, 1555)
-        ),
-        _run("pair", "HS-TCP and Scalable TCP, 30 s", protocol_1="HS", protocol_2="Scalable"),
-        _run("pair", "Scalable TCP and HS-TCP, 30 s", protocol_1="Scalable", protocol_2="HS"),
-        _run("unsampled", "HS-TCP, cwnd only, 30 s", protocol="HS", bottleneck_mbps=5),
-        _run("pending", "HS-TCP, still to come, 30 s", protocol="HS", rtt_ms=20),
-    ]
+    invented = copy.deepcopy(INVENTED)
+    runs = [_run(scenario, label, **own) for scenario, label, own in invented["runs"]]
     finished = [run for run in runs if run["scenario"] != "pending"]
-    plan: Plan = {
-        "schema_version": 2,
-        "folder": "config/studies/synthetic",
-        "evaluation_sha256": "",
-        "study": "synthetic",
-        "title": "A synthetic study",
-        "tier": "quick",
-        "ns2_build_id": BUILD_ID,
+    plan: Any = {
+        **invented["plan"],
         "protocols": copy.deepcopy(PROTOCOLS),
-        "parameters": copy.deepcopy(INVENTED["parameters"]),
+        "parameters": invented["parameters"],
         "scenarios": {key: _scenario(key) for key in dict.fromkeys(r["scenario"] for r in runs)},
         "runs": runs,
     }
@@ -143,30 +113,21 @@ def synthetic_inputs() -> Inputs:
         plan=plan,
         metrics=_metrics(finished),
         scorecard=_scorecard(runs),
-        tables={key: frame for run in finished for key, frame in _tables(run)},
+        tables={run["run_id"]: _tables(run) for run in finished},
         run_info={run["run_id"]: _info(run) for run in finished},
         study=StudyTexts(
             title="A synthetic study of sawtooth curves",
             description="Invented for tests.",
-            citation=Citation(**INVENTED["citation"]),
+            citation=Citation(**invented["citation"]),
             protocols={
-                "HS": _agent("HS", windowOption_=8, low_window_=31),
-                "Scalable": _agent("Scalable", windowOption_=9),
+                key: Protocol(**PROTOCOLS[key], agent="TCP/Sack1", settings=own)
+                for key, own in invented["settings"].items()
             },
-            page=StudyPage(
-                filled_share=0.9,
-                protocols={
-                    "HS": ProtocolText(said=[Statement(where="section 0.4", text="It is quick.")])
-                },
-            ),
+            page=StudyPage.model_validate(invented["page"]),
             notes="# Notes\n\nRead off by *nobody*.\n",
             elsewhere={"HS": [Elsewhere("What another says", "Two of it", "two", "HS", BESIDE)]},
         ),
     )
-
-
-def _agent(key: str, **settings: float) -> Protocol:
-    return Protocol(**PROTOCOLS[key], agent="TCP/Sack1", settings=settings)
 
 
 def _scenario(key: str) -> ScenarioText:
@@ -182,22 +143,13 @@ def _scenario(key: str) -> ScenarioText:
 
 
 def _run(scenario: str, label: str, **parameters: Scalar) -> PlannedRun:
-    values: Parameters = {
-        "bdp_pkts": 7775.0,
-        "bottleneck_mbps": 622,
-        "buffer_pkts": 1555,
-        "duration_s": 30,
-        "packet_bytes": 1000,
-        "rtt_ms": 100,
-        **parameters,
-    }
     return {
         "run_id": run_id_of(f"{scenario} {label}"),
         "scenario": scenario,
         "label": label,
         "script": f"synthetic/{scenario}.tcl",
         "argv": ["30", "out"],
-        "parameters": values,
+        "parameters": {**INVENTED["common"], **parameters},
         "outputs": [],
         "protocols": [],
         "estimated_cpu_s": 1.0,
@@ -208,101 +160,67 @@ def _flows(run: PlannedRun) -> int:
     return 2 if "protocol_1" in run["parameters"] else 1
 
 
-def _sawtooth(period: int, top: float) -> Callable[[int], float]:
-    """Rises from half of ``top`` to ``top`` within ``period`` samples, then starts over."""
-    return lambda i: top / 2 * (1 + (i % period) / period)
-
-
-def _tables(run: PlannedRun) -> list[tuple[tuple[str, str], pl.DataFrame]]:
-    run_id, flows = run["run_id"], _flows(run)
-    tables = [("cwnd", _cwnd(flows, 700 + 120 * len(run["label"])))]
-    if run["scenario"] != "unsampled":
-        tables += [
-            ("throughput", _throughput(flows)),
-            ("queue", _queue()),
-            ("queue_share", _queue_share()),
-            ("drops", _drops()),
-            ("utilization", _load()),
-        ]
-    return [((run_id, name), frame) for name, frame in tables]
+def _tables(run: PlannedRun) -> Tables:
+    flows = _flows(run)
+    return _made(flows, 700 + 120 * len(run["label"]), run["scenario"] == "unsampled")
 
 
 @cache
-def _cwnd(flows: int, period: int) -> pl.DataFrame:
-    parts = []
-    for flow in range(flows):
-        shape = _sawtooth(period + 300 * flow, 9000.0)
-        values = [shape(i) for i in range(3001)]
-        values[1234] = SPIKE_PACKETS
-        parts.append(
-            pl.DataFrame(
-                {"time_s": [i / 100 for i in range(3001)], "flow": flow, "cwnd_pkts": values}
-            ).cast({"flow": pl.Int32})
-        )
-    return pl.concat(parts)
-
-
-@cache
-def _throughput(flows: int) -> pl.DataFrame:
-    return pl.concat(
+def _made(flows: int, period: int, only_cwnd: bool) -> Tables:
+    if only_cwnd:
+        return {"cwnd": _cwnd(flows, period)}
+    sampled = [i / 100 for i in range(3001)]
+    link = {"link": "bottleneck"}
+    pkts, drops = [(i * 3) % 1556 for i in range(3001)], [i // 500 for i in range(3001)]
+    queue = pl.DataFrame({"time_s": sampled, **link, "pkts": pkts, "drops": drops})
+    load = [622.0 if i % 50 else 540.0 for i in range(1, 301)]
+    seconds = range(1, 31)
+    means = [
         pl.DataFrame(
             {
-                "time_s": [float(i) for i in range(1, 31)],
+                "time_s": [float(i) for i in seconds],
                 "flow": flow,
-                "mbps": [600.0 / flows - (i % 7) for i in range(1, 31)],
+                "mbps": [600.0 / flows - (i % 7) for i in seconds],
             }
-        ).cast({"flow": pl.Int32})
+        )
         for flow in range(flows)
-    )
+    ]
+    return {
+        "cwnd": _cwnd(flows, period),
+        "throughput": pl.concat(means).cast({"flow": pl.Int32}),
+        "queue": queue,
+        "queue_share": queue_shares(queue),
+        "drops": drops_per_sample(queue),
+        "utilization": pl.DataFrame(
+            {"time_s": [i / 10 for i in range(1, 301)], **link, "mbps": load}
+        ),
+    }
 
 
-@cache
-def _queue() -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "time_s": [i / 100 for i in range(3001)],
-            "link": "bottleneck",
-            "pkts": [(i * 3) % 1556 for i in range(3001)],
-            "drops": [i // 500 for i in range(3001)],
-        }
-    )
-
-
-@cache
-def _queue_share() -> pl.DataFrame:
-    return queue_shares(_queue())
-
-
-@cache
-def _drops() -> pl.DataFrame:
-    return drops_per_sample(_queue())
-
-
-@cache
-def _load() -> pl.DataFrame:
-    return pl.DataFrame(
-        {
-            "time_s": [i / 10 for i in range(1, 301)],
-            "link": "bottleneck",
-            "mbps": [622.0 if i % 50 else 540.0 for i in range(1, 301)],
-        }
-    )
+def _cwnd(flows: int, period: int) -> pl.DataFrame:
+    """Saw teeth, each of which rises from half of its top within a period."""
+    parts = []
+    for flow in range(flows):
+        teeth = period + 300 * flow
+        values = [4500.0 * (1 + (i % teeth) / teeth) for i in range(3001)]
+        values[1234] = SPIKE_PACKETS
+        times = [i / 100 for i in range(3001)]
+        parts.append(pl.DataFrame({"time_s": times, "flow": flow, "cwnd_pkts": values}))
+    return pl.concat(parts).cast({"flow": pl.Int32})
 
 
 def _metrics(runs: Sequence[PlannedRun]) -> pl.DataFrame:
     rows: list[dict[str, Any]] = []
-
-    def add(run: PlannedRun, metric: str, subject: str, value: float | None, **more: Any) -> None:
-        common = {"run_id": run["run_id"], "scenario": run["scenario"], "end_s": 30.0}
-        given = {"metric": metric, "subject": subject, "value": value, "start_s": 15.0}
-        rows.append({**common, **given, "definition": f"{metric}/1", **more})
-
     for position, run in enumerate(runs):
         time_s = None if run["parameters"]["buffer_pkts"] == 40 else 14.57
-        add(run, "utilization", "link:bottleneck", 80.0 + position, unit="%")
-        add(run, "time_to_90pct_cwnd", "flow:0", time_s, unit="s", start_s=0.0)
-        if _flows(run) == 2:
-            add(run, "asymmetry", "run", 0.5, unit="1")
+        common = {"run_id": run["run_id"], "scenario": run["scenario"], "end_s": 30.0}
+        for metric, subject, value, unit, start_s in (
+            ("utilization", "link:bottleneck", 80.0 + position, "%", 15.0),
+            ("time_to_90pct_cwnd", "flow:0", time_s, "s", 0.0),
+            *([("asymmetry", "run", 0.5, "1", 15.0)] if _flows(run) == 2 else []),
+        ):
+            given = {"metric": metric, "subject": subject, "value": value, "start_s": start_s}
+            rows.append({**common, **given, "definition": f"{metric}/1", "unit": unit})
     return pl.DataFrame(rows)
 
 
@@ -315,92 +233,46 @@ def _scorecard(runs: Sequence[PlannedRun]) -> Scorecard:
     for claim in invented["claims"]:
         for each in claim["evidence"]:
             each["run_id"] = ids[each["run_id"]]
-    return {
-        "schema_version": 1,
-        "study": "synthetic",
-        "tier": "quick",
-        "totals": {"reproduced": 1, "close": 1, "not_reproduced": 2, "not_run": 1},
-        "claim_totals": {"holds": 1, "fails": 0, "not_run": 1},
-        "numbers": cast("list[ScoredNumber]", numbers),
-        "claims": cast("list[ScoredClaim]", invented["claims"]),
-        "kind_totals": {
-            "blind": {"reproduced": 1, "close": 1, "not_reproduced": 2, "not_run": 1},
-            "fitted": {},
-        },
-        "claim_kind_totals": {"blind": {"holds": 1}, "fitted": {"not_run": 1}},
-        "history": [],
-        "skill": [],
-    }
+    own = {"numbers": numbers, "claims": invented["claims"]}
+    return cast("Scorecard", {**invented["scorecard"], **own})
 
 
 def _info(run: PlannedRun) -> RunRecord:
-    ns2 = {"build_id": BUILD_ID, "backend": "native", "binary_sha256": "b" * 64}
-    info = {"compiler": "gcc 12", "patches": [{"name": "one"}]}
+    path = f"tcl/{run['script']}"
     record = {
         **copy.deepcopy(INVENTED["record"]),
         **{key: run[key] for key in ("run_id", "label", "parameters", "argv")},  # type: ignore[literal-required]
         "identity": {"argv": run["argv"], "tcl": "", "ns2": "", "streams": []},
-        "script": {"path": f"tcl/{run['script']}", "files": {f"tcl/{run['script']}": "a" * 64}},
-        "ns2": {**ns2, "info": info},
-        "outputs": {"out/cwnd_hstcp.out": {"sha256": "c" * 64, "bytes": 123456}},
+        "script": {"path": path, "files": {path: "a" * 64}},
     }
     return cast("RunRecord", record)
 
 
-class _Alike(dict[tuple[str, str], pl.DataFrame]):
-    """Tables of many runs, which share those of a few."""
-
-    def __init__(self, tables: dict[tuple[str, str], pl.DataFrame], place: dict[str, str]) -> None:
-        super().__init__(tables)
-        self._place = place
-
-    def alike(self, run_id: str) -> str:
-        """The run whose tables stand for those of this one."""
-        return self._place[run_id]
-
-    def get(self, key: Any, default: Any = None) -> Any:
-        return super().get((self._place.get(key[0], key[0]), key[1]), default)
-
-
-@dataclass
-class _LargeInputs(Inputs):
-    """Inputs whose series are computed once for all runs with the same curves."""
-
-    tables: _Alike
-
-    def load_series(self, run_id: str, bins: int) -> str:
-        return super().load_series(self.tables.alike(run_id), bins)
-
-
 def large_inputs(count: int) -> Inputs:
-    """``count`` runs of one scenario that sweeps RTT and buffer and repeats each point five times.
-
-    They share a few curves, as in a study with many similar runs.
-    """
+    """``count`` runs of a scenario that sweeps RTT and buffer five times, with a few curves."""
     few = synthetic_inputs()
     sweep = itertools.product(range(1, 6), range(10, 150, 10), range(20, 150, 10), PROTOCOLS)
-    endless = itertools.cycle(sweep)
-    extra = itertools.count()
-    runs = []
-    for substream, rtt_ms, buffer_pkts, key in itertools.islice(endless, count):
-        runs.append(
-            _run(
+    points = itertools.islice(itertools.cycle(sweep), count)
+    runs = [
+        {
+            **_run(
                 "grid",
                 f"{PROTOCOLS[key]['label']}, RTT {rtt_ms} ms, buffer {buffer_pkts} packets",
                 protocol=key,
                 rtt_ms=rtt_ms,
                 buffer_pkts=buffer_pkts,
-                bottleneck_mbps=10 + next(extra) // (5 * 14 * 13 * len(PROTOCOLS)),
+                bottleneck_mbps=10 + place // (5 * 14 * 13 * len(PROTOCOLS)),
                 substream=substream,
-            )
-        )
-    for position, run in enumerate(runs):
-        run["run_id"] = run_id_of(f"large {position}")
-    examples = [run for run in few.plan["runs"] if (run["run_id"], "queue") in few.tables]
-    drawn = [example["run_id"] for example in examples if _flows(example) == 1]
-    place = {run["run_id"]: drawn[index % len(drawn)] for index, run in enumerate(runs)}
+            ),
+            "run_id": run_id_of(f"large {place}"),
+        }
+        for place, (substream, rtt_ms, buffer_pkts, key) in enumerate(points)
+    ]
+    single = [run["run_id"] for run in few.plan["runs"] if _flows(run) == 1]
+    drawn = [few.tables[each] for each in single if "queue" in few.tables.get(each, {})]
+    few.tables = {run["run_id"]: drawn[i % len(drawn)] for i, run in enumerate(runs)}
     few.plan = {**few.plan, "runs": runs, "scenarios": {"grid": _scenario("grid")}}
     few.metrics = _metrics(runs)
     few.scorecard = {**few.scorecard, "numbers": [], "claims": []}
     few.run_info = {run["run_id"]: _info(run) for run in runs}
-    return _LargeInputs(**{**vars(few), "tables": _Alike(few.tables, place)})
+    return few

@@ -9,26 +9,30 @@ import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ET
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
-import vl_convert
+from hypothesis import given
+from hypothesis import strategies as st
+from markdown_it import MarkdownIt
 from tests.needs import needs
+from tests.pipeline.pages import golden
+from tests.pipeline.pages.synthetic import Inputs, synthetic_inputs
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.pages.curves import crowd_of, curve, line_spec, settled, swings
+from bdpbench.pages.curves import BAND_TIMES, crowd_of, curve, line_spec, settled, swings
 from bdpbench.pages.drawing import (
     BANDS,
     COLUMN_PT,
-    FIGURE_FORMATS,
     PAGE_PT,
     Drawing,
     draw,
     drawn,
-    sized,
 )
 from bdpbench.pages.exports import (
     ExportRequest,
@@ -39,352 +43,197 @@ from bdpbench.pages.exports import (
     labels_of,
     named,
     printed_caption,
-    run_ids_of,
 )
 from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.latex import latex_text
+from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import pack
-from bdpbench.pages.specs import Chart, Threshold, TimeContent
+from bdpbench.pages.specs import Chart, TimeContent
+from bdpbench.pages.tables import Column, PaperTable, markdown_text, render_table
+
+HOSTILE = "a < b & <script>alert(1)</script>"
+ORIGIN = f"ns-2.35 build 0123456789abcdef; {HOSTILE}."
+ONLY = ("single-flow-*", "buffer-size-sweep-utilization", "pairs-*")
+COMMAND = ("pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex")
 
 
 @pytest.fixture(scope="module")
-def sections(synthetic: Any) -> Any:
-    return synthetic.synthetic_inputs().sections()
+def sections() -> Sections:
+    return synthetic_inputs().sections()
 
 
 @pytest.fixture(scope="module")
-def figures(sections: Any) -> dict[str, Figure]:
+def figures(sections: Sections) -> dict[str, Figure]:
     return {figure.name: figure for figure in figures_of(sections)}
 
 
 @pytest.fixture(scope="module")
-def renderer(sections: Any) -> Renderer:
-    return Renderer(sections.data.series, read_captions())
+def files() -> dict[str, bytes]:
+    """An export of the synthetic study, with a figure of each shape."""
+    request = ExportRequest(("svg", "pdf"), ORIGIN, only=ONLY)
+    return dict(export_files(synthetic_inputs().frozen(), request))
 
 
-@pytest.fixture(scope="module")
-def shapes(figures: dict[str, Figure]) -> list[Figure]:
-    """One figure of each shape: of each table over time, and of each kind of mark in the others."""
-    found: dict[str, Figure] = {}
-    for figure in figures.values():
-        content = figure.chart.content
-        marks = content.get("spec", {}).get("layer", ())
-        found.setdefault(
-            f"{content['kind']} {[each['mark'] for each in marks if 'mark' in each]}", figure
-        )
-    return list(found.values())
+def test_files_say_what_they_said(files: dict[str, bytes]) -> None:
+    lines = [golden.flat(each) for each in json.loads(files["captions.json"])["captions"]]
+    for stem, names in itertools.groupby(sorted(files), lambda name: name.partition(".")[0]):
+        lines.append(f"{stem}: {' '.join(name.partition('.')[2] for name in names)}")
+    for name in sorted(files):
+        if re.fullmatch(r"tables/(numbers\.tex|(totals|statements)\.md)", name):
+            lines += [name, *files[name].decode().splitlines()]
+        elif name.endswith(".csv"):
+            lines += [name, *files[name].decode().splitlines()[:3]]
+    golden.compare("exports.txt", "\n".join(lines))
 
 
-def _drawing(figure: Figure, renderer: Renderer, about: str, *formats: str) -> Drawing:
-    spec = renderer.spec(figure.chart)
-    return Drawing(spec, labels_of(figure.chart), about, (PAGE_PT,), formats)
+def test_every_chart_of_the_page_is_a_figure_that_asks_for_no_click(
+    figures: dict[str, Figure],
+) -> None:
+    golden.compare("figures.txt", "\n".join(figures))
+    assert any("Click on" in each.chart.caption for each in figures.values())
+    printed = {name: printed_caption(each.chart) for name, each in figures.items()}
+    assert [name for name, text in printed.items() if "Click" in text] == []
+    pair = printed["pairs-pair-asymmetry-of-the-two-flows"]
+    assert pair.endswith("share fairly. Blank cells have no results.")
 
 
-def test_there_are_shapes_of_all_kinds(shapes: list[Figure]) -> None:
-    # Four tables and the distribution of the queue; the sweep over buffers, and the matrix of
-    # pairs.
-    kinds = [figure.chart.content["kind"] for figure in shapes]
-    assert {"cwnd", "throughput", "utilization", "queue", "queue_share"} < set(kinds)
-    assert kinds.count("spec") >= 2
-
-
-def test_names_say_where_a_chart_belongs_and_what_it_shows(figures: dict[str, Figure]) -> None:
-    assert {
-        "single-flow-cwnd",
-        "buffer-size-buffer-40-packets-queue",
-        "buffer-size-hs-tcp-all-values-cwnd",
-        "buffer-size-sweep-utilization",
-        "pairs-pair-asymmetry-of-the-two-flows",
-    } <= set(figures)
-    assert all(re.fullmatch(r"[a-z0-9-]+", name) for name in figures)
-
-
-def test_a_name_stays_when_other_charts_go(inputs: Any, figures: dict[str, Figure]) -> None:
+def test_names_are_short_and_of_their_own_and_stay(
+    inputs: Inputs, figures: dict[str, Figure]
+) -> None:
+    chart = figures["single-flow-cwnd"].chart
+    for words, first in (("Same words", "same-words"), ("a very long label " * 30, None)):
+        names = [each.name for each in named([(words, "", "", chart)] * 3)]
+        assert len(set(names)) == 3
+        assert max(map(len, names)) <= 255 - len(".svg")
+        assert first in (None, names[0])
+    # They do not depend on other charts.
     inputs.plan["runs"] = [run for run in inputs.plan["runs"] if run["scenario"] != "single_flow"]
-    fewer = inputs.sections()
-    left = {figure.name for figure in figures_of(fewer)}
-    assert left <= set(figures)
-    assert "single-flow-cwnd" not in left
+    assert {figure.name for figure in figures_of(inputs.sections())} < set(figures)
 
 
-def test_every_chart_of_the_page_becomes_one_figure(
-    sections: Any, figures: dict[str, Figure]
+def test_drawings_are_inert_and_have_the_widths_of_two_columns_and_of_one(
+    files: dict[str, bytes],
 ) -> None:
-    charts = [
-        *(chart for each in sections.experiments for chart in each.summaries),
-        *(chart for each in sections.experiments for view in each.views for chart in view.charts),
-        *(chart for group in sections.matrices for chart in group.charts),
-    ]
-    assert sorted(each.chart.chart_id for each in figures.values()) == sorted(
-        chart.chart_id for chart in charts
-    )
-
-
-def test_a_long_name_is_cut_to_what_file_systems_take(inputs: Any) -> None:
-    for run in inputs.plan["runs"]:
-        if run["scenario"] == "pair":
-            run["label"] = f"{'a very long label ' * 30}{run['parameters']['protocol_1']}"
-    sections = inputs.sections()
-    names = [figure.name for figure in figures_of(sections)]
-    assert len(set(names)) == len(names)
-    assert max(map(len, names)) <= 255 - len(".svg")
-
-
-def test_a_time_chart_holds_every_point_of_its_lines(
-    figures: dict[str, Figure], renderer: Renderer, inputs: Any
-) -> None:
-    figure = figures["single-flow-throughput"]
-    spec = renderer.spec(figure.chart)
-    run_id = run_ids_of(figure.chart)[0]
-    table = inputs.tables[run_id, "throughput"]
-    drawn = [
-        (each["t"], each["v"]) for each in spec["datasets"]["samples"] if each["s"] == "HS-TCP"
-    ]
-    # 30 means over a second, preceded by the start of the first one's step; 200 bins keep them all.
-    assert drawn[0] == (0.0, table["mbps"][0])
-    assert drawn[1:] == list(zip(table["time_s"], table["mbps"], strict=True))
-    assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 30]
-
-
-def test_the_peak_of_a_single_sample_is_in_the_figure(
-    figures: dict[str, Figure], renderer: Renderer
-) -> None:
-    spec = renderer.spec(figures["single-flow-cwnd"].chart)
-    # SPIKE_PACKETS of the synthetic study; values are packed in steps of 10 packets.
-    assert max(each["v"] for each in spec["datasets"]["samples"]) == pytest.approx(9876, abs=5)
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["single-flow-cwnd", "buffer-size-sweep-utilization", "pairs-pair-asymmetry-of-the-two-flows"],
-)
-def test_equal_charts_give_equal_bytes(
-    name: str, figures: dict[str, Figure], renderer: Renderer
-) -> None:
-    drawing = _drawing(figures[name], renderer, "about", *FIGURE_FORMATS)
-    files = [draw(drawing) for _ in range(2)]
-    assert files[1] == files[0]
-    assert files[0][PAGE_PT, "png"].startswith(b"\x89PNG\r\n")
-    assert files[0][PAGE_PT, "pdf"].startswith(b"%PDF-")
-
-
-def test_a_pdf_embeds_one_face_of_the_font_that_comes_along(
-    shapes: list[Figure], renderer: Renderer
-) -> None:
-    for figure in shapes:
-        pdf = draw(_drawing(figure, renderer, "", "pdf"))[PAGE_PT, "pdf"]
-        faces = set(re.findall(rb"/BaseFont /[A-Z]{6}\+(\S+)", pdf))
-        assert faces == {b"LiberationSans"}, figure.name
-
-
-def test_an_svg_is_xml_that_carries_its_caption_and_loads_nothing(
-    shapes: list[Figure], renderer: Renderer
-) -> None:
-    hostile = "a < b & <script>alert(1)</script>"
-    for figure in shapes:
-        svg = draw(_drawing(figure, renderer, hostile, "svg"))[PAGE_PT, "svg"].decode()
+    # The columns of IEEEtran are 252 pt wide with 12 pt between them.
+    for name, width in itertools.product(
+        [name for name in files if re.fullmatch(r"figures/[^/]+\.svg", name)], (516, 252)
+    ):
+        path = name if width == 516 else name.replace("figures/", "figures/column/")
+        svg, pdf = files[path].decode(), files[path.replace(".svg", ".pdf")]
         root = ET.fromstring(svg)
         assert root[0].tag == "{http://www.w3.org/2000/svg}desc"
-        assert root[0].text == hostile
+        assert HOSTILE in str(root[0].text)
         assert "<script" not in svg
         assert not re.search(r'(?:href|src)="(?!#)', svg)
-
-
-def test_the_runs_of_a_chart_are_those_of_its_lines_and_points(
-    figures: dict[str, Figure], inputs: Any
-) -> None:
-    runs = {run["run_id"]: run for run in inputs.plan["runs"]}
-    sweep = run_ids_of(figures["buffer-size-sweep-utilization"].chart)
-    assert {runs[each]["scenario"] for each in sweep} == {"buffer_size"}
-    assert len(sweep) == 6  # two protocols, three buffers
-    assert len(run_ids_of(figures["single-flow-cwnd"].chart)) == 2
-
-
-ORIGIN = "ns-2.35 build 0123456789abcdef; bdpbench 9.9, commit abc."
-
-
-def _export(inputs: Any, *formats: str, **wanted: Any) -> dict[str, bytes]:
-    files = export_files(
-        inputs.frozen(),
-        ExportRequest(formats, ORIGIN, **wanted),
-    )
-    return dict(files)
-
-
-def test_figures_tables_and_captions_are_there(inputs: Any) -> None:
-    files = _export(inputs, "svg", "png", only=("single-flow-[cq]*",))
-    figures = {name for name in files if name.startswith("figures/")}
-    assert figures == {
-        f"figures/{folder}single-flow-{table}.{ending}"
-        for table in ("cwnd", "queue", "queue-share")
-        for folder, endings in (("", ("svg", "png", "csv", "tex")), ("column/", ("svg", "png")))
-        for ending in endings
-    }
-    tables = {name for name in files if name.startswith("tables/")}
-    assert {
-        f"tables/{name}.{ending}"
-        for name in ("numbers", "statements", "totals")
-        for ending in ("tex", "md", "csv")
-    } <= tables
-    assert "captions.json" in files
-
-
-def test_a_caption_names_runs_definition_build_and_commit(inputs: Any) -> None:
-    files = _export(inputs, "svg", only=("buffer-size-sweep-utilization",))
-    captions = {each["file"]: each for each in json.loads(files["captions.json"])["captions"]}
-    caption = captions["figures/buffer-size-sweep-utilization"]
-    ids = {run["run_id"] for run in inputs.plan["runs"] if run["scenario"] == "buffer_size"}
-    assert set(caption["run_ids"]) == ids
-    assert caption["origin"] == ORIGIN
-    assert list(caption["definitions"]) == ["utilization/1"]
-    assert "second half of the run" in caption["definitions"]["utilization/1"]
-    svg = files["figures/buffer-size-sweep-utilization.svg"].decode()
-    assert all(run_id in svg for run_id in ids)
-    assert ORIGIN in svg
-    for ending in ("tex", "md"):
-        assert "0123456789abcdef" in files[f"tables/numbers.{ending}"].decode()
-
-
-def test_equal_inputs_give_equal_bytes(inputs: Any) -> None:
-    only = ("single-flow-cwnd", "buffer-size-sweep-utilization")
-    assert _export(inputs, "svg", only=only) == _export(inputs, "svg", only=only)
-
-
-def test_figures_of_single_runs_can_be_left_out(inputs: Any) -> None:
-    names = _export(inputs, "svg", archived=True)
-    assert "figures/single-flow-cwnd.svg" in names
-    assert not any("pair-hs-tcp-and-scalable-tcp" in name for name in names)
-    assert not any(name.startswith("figures/column/") for name in names)
-
-
-def test_a_figure_has_the_widths_of_one_and_of_two_columns(inputs: Any) -> None:
-    name = "buffer-size-sweep-utilization"
-    files = _export(inputs, "svg", "pdf", only=(name,))
-    # The columns of IEEEtran are 252 pt wide with 12 pt between them.
-    for folder, width in (("figures/column", 252), ("figures", 516)):
-        box = re.search(rb"/MediaBox \[0 0 ([0-9.]+)", files[f"{folder}/{name}.pdf"])
+        assert f'width="{width}pt"' in svg
+        box = re.search(rb"/MediaBox \[0 0 ([0-9.]+)", pdf)
         assert box is not None
         assert float(box[1]) == pytest.approx(width)
-        svg = files[f"{folder}/{name}.svg"].decode()
-        assert f'width="{width}pt"' in svg
-        drawn_px = float(re.search(r'viewBox="0 0 ([0-9.]+)', svg)[1])  # type: ignore[index]
-        sizes = {float(each) for each in re.findall(r'font-size="([0-9.]+)px"', svg)}
-        assert {8 <= each * width / drawn_px <= 10 for each in sizes} == {True}
+        assert {*re.findall(rb"/BaseFont /[A-Z]{6}\+(\S+)", pdf)} == {b"LiberationSans"}
+        if "sweep" in name:
+            drawn_px = float(re.search(r'viewBox="0 0 ([0-9.]+)', svg)[1])  # type: ignore[index]
+            sizes = {float(each) for each in re.findall(r'font-size="([0-9.]+)px"', svg)}
+            assert {8 <= each * width / drawn_px <= 10 for each in sizes} == {True}, path
 
 
-def test_the_data_of_a_figure_is_what_it_shows(inputs: Any) -> None:
-    files = _export(inputs, "svg", only=("single-flow-throughput", "buffer-size-sweep-*"))
-    lines = files["figures/single-flow-throughput.csv"].decode().splitlines()
-    assert lines[0].startswith("run_id,series,time_s,")
-    run = next(run for run in inputs.plan["runs"] if run["scenario"] == "single_flow")
-    table = inputs.tables[run["run_id"], "throughput"]
-    told = [line.split(",")[2:] for line in lines if line.startswith(f"{run['run_id']},")]
-    assert [[float(each) for each in row] for row in told] == [
-        list(row) for row in table.select("time_s", "mbps").rows()
-    ]
-    sweep = files["figures/buffer-size-sweep-utilization.csv"].decode().splitlines()
-    assert {"x", "value", "series", "run_id"} <= set(sweep[0].split(","))
-    assert len(sweep) > 6  # two protocols, three buffers
-
-
-def test_a_caption_on_paper_asks_for_no_click(figures: dict[str, Figure]) -> None:
-    assert any("Click on" in figure.chart.caption for figure in figures.values())
-    for figure in figures.values():
-        assert "Click" not in printed_caption(figure.chart)
-    pair = printed_caption(figures["pairs-pair-asymmetry-of-the-two-flows"].chart)
-    assert pair.endswith("Blank cells have no results.")
-
-
-def test_figures_of_the_same_words_have_names_of_their_own(figures: dict[str, Figure]) -> None:
-    chart = figures["single-flow-cwnd"].chart
-    names = [each.name for each in named([("Same words", "", "", chart)] * 3)]
-    assert len(set(names)) == 3
-    assert names[0] == "same-words"
-
-
-def test_processes_draw_the_same_in_the_same_order(
-    shapes: list[Figure], renderer: Renderer
+def test_what_is_drawn_is_what_was_measured(
+    sections: Sections, figures: dict[str, Figure], inputs: Inputs, files: dict[str, bytes]
 ) -> None:
-    drawings = [_drawing(figure, renderer, "", "svg") for figure in shapes[:3]]
-    assert list(drawn(drawings, 100, processes=2)) == [draw(each) for each in drawings]
+    renderer = Renderer(sections.data.series, read_captions())
+    spec = renderer.spec(figures["single-flow-throughput"].chart)
+    run_id = inputs.plan["runs"][0]["run_id"]
+    rows = inputs.tables[run_id]["throughput"].select("time_s", "mbps").rows()
+    # 30 means over a second, preceded by the start of the first one's step.
+    own = [each for each in spec["datasets"]["samples"] if each["s"] == "HS-TCP"]
+    assert [(each["t"], each["v"]) for each in own] == [(0.0, rows[0][1]), *rows]
+    assert spec["layer"][0]["encoding"]["x"]["scale"]["domain"] == [0, 30]
+    told = pl.read_csv(files["figures/single-flow-throughput.csv"]).filter(run_id=run_id)
+    assert told.select("time_s", "throughput").rows() == rows
+    # SPIKE_PACKETS of the synthetic study; values are packed in steps of 10 packets.
+    cwnd = renderer.spec(figures["single-flow-cwnd"].chart)["datasets"]["samples"]
+    assert max(each["v"] for each in cwnd) == pytest.approx(9876, abs=5)
+
+
+def test_an_archive_has_figures_of_several_runs_in_one_width(
+    inputs: Inputs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def nothing(drawings: Iterable[Drawing], _: int) -> Iterator[dict[tuple[int, str], bytes]]:
+        return ({(width, "svg"): b"" for width in each.widths_pt} for each in drawings)
+
+    monkeypatch.setattr("bdpbench.pages.exports.drawn", nothing)
+    request = ExportRequest(("svg",), ORIGIN, archived=True)
+    names = [name for name, _ in export_files(inputs.frozen(), request)]
+    kept = {name.partition(".")[0].removeprefix("figures/") for name in names if "figures" in name}
+    assert "single-flow-cwnd" in kept
+    assert not [each for each in kept if "pair-hs-tcp" in each or each.startswith("column")]
+    assert not [name for name in names if re.search(r"figures/.*\.(csv|tex)", name)]
+
+
+def test_a_pattern_that_fits_nothing_is_told(inputs: Inputs) -> None:
+    with pytest.raises(BdpbenchError, match=r"no figure has the name 'nothing-\*'"):
+        list(export_files(inputs.frozen(), ExportRequest(("svg",), "", only=("nothing-*",))))
 
 
 @needs("pdflatex", "texlive-latex-base texlive-latex-recommended")
-def test_latex_compiles_a_paper_with_every_figure_and_table(inputs: Any, tmp_path: Path) -> None:
+def test_latex_compiles_a_paper_with_every_figure_and_table(
+    files: dict[str, bytes], tmp_path: Path
+) -> None:
     """It shows them as docs/figures.md says."""
-    only = ("single-flow-*", "buffer-size-sweep-*", "pairs-*")
-    for name, content in _export(inputs, "pdf", only=only).items():
+    for name, content in files.items():
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_bytes(content)
     shown = (repository_root() / "docs" / "figures.md").read_text()
-    names = sorted(path.stem for path in tmp_path.glob("figures/*.pdf"))
+    figures = sorted(path.stem for path in tmp_path.glob("figures/*.pdf"))
     tables = sorted(f"tables/{path.name}" for path in tmp_path.glob("tables/*.tex"))
     lines = [
         "\\documentclass[10pt,twocolumn]{article}",
         "\\usepackage[T1]{fontenc}\\usepackage[utf8]{inputenc}",
         shown.partition("```tex\n")[2].partition("```")[0],
         "\\begin{document}",
-        *(f"\\columnfigure{{{each}}}\\pagefigure{{{each}}}\\clearpage" for each in names),
+        *(f"\\columnfigure{{{each}}}\\pagefigure{{{each}}}\\clearpage" for each in figures),
         *(f"\\onecolumn\\input{{{each}}}" for each in tables),
         "\\end{document}",
     ]
     (tmp_path / "paper.tex").write_text("\n".join(lines))
-    command = ["pdflatex", "-interaction=nonstopmode", "-halt-on-error", "paper.tex"]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
+    done = subprocess.run(COMMAND, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:]
-    figures = {path.stem for path in tmp_path.glob("figures/*.pdf")}
-    assert len(figures) >= 6
-    for figure in figures:
-        assert f"figures/{figure}.pdf" in done.stdout.replace("\n", "")
-        assert f"figures/column/{figure}.pdf" in done.stdout.replace("\n", "")
-    for path in tmp_path.glob("tables/*.tex"):
-        assert f"tables/{path.name}" in done.stdout.replace("\n", "")
+    drawn = [f"figures/{folder}{each}.pdf" for each in figures for folder in ("", "column/")]
+    said = done.stdout.replace("\n", "")
+    assert [each for each in (*drawn, *tables) if each not in said] == []
 
 
-def test_a_pattern_that_fits_nothing_is_told(inputs: Any) -> None:
-    with pytest.raises(BdpbenchError, match=r"no figure has the name 'nothing-\*'"):
-        _export(inputs, "svg", only=("nothing-*",))
-
-
-def test_numbers_in_tables_are_those_of_the_scorecard(inputs: Any) -> None:
-    files = _export(inputs, "svg", only=("single-flow-cwnd",))
-    text = files["tables/numbers.csv"].decode()
-    assert "scalable-40" in text
-    assert "70.7" in text  # deviation in percent, as in the scorecard
-    assert "| all | 1 | 1 | 2 | 0 | 1 | 1 | 0 | 0 | 1 |" in files["tables/totals.md"].decode()
-
-
-def _texts(svg: bytes) -> dict[str, float]:
-    """Text → how far down the plot it stands, of texts that are moved on their own."""
-    found = re.findall(r'translate\([\d.]+,([\d.]+)\)"[^>]*>([^<]+)</text>', svg.decode())
-    return {text: float(down) for down, text in found}
+def test_processes_draw_the_same_in_the_same_order() -> None:
+    drawings = [
+        _lines([each], [{"t": t, "v": 5.0, "s": each} for t in (0.0, 1.0)]) for each in "AB"
+    ]
+    assert list(drawn(drawings, 100, processes=2)) == [draw(each) for each in drawings]
 
 
 def test_few_lines_are_named_at_their_ends_and_no_name_lies_on_another() -> None:
     shown = {"A": 9.0, "B": 9.1, "C": 9.2, "D": 0.0, "E": 0.1}
     rows = [{"t": t, "v": v, "s": name} for name, v in shown.items() for t in (0.0, 1.0)]
-    svg = draw(_lines(list(shown), rows))[PAGE_PT, "svg"]
-    down = {name: at for name, at in _texts(svg).items() if name in shown}
+    svg = draw(_lines(list(shown), rows))[PAGE_PT, "svg"].decode()
+    # How far down the plot the names stand, which are moved on their own.
+    found = re.findall(r'translate\([\d.]+,([\d.]+)\)"[^>]*>([A-E])</text>', svg)
+    down = {name: float(at) for at, name in found}
     assert sorted(down, key=down.__getitem__) == ["C", "B", "A", "E", "D"]
     places = sorted(down.values())
     assert min(lower - upper for upper, lower in itertools.pairwise(places)) >= 12
     assert max(places) <= 230 + 4  # the height of the plot; a baseline is below the middle
     # Nine names, or names as wide as half of the figure, are in a legend, in the order of the plan.
-    for names in ([f"{each}" for each in "ABCDEFGHI"], ["A" * 60, "B"]):
-        svg = draw(_lines(names, rows))[PAGE_PT, "svg"]
-        assert b"role-legend" in svg
+    for names in ([*"ABCDEFGHI"], ["A" * 60, "B"]):
+        assert b"role-legend" in draw(_lines(names, rows))[PAGE_PT, "svg"]
 
 
 @pytest.mark.parametrize(
-    "names",
-    [
-        ["A", "B"],
-        *([f"{long} name {each}" for each in "ABCDEFGHI"] for long in ("a long", "a" * 70)),
-    ],
+    "names", [["A", "B"], *([f"{long} name {n}" for n in range(9)] for long in ("a", "a" * 70))]
 )
 def test_a_figure_in_two_widths_has_the_bytes_of_each_alone(names: list[str]) -> None:
     """Where the second is drawn with what the first one has shown, at the ends or in a legend."""
     rows = [{"t": t, "v": 9.5, "s": name} for name in names for t in (0.0, 1.0)]
-    drawing = _lines(names, rows)
+    drawing = replace(
+        _lines(names, rows), formats=("svg", "pdf", "png") if len(names) < 9 else ("svg",)
+    )
     both = draw(replace(drawing, widths_pt=(PAGE_PT, COLUMN_PT)))
     apart = [draw(replace(drawing, widths_pt=(each,))) for each in (PAGE_PT, COLUMN_PT)]
     assert both == apart[0] | apart[1]
@@ -405,50 +254,28 @@ def _lines(labels: list[str], rows: list[dict[str, Any]]) -> Drawing:
     return Drawing(spec, labels, "", (PAGE_PT,), ("svg",))
 
 
-def test_many_curves_are_drawn_as_the_median_and_the_band_of_their_group(
-    figures: dict[str, Figure], inputs: Any
-) -> None:
-    shown = figures["single-flow-throughput"].chart
-    labels = [f"{name}, flow {number}" for name in ("A", "B") for number in range(1, 6)]
-    content = shown.content
-    assert "spec" not in content
-    trace = content["traces"][0]
-    content = {
-        **content,
-        "thresholds": [],
-        "traces": [{**trace, "run": each, "label": each} for each in labels],
+def test_many_curves_are_drawn_as_the_median_and_the_band_of_their_group() -> None:
+    """In each group, five constant curves of 10, 20, … 50, and of 1, 2, … 5 Mbit/s."""
+    found = {
+        f"{group}, flow {nth}": ([1.0, 15.0, 30.0], [step * nth] * 3)
+        for group, step in (("A", 10.0), ("B", 1.0))
+        for nth in range(1, 6)
     }
-    # In each group, five constant curves of 10, 20, … 50, and of 1, 2, … 5 Mbit/s.
-    values = [step * number for step in (10.0, 1.0) for number in range(1, 6)]
-    series = {
-        label: {"throughput": {trace["subject"]: pack([1.0, 15.0, 30.0], [value] * 3)}}
-        for label, value in zip(labels, values, strict=True)
-    }
-    points = [([1.0, 15.0, 30.0], [value] * 3) for value in values]
-    del content["top"]
-    content = settled(content, points)
-    assert [(each["label"], each["dash"]) for each in content["medians"]] == [
-        (name, trace["dash"]) for name in "AB"
-    ]
-    chart = replace(shown, content=content)
+    traces = [curve(label, "flow:0", label, "#000") for label in found]
+    given: TimeContent = {"kind": "throughput", "end": 30, "traces": traces, "thresholds": []}
+    chart = Chart("x", "throughput", "", "", settled(given, [*found.values()]))
     assert labels_of(chart) == ["A", "B"]
-    assert printed_caption(chart).endswith(
-        "Lines are medians of 10 curves, bands their 10th to 90th percentiles."
-    )
+    told = "Lines are medians of 10 curves, bands their 10th to 90th percentiles."
+    assert printed_caption(chart) == told
+    series = {label: {"throughput": {"flow:0": pack(*each)}} for label, each in found.items()}
     spec = Renderer(series, read_captions()).spec(chart)
-    drawn = vl_convert.vegalite_to_scenegraph(sized(spec, ["A", "B"], PAGE_PT))["scenegraph"]
-    # Percentiles between two of five are interpolated: 10 % of the way from 10 to 50 is 14. The
-    # plot is 230 px high; its axis ends 12 % above the highest band.
-    top = 46 * 1.12
-    assert {round(top * (1 - each["y"] / 230), 6) for each in _marks(drawn, "lines_marks")} == {
-        30.0,
-        3.0,
-    }
-    bands = {(each["y"], each["y"] + each["height"]) for each in _marks(drawn, "bands_marks")}
-    assert {tuple(round(top * (1 - end / 230), 6) for end in each) for each in bands} == {
-        (14.0, 46.0),
-        (1.4, 4.6),
-    }
+    # Percentiles between two of five are interpolated: 10 % of the way from 10 to 50 is 14.
+    bands = {(each["s"], each["low"], each["v"], each["high"]) for each in spec["datasets"][BANDS]}
+    assert bands == {("A", 14.0, 30.0, 46.0), ("B", 1.4, 3.0, 4.6)}
+    times = sorted({each["t"] for each in spec["datasets"][BANDS]})
+    assert times == pytest.approx([1, 15, 30], abs=16 / BAND_TIMES)  # half of a part of the time
+    # The axis ends 12 % above the highest band.
+    assert spec["layer"][0]["encoding"]["y"]["scale"]["domain"] == [0, pytest.approx(46 * 1.12)]
 
 
 def test_flows_of_one_kind_are_a_crowd() -> None:
@@ -464,23 +291,6 @@ def test_flows_of_one_kind_are_a_crowd() -> None:
     assert list(crowd_of(content)) == ["A", "B"]
 
 
-def test_page_and_file_end_their_axes_alike_where_a_first_threshold_is_far_above() -> None:
-    """xu2004: an ssthresh that begins at 20,000 packets pressed the rest flat in exported files."""
-    trace = curve("run", "flow:0", "A", "#000", (9, 3))
-    rules: list[Threshold] = [{"v": 310.0, "label": "upper"}, {"v": 300.0, "label": "lower"}]
-    given: TimeContent = {"kind": "ssthresh", "end": 9, "traces": [trace], "thresholds": rules}
-    points = ([0.0, 2.0, 9.0], [20_000.0, 400.0, 250.0])
-    content = settled(given, [points])
-    chart = Chart("one", "ssthresh", "", "", content)
-    spec = Renderer({"run": {"ssthresh": {"flow:0": pack(*points)}}}, read_captions()).spec(chart)
-    lines = spec["layer"][0]["encoding"]
-    # The page takes its axis, its dashes and its words from the content, as the file does.
-    assert lines["y"]["scale"]["domain"] == [0, content["top"]] == [0, pytest.approx(400 * 1.12)]
-    assert lines["strokeDash"]["scale"]["range"] == [[1, 0]]
-    assert spec["datasets"]["thresholds"] == content["thresholds"]
-    assert [each["label"] for each in content["thresholds"]] == ["upper; lower", ""]
-
-
 def test_curves_that_turn_often_are_drawn_one_below_the_other() -> None:
     calm = [float(value) for value in range(100)]
     wild = [float(10 * (nth % 2)) for nth in range(100)]
@@ -488,6 +298,10 @@ def test_curves_that_turn_often_are_drawn_one_below_the_other() -> None:
     assert swings(content, [wild] * 3)
     assert not swings(content, [wild] * 2)
     assert not swings(content, [calm] * 3)
+    # An ssthresh that begins more than four times as high as it goes on is beyond the axis.
+    far: TimeContent = {**content, "kind": "ssthresh"}
+    tops = [settled(far, [([0.0, 1.0], [high, 300.0])])["top"] for high in (1200.0, 1201.0)]
+    assert tops == pytest.approx([1200 * 1.12, 300 * 1.12])
     rows = [{"t": t, "v": 5.0 * t, "s": name} for name in "ABC" for t in (0.0, 1.0)]
     drawing = replace(_lines(list("ABC"), rows), widths_pt=(PAGE_PT, COLUMN_PT), apart=True)
     # Longer than a column is wide, and so in several lines.
@@ -498,37 +312,125 @@ def test_curves_that_turn_often_are_drawn_one_below_the_other() -> None:
         assert all(f">{name}</text>".encode() in svg for name in "ABC")
 
 
-def _marks(node: dict[str, Any], name: str) -> list[dict[str, Any]]:
-    if node.get("name") == name:
-        found: list[dict[str, Any]] = node["items"]
-        return found
-    return [mark for each in node.get("items", ()) for mark in _marks(each, name)]
+DRAWN = """
+import hashlib, os
+from bdpbench.pages.drawing import Drawing, draw
+spec = {"data": {"values": [{"a": "gHSTCP"}]}, "config": {"legend": {}}}
+spec["layer"] = [{"mark": "text", "encoding": {"text": {"field": "a"}}}]
+files = draw(Drawing(spec, [], "", (252,), ("svg", "pdf")))
+print(hashlib.sha256(b"".join(files.values())).hexdigest(), os.environ.get("FONTCONFIG_FILE"))
+"""
 
 
 def test_a_figure_has_the_same_bytes_with_any_fonts_of_the_machine(tmp_path: Path) -> None:
     """With and without them; and the setting that hides them is as before for other programs."""
-    drawn_text = (
-        "import hashlib, os\n"
-        "from bdpbench.pages.drawing import Drawing, draw\n"
-        "spec = {'data': {'values': [{'a': 'gHSTCP'}]},"
-        " 'config': {'legend': {}}}\n"
-        "spec['layer'] = [{'mark': 'text', 'encoding': {'text': {'field': 'a'}}}]\n"
-        "files = draw(Drawing(spec, [], '', (252,), ('svg', 'pdf')))\n"
-        "print(hashlib.sha256(b''.join(files.values())).hexdigest(),"
-        " os.environ.get('FONTCONFIG_FILE'))\n"
-    )
     none = tmp_path / "fonts.conf"
     none.write_text(f"<fontconfig><dir>{tmp_path}</dir></fontconfig>")
     own = {key: value for key, value in os.environ.items() if key != "FONTCONFIG_FILE"}
-    found = []
-    for more in ({}, {"FONTCONFIG_FILE": str(none)}):
-        run = subprocess.run(
-            [sys.executable, "-c", drawn_text],
-            env=own | more,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        found.append(run.stdout.rstrip().split(" ", 1))
-    assert found[0][0] == found[1][0]
-    assert [each[1] for each in found] == ["None", str(none)]
+    command = [sys.executable, "-c", DRAWN]
+    found = [
+        subprocess.run(command, env=own | more, capture_output=True, text=True, check=True).stdout
+        for more in ({}, {"FONTCONFIG_FILE": str(none)})
+    ]
+    assert found[0].split()[0] == found[1].split()[0]
+    assert [each.split()[1] for each in found] == ["None", str(none)]
+
+
+SPECIAL = r"\input{/etc/passwd} 100 % & a_b #1 $x$ {y} ~ ^ | <b> `c` *d* [e](f) − 3 × 4"
+
+
+def _table(rows: int = 2) -> PaperTable:
+    return PaperTable(
+        name="sample",
+        title="A sample",
+        columns=(Column("What", "what"), Column("Value", "value", numeric=True)),
+        rows=tuple((SPECIAL, str(row)) for row in range(rows)),
+        data=tuple({"what": SPECIAL, "value": 0.1 + row} for row in range(rows)),
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "escaped"),
+    [
+        ("50 % of a_b & {c} #1 $", r"50 \% of a\_\allowbreak{}b \& \{c\} \#1 \$"),
+        (r"\input{x}", r"\textbackslash{}input\{x\}"),
+        ("−0.5 × 2\nnext", r"$-$0.5 $\times$ 2 next"),
+        ("θ and Ω", r"$\theta$ and $\Omega$"),
+    ],
+)
+def test_nothing_in_a_text_is_a_command_of_latex(text: str, escaped: str) -> None:
+    assert latex_text(text) == escaped
+
+
+def test_every_character_that_published_scorecards_have_can_be_set_in_latex() -> None:
+    found = sorted((repository_root() / "reports" / "published").glob("*/scorecard.json"))
+    assert found
+    for each in found:
+        text = json.dumps(json.loads(each.read_text()), ensure_ascii=False)
+        latex_text(text).encode("latin-1")  # whose characters both encodings of paper.tex have
+
+
+@given(st.text())
+def test_every_special_character_is_escaped(text: str) -> None:
+    # What remains apart from the commands that escape characters has none of these.
+    commands = r"\\text(backslash|asciicircum|asciitilde)\{\}|\\[&%]"
+    assert not set(re.sub(commands, "", latex_text(text))) & set("&%\n")
+
+
+def test_long_tables_break_and_repeat_their_head() -> None:
+    long, short = (render_table(_table(rows), "")["tex"] for rows in (20, 15))  # of two lines each
+    assert ("\\begin{longtable}" in long, "\\begin{longtable}" in short) == (True, False)
+    assert long.count("\\endhead") == 1
+    assert "|" not in short.replace("\\textbar{}", "")
+
+
+SENTENCE = "Does it follow sudden changes of the path's rate, of its delay, and of the reordering?"
+WORDS = ("Standard TCP", "HighSpeed TCP (HSTCP_SACK)", "BBR (version 3)", "a-protocol-with-hyphens")
+
+
+def _wide(name: str, texts: int, numbers: int, rows: int, cell: str = "0.00807 (9th)") -> Any:
+    heads = [f"95th percentile of the delay through CoDel {n} (ms)" for n in range(numbers)]
+    words = [(WORDS[row % 4], SENTENCE, "7.8 and 7.9")[:texts] for row in range(rows)]
+    texts_of = [Column(f"Text {n}", f"t{n}") for n in range(texts)]
+    columns = (*texts_of, *(Column(head, head, numeric=True) for head in heads))
+    return PaperTable(name, name, columns, tuple((*own, *[cell] * numbers) for own in words))
+
+
+@needs("pdflatex", "texlive-latex-base texlive-latex-recommended")
+def test_tables_fit_an_article_however_many_columns_they_have(tmp_path: Path) -> None:
+    tables = [
+        _wide("few", 1, 2, 3),
+        _wide("many-numbers", 1, 16, 11),
+        _wide("cases-and-numbers", 3, 9, 8, "94.602 [97.406]"),
+        _wide("sentences", 3, 1, 30),
+        _wide("words", 3, 0, 60),
+        _table(12),
+        _table(90),
+    ]
+    body = "\\clearpage".join(
+        f"\\typeout{{TABLE {each.name}}}{render_table(each, f'{SENTENCE} {SPECIAL}')['tex']}"
+        for each in tables
+    )
+    (tmp_path / "paper.tex").write_text(
+        "\\documentclass{article}\\usepackage[T1]{fontenc}\\usepackage[utf8]{inputenc}"
+        "\\usepackage{textcomp,array,booktabs,longtable}"
+        f"\\begin{{document}}{body}\\end{{document}}"
+    )
+    for _ in range(2):  # longtable learns its widths from the first time
+        done = subprocess.run(COMMAND, cwd=tmp_path, capture_output=True, text=True, check=True)
+    said = [
+        each for each in done.stdout.splitlines() if re.match("TABLE|Overfull|.*too large", each)
+    ]
+    assert said == [f"TABLE {each.name}" for each in tables]
+
+
+def test_markdown_keeps_every_text_in_its_cell() -> None:
+    text = render_table(_table(), "A *caption*")["md"]
+    tokens = MarkdownIt("commonmark").enable("table").parse(text)
+    cells = [
+        tokens[index + 1].children[0].content if len(tokens[index + 1].children or []) == 1 else ""
+        for index, token in enumerate(tokens)
+        if token.type == "td_open"
+    ]
+    assert cells == [SPECIAL, "0", SPECIAL, "1"]
+    assert markdown_text("a|b") == r"a\|b"

@@ -9,6 +9,8 @@ import polars as pl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from tests.pipeline.pages import golden
+from tests.pipeline.pages.conftest import unpacked
 
 from bdpbench.pages.series import (
     TIME_STEPS,
@@ -22,57 +24,31 @@ from bdpbench.pages.series import (
 )
 
 
-def _load(run_id: str, table: str) -> pl.LazyFrame | None:
-    assert run_id == "a"
-    link = {"link": ["bottleneck"] * 2}
-    if table == "queue":
-        return pl.LazyFrame({**link, "time_s": [0.0, 0.01], "pkts": [0, 12]})
-    if table == "queue_share":
-        return pl.LazyFrame({**link, "pkts": [0.0, 12.0], "share_pct": [50.0, 100.0]})
-    if table == "drops":
-        return pl.LazyFrame({**link, "time_s": [0.0, 0.01], "packets": [0, 0]})
-    if table == "cwnd":
-        return pl.LazyFrame(
-            {"time_s": [0.0, 1.23456, 0.5], "flow": [0, 0, 1], "cwnd_pkts": [1.0, 1234.5678, 2.5]}
-        )
-    return (
-        pl.LazyFrame(schema={"time_s": pl.Float64, "link": pl.String, "mbps": pl.Float64})
-        if (table == "utilization")
-        else None
-    )
+def test_series_of_tables_are_what_they_were() -> None:
+    """Shares are cumulative, from 0 %; short transfers are told apart beside long ones.
 
-
-def test_points_by_table_and_subject(unpack: Any) -> None:
-    found = run_series("a", _load, 600)
-    assert {table: list(subjects) for table, subjects in found.items()} == {
-        "cwnd": ["flow:0", "flow:1"],
-        "queue": ["link:bottleneck"],
-        "queue_share": ["link:bottleneck"],
-    }
-    times, values = unpack(found["cwnd"]["flow:0"])
-    assert times == pytest.approx([0, 1.23456], abs=0.0005)  # half of 1 ms
-    assert values == pytest.approx([1, 1234.5678], abs=1)  # half of 2 > 1234.6 / 1,023
-    assert unpack(found["queue"]["link:bottleneck"]) == ([0.0, 0.01], [0.0, 12.0])
-    # Cumulative, from 0 %: one of two samples is at 0 packets, both are at 12 or below.
-    assert unpack(found["queue_share"]["link:bottleneck"]) == ([0.0, 0.0, 12.0], [0, 50, 100])
-
-
-def test_transfers_are_distributions_by_kind(unpack: Any) -> None:
-    transfers = pl.LazyFrame(
-        {
+    A logarithmic axis has no time 0, and drops that did not happen no series.
+    """
+    link, times = {"link": ["bottleneck"] * 2}, {"time_s": [0.0, 0.01]}
+    tables: dict[str, dict[str, Any]] = {
+        "cwnd": {"time_s": [0.0, 1.23456, 0.5], "flow": [0, 0, 1], "cwnd_pkts": [1, 1234.567, 2.5]},
+        "queue": {**link, **times, "pkts": [0, 12]},
+        "queue_share": {**link, "pkts": [0.0, 12.0], "share_pct": [50.0, 100.0]},
+        "drops": {**link, **times, "packets": [0, 0]},
+        "completion": {
             "kind": ["flows", "flows", "flows", "objects"],
             "s": [0.05, 0.5, 2775.6, 0.0002],
             "share_pct": [25.0, 50.0, 100.0, 100.0],
-        }
-    )
-    found = run_series("a", lambda _, table: transfers if table == "completion" else None, 600)
-    assert list(found) == ["completion"]
-    times_s, shares = unpack(found["completion"]["kind:flows"])
-    # Short transfers are told apart beside long ones.
-    assert times_s == pytest.approx([0.05, 0.05, 0.5, 2775.6], abs=0.00005)
-    assert shares == [0, 25, 50, 100]
-    # A logarithmic axis has no time 0.
-    assert unpack(found["completion"]["kind:objects"]) == ([0.001, 0.001], [0, 100])
+        },
+    }
+    frames = {name: pl.LazyFrame(each, strict=False) for name, each in tables.items()}
+    found = run_series("a", lambda _, name: frames.get(name), 600)
+    lines = [
+        f"{table} of {subject}: {golden.flat(unpacked(each))}"
+        for table, subjects in found.items()
+        for subject, each in subjects.items()
+    ]
+    golden.compare("series.txt", "\n".join(lines))
 
 
 def test_the_more_runs_the_coarser() -> None:
@@ -89,15 +65,11 @@ def test_drops_are_marked_when_they_happen_and_counted_by_bin() -> None:
     assert drop_marks(drops, 1).rows()[0] == (1.0, 3)
 
 
-def test_a_distribution_begins_at_nothing() -> None:
-    shares = pl.DataFrame({"pkts": [0.0, 1.0, 3.0], "share_pct": [50.0, 75.0, 100.0]})
-    assert thinned_shares(shares).rows() == [(0, 0), (0, 50), (1, 75), (3, 100)]
-
-
-def test_a_distribution_of_many_values_keeps_each_percent_and_the_last() -> None:
+def test_a_distribution_begins_at_nothing_and_keeps_each_percent_and_the_last() -> None:
     values = [float(each) for each in range(10_000)]
     shares = pl.DataFrame({"pkts": values, "share_pct": [(each + 1) / 100 for each in values]})
     kept = thinned_shares(shares)
+    assert kept.row(0) == (0, 0)
     assert kept.height <= 102
     assert kept.rows()[-1] == (9_999, 100)
     assert kept["share_pct"].diff().max() == pytest.approx(1, abs=0.02)
@@ -111,7 +83,7 @@ numbers = st.floats(min_value=-1e7, max_value=1e7).map(lambda x: x if abs(x) >= 
 
 
 @given(times_s=times, data=st.data())
-def test_points_come_back_within_half_a_step(unpack: Any, times_s: list[float], data: Any) -> None:
+def test_points_come_back_within_half_a_step(times_s: list[float], data: Any) -> None:
     values = data.draw(st.lists(numbers, min_size=len(times_s), max_size=len(times_s)))
     packed = pack(times_s, values)
     # A step is at most two and a half times the finest step that reaches the largest number.
@@ -119,7 +91,7 @@ def test_points_come_back_within_half_a_step(unpack: Any, times_s: list[float], 
     assert packed["dv"] <= max(
         2.5 * max(map(abs, values), default=0) / VALUE_STEPS, not any(values)
     )
-    back_s, back = unpack(packed)
+    back_s, back = unpacked(packed)
     rounding = 1 + 1e-9
     assert back_s == pytest.approx(times_s, abs=packed["dt"] / 2 * rounding, rel=1e-12)
     assert back == pytest.approx(values, abs=packed["dv"] / 2 * rounding, rel=1e-12)
@@ -129,6 +101,7 @@ def test_samples_of_a_simulation_keep_their_times() -> None:
     # 100 s in steps of 0.01 s are 10,000, which 16,383 steps hold; 9,410 / 1,023 = 9.2 → 10.
     packed = pack([0.0, 0.01, 100.0], [5.0, 10.0, 9410.0])
     assert packed == {"dt": 0.01, "dv": 10.0, "t": [0, 1, 9999], "v": [0, 1, 940]}
+    assert pack([0.0], [float(VALUE_STEPS)])["dv"] == 1  # no more steps than there are
 
 
 values = st.floats(min_value=-1e9, max_value=1e9, allow_nan=False)
@@ -147,75 +120,48 @@ def _frame(samples: list[tuple[int, float]]) -> pl.DataFrame:
 
 
 @given(samples=series, bins=st.integers(min_value=1, max_value=50))
-def test_keeps_extremes_ends_and_order(samples: list[tuple[int, float]], bins: int) -> None:
+def test_each_bin_keeps_its_extremes_ends_and_order(
+    samples: list[tuple[int, float]], bins: int
+) -> None:
     frame = _frame(samples)
     reduced = reduce_min_max(frame, "t", "v", ["flow"], bins)
-    for (flow,), part in frame.partition_by("flow", as_dict=True).items():
-        kept = reduced.filter(pl.col("flow") == flow)
-        assert kept["v"].min() == part["v"].min()
-        assert kept["v"].max() == part["v"].max()
-        assert kept.row(0) == part.row(0)
-        assert kept.row(-1) == part.row(-1)
-        # Two extremes per bin, and the two ends.
-        assert kept.height <= 2 * bins + 2
     assert reduced["t"].is_sorted()
     assert reduced.join(frame, on=["flow", "t", "v"], how="anti").is_empty()
+    for (flow,), part in frame.partition_by("flow", as_dict=True).items():
+        kept = reduced.filter(pl.col("flow") == flow)
+        assert (kept.row(0), kept.row(-1)) == (part.row(0), part.row(-1))
+        # Two extremes per bin, and the two ends.
+        assert kept.height <= 2 * bins + 2
+        assert _extremes(kept, bins) == _extremes(part, bins)
 
 
-@given(samples=series, bins=st.integers(min_value=1, max_value=50))
-def test_each_bin_keeps_its_own_extremes(samples: list[tuple[int, float]], bins: int) -> None:
-    only = [(0, value) for _, value in samples]
-    frame, last = _frame(only), len(only) - 1
-    reduced = reduce_min_max(frame, "t", "v", ["flow"], bins)
-
-    def bin_of(time: float) -> int:
-        return min(bins - 1, math.floor(time * bins / last)) if last else 0
-
-    expected: dict[int, list[float]] = {}
-    for time, value in enumerate(v for _, v in only):
-        expected.setdefault(bin_of(time), []).append(value)
-    kept: dict[int, list[float]] = {}
-    for _, time, value in reduced.iter_rows():
-        kept.setdefault(bin_of(time), []).append(value)
-    assert {key: (min(v), max(v)) for key, v in kept.items()} == {
-        key: (min(v), max(v)) for key, v in expected.items()
-    }
+def _extremes(frame: pl.DataFrame, bins: int) -> Any:
+    """Bin → its smallest and largest value."""
+    found: dict[int, list[float]] = {}
+    first, last = frame["t"][0], frame["t"][-1]
+    for _, time, value in frame.iter_rows():
+        place = math.floor((time - first) * bins / (last - first)) if last > first else 0
+        found.setdefault(min(bins - 1, place), []).append(value)
+    return {place: (min(own), max(own)) for place, own in found.items()}
 
 
-def test_keeps_a_spike_of_one_sample_among_fifty_thousand() -> None:
-    time = [i / 100 for i in range(50_000)]
-    value = [100.0] * 50_000
-    value[33_333] = 9000.0
-    frame = pl.DataFrame({"flow": 0, "t": time, "v": value})
-    reduced = reduce_min_max(frame, "t", "v", ["flow"], 600)
-    assert (0, 333.33, 9000.0) in reduced.rows()
-    assert reduced.height <= 1202
+NONE = None, math.nan, math.inf
+ROWS: dict[str, tuple[list[Any], list[Any], int, list[tuple[Any, Any]]]] = {
+    "a short series is not touched": ([0, 1, 2], [3, 1, 2], 600, [(0, 3), (1, 1), (2, 2)]),
+    "what cannot be drawn is left out": (
+        [0, 1, 2, 3, None, 5], [1.0, *NONE, 4.0, 2.0], 10, [(0, 1), (5, 2)]
+    ),
+    "of equal values the first and the last stay": ([0, 1, 2], [7, 7, 7], 1, [(0, 7), (2, 7)]),
+    "a bin has a spike of one sample": (
+        [0, 1, 2, 3, 4], [5, 5, 9, 5, 5], 1, [(0, 5), (2, 9), (4, 5)]
+    ),
+    "nothing": ([], [], 4, []),
+}  # fmt: skip
 
 
-def test_a_short_series_is_not_touched() -> None:
-    frame = _frame([(0, 3.0), (0, 1.0), (0, 2.0)])
-    assert reduce_min_max(frame, "t", "v", ["flow"], 600).equals(frame)
-
-
-def test_leaves_out_what_cannot_be_drawn() -> None:
-    frame = pl.DataFrame(
-        {
-            "flow": [0] * 6,
-            "t": [0.0, 1.0, 2.0, 3.0, None, 5.0],
-            "v": [1.0, math.nan, math.inf, None, 4.0, 2.0],
-        }
-    )
-    reduced = reduce_min_max(frame, "t", "v", ["flow"], 10)
-    assert reduced.rows() == [(0, 0.0, 1.0), (0, 5.0, 2.0)]
-
-
-def test_takes_integers_lazy_frames_and_nothing_at_all() -> None:
-    frame = pl.LazyFrame({"link": ["a", "a"], "t": [1, 2], "v": [7, 7]})
-    assert reduce_min_max(frame, "t", "v", ["link"], 4).rows() == [("a", 1, 7), ("a", 2, 7)]
-    assert reduce_min_max(frame.limit(0), "t", "v", ["link"], 4).is_empty()
-
-
-@pytest.mark.parametrize(("by", "bins"), [([], 10), (["flow"], 0)])
-def test_refuses_what_makes_no_sense(by: list[str], bins: int) -> None:
-    with pytest.raises(ValueError, match="bins must be at least 1"):
-        reduce_min_max(_frame([(0, 1.0)]), "t", "v", by, bins)
+@pytest.mark.parametrize("case", ROWS.values(), ids=ROWS)
+def test_reductions_keep_what_is_seen(case: Any) -> None:
+    times, found, bins, kept = case
+    frame = pl.LazyFrame({"link": ["a"] * len(times), "t": times, "v": found}, strict=False)
+    reduced = reduce_min_max(frame, "t", "v", ["link"], bins)
+    assert reduced.rows() == [("a", *each) for each in kept]

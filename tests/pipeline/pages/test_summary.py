@@ -1,24 +1,38 @@
-"""The summary: what deviates and fails first, and where each number stands."""
+"""The summary, its sentences and the table of protocols: what deviates first, who is best."""
 
 from __future__ import annotations
 
+import itertools
+from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
+from tests.data_of import yaml_of
+from tests.pipeline.pages.synthetic import Inputs
 
+from bdpbench.contracts.judged import Judged
+from bdpbench.metrics import DEFINITIONS
+from bdpbench.pages import protocols as table_module
+from bdpbench.pages.answers import answer
 from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData, read_captions
-from bdpbench.pages.names import Names
-from bdpbench.pages.report import leads_of
+from bdpbench.pages.names import Names, find_sweep
+from bdpbench.pages.protocols import ProtocolTable, protocol_table
 from bdpbench.pages.scored import NumberRow, claim_rows, number_rows
-from bdpbench.pages.summary import DOT, Overview, overview, reading_rows, summarize
-from bdpbench.pages.text import VERDICTS, format_percent
+from bdpbench.pages.summary import DOT, in_doubt, overview, summarize
+from bdpbench.pages.text import VERDICTS
 
 
 @pytest.fixture
-def rows(inputs: Any) -> list[NumberRow]:
-    return number_rows(inputs.scorecard, Names(inputs.plan, read_captions(), inputs.definitions))
+def rows(inputs: Inputs) -> list[NumberRow]:
+    return number_rows(inputs.scorecard, _names(inputs))
+
+
+def _names(inputs: Inputs) -> Names:
+    return Names(inputs.plan, read_captions(), inputs.definitions)
 
 
 def _row(rows: list[NumberRow], verdict: str, **number: Any) -> NumberRow:
@@ -45,125 +59,138 @@ def test_a_reason_leads_to_its_farthest_miss(rows: list[NumberRow]) -> None:
     ]
 
 
-def test_what_is_absent_is_said(inputs: Any) -> None:
-    names = Names(inputs.plan, read_captions(), inputs.definitions)
-    sections = experiments(ReportData(replace(inputs.frozen(), run_info={}), 200))
-    claims = claim_rows(inputs.scorecard, names)
-    found = summarize(number_rows(inputs.scorecard, names), claims, sections)
-    texts = dict(found.absent)
-    assert texts["Numbers"] == "1 of 5 need runs that are missing"
-
-
-def test_a_perfect_study_has_nothing_to_explain(rows: list[NumberRow]) -> None:
-    found = summarize([_row(rows, "reproduced")], [], [])
-    assert (found.misses, found.reasons, found.absent) == (0, (), ())
-
-
-def test_percentages_differ_by_points(inputs: Any) -> None:
-    (number, *_) = inputs.scorecard["numbers"]
-    told = {**number, "published": 6.0, "measured": 5.5, "deviation": -0.5, "deviation_pct": -8.333}
-    names = Names(inputs.plan, read_captions(), inputs.definitions)
-    for unit, expected in (("%", "−0.5 points"), ("s", "−0.5 s")):
-        (row,) = number_rows({"numbers": [{**told, "unit": unit}]}, names)
-        assert row.deviation == expected
-        assert format_percent(row.number["deviation_pct"]) == "−8.3\u202f%"
-
-
-@pytest.fixture
-def row(inputs: Any) -> NumberRow:
-    names = Names(inputs.plan, read_captions(), inputs.definitions)
-    return number_rows(inputs.scorecard, names)[0]
-
-
-def _picture(row: NumberRow, *deviations: tuple[float | None, float | None]) -> Overview:
-    rows = [
-        replace(
-            row,
-            number={
-                **row.number,
-                "deviation": deviation,
-                "distance": distance,
-                "measured": None if deviation is None else 1.0,
-            },
-        )
-        for deviation, distance in deviations
-    ]
-    found = overview(rows)
+def test_dots_are_stacked_and_hide_one_another_nowhere(rows: list[NumberRow]) -> None:
+    found = overview([_row(rows, "reproduced", deviation=0.0, distance=0.0)] * 23)
     assert found is not None
-    return found
-
-
-def test_a_dot_stands_at_its_distance(row: NumberRow) -> None:
-    found = _picture(row, (-2.0, 1.0), (5.0, 0.5), (9.0, 40.0), (-1.0, None), (None, None))
-    (strip,) = found.strips
-    assert strip.title == row.scenario
-    half = found.upper - found.middle
-    assert found.middle - found.lower == pytest.approx(half)
-    places = [(each.x, each.beyond) for each in strip.dots]
-    # By size: half way to the upper bound, on the lower bound, beyond the ends.
-    assert places == [
-        (pytest.approx(found.middle + half / 2, abs=0.06), 0),
-        (pytest.approx(found.lower, abs=0.06), 0),
-        (pytest.approx(found.middle + 3 * half, abs=0.06), 1),
-        (pytest.approx(found.middle - 3 * half, abs=0.06), -1),
-    ]
-
-
-def test_dots_are_stacked_and_hide_one_another_nowhere(row: NumberRow) -> None:
-    found = _picture(row, *[(0.0, 0.0)] * 23)
     (strip,) = found.strips
     places = [(each.x, each.y) for each in strip.dots]
-    assert len(places) == 23
-    for index, (x, y) in enumerate(places):
-        assert strip.top < y < strip.top + strip.height
-        for other_x, other_y in places[:index]:
-            assert max(abs(x - other_x), abs(y - other_y)) >= DOT - 4
+    lone = overview([_row(rows, "close", deviation=-1.0, distance=1 / 3)])
+    assert lone is not None
+    assert lone.strips[0].dots[0].x == round(lone.strips[0].dots[0].x, 1)
+    assert max(Counter(x for x, _ in places).values()) == 4
+    assert all(strip.top < y < strip.top + strip.height for _, y in places)
+    for (x, y), (other_x, other_y) in itertools.combinations(places, 2):
+        assert max(abs(x - other_x), abs(y - other_y)) >= DOT - 4
 
 
-def test_without_results_there_is_no_picture(row: NumberRow) -> None:
-    assert overview([]) is None
-    assert overview([replace(row, number={**row.number, "measured": None})]) is None
+def test_statements_that_fail_come_first(inputs: Inputs) -> None:
+    (claim, *_) = inputs.scorecard["claims"]
+    verdicts: Any = ("not_run", "holds", "undecided", "fails")
+    inputs.scorecard["claims"] = [{**claim, "verdict": each} for each in verdicts]
+    rows = in_doubt(claim_rows(inputs.scorecard, _names(inputs)))
+    assert [row.verdict.key for row in rows] == ["fails", "undecided", "holds", "not_run"]
 
 
-def test_readings_are_counted_beside_the_judged_runs() -> None:
-    judged = [("a", "fails"), ("b", "holds"), ("c", "undecided"), ("d", "holds"), ("e", "holds")]
-    read = [("a", "holds"), ("b", "holds"), ("c", "fails"), ("d", "not_run")]
-    claims: Any = [{"id": name, "verdict": verdict} for name, verdict in judged]
-    claims[2]["alone"] = "fails"
-    by_it = {"numbers": [], "claims": [{"id": name, "verdict": each} for name, each in read]}
-    card: Any = {"numbers": [], "claims": claims, "readings": {"longer": by_it}}
-    (row,) = reading_rows(card)
-    (counts,) = row.counts
-    assert (row.name, counts.noun, counts.of) == ("longer", "statements", 3)
-    found = {each.verdict.key: each.count for each in counts.read}
-    assert (found["holds"], found["fails"], found["not_run"]) == (2, 1, 0)
-    judged = {each.verdict.key: each.count for each in counts.judged}
-    assert (judged["holds"], judged["fails"], judged["undecided"]) == (1, 1, 1)
-    assert row.changed == (("claim-a", "a"),)
+@pytest.mark.parametrize("labels", [["HS-TCP and Scalable TCP"], ["HS-TCP", "Scalable TCP"]])
+def test_a_number_of_a_case_is_about_the_protocols_of_its_run(
+    inputs: Inputs, labels: list[str]
+) -> None:
+    runs = {run["label"].removesuffix(", 30 s"): run["run_id"] for run in inputs.plan["runs"]}
+    (number, *_) = inputs.scorecard["numbers"]
+    number |= {"select": {"case_number": "3"}, "run_ids": [runs[each] for each in labels]}
+    (row, *_) = number_rows(inputs.scorecard, _names(inputs))
+    assert row.protocols == (("HS-TCP", "Scalable TCP") if len(labels) == 1 else ())
 
 
-def test_a_number_of_a_case_is_about_the_protocols_of_its_runs(inputs: Any) -> None:
-    names = Names(inputs.plan, read_captions(), inputs.definitions)
-    run_ids = {run["label"]: run["run_id"] for run in inputs.plan["runs"]}
-
-    def protocols(*labels: str) -> tuple[str, ...]:
-        number = inputs.scorecard["numbers"][0]
-        own = {"select": {"case_number": "3"}, "run_ids": [run_ids[each] for each in labels]}
-        scorecard = {**inputs.scorecard, "numbers": [{**number, **own}]}
-        return number_rows(scorecard, names)[0].protocols
-
-    assert protocols("HS-TCP and Scalable TCP, 30 s") == ("HS-TCP", "Scalable TCP")
-    assert protocols("HS-TCP, 30 s", "Scalable TCP, 30 s") == ()
+def _table(inputs: Inputs, *keys: str) -> ProtocolTable | None:
+    data = ReportData(inputs.frozen(), 200)
+    shown = [
+        replace(each, asked=("utilization",)) for each in experiments(data) if each.key in keys
+    ]
+    return protocol_table(data, shown, [], ["HS"])
 
 
-def test_a_question_stands_beside_the_chart_of_the_metric_that_answers_it(inputs: Any) -> None:
-    scenario = inputs.plan["scenarios"]["buffer_size"]
-    scenario |= {"summary": ["time_to_90pct_cwnd"], "question": "How much of the link?"}
-    scenario["answers"] = ["utilization"]
-    (lead,) = leads_of(inputs.sections())
-    assert [each.metrics for each in lead.charts] == [("utilization",)]
-    (sentence,) = lead.experiment.answer
-    assert "link utilization is" in sentence
-    # Without values of that metric nothing else is shown in its place.
-    scenario["answers"] = ["asymmetry"]
-    assert all(not each.experiment.question for each in leads_of(inputs.sections()))
+def test_a_row_is_a_protocol_or_a_pair(inputs: Inputs, monkeypatch: pytest.MonkeyPatch) -> None:
+    both, pairs = _table(inputs, "single_flow", "pair"), _table(inputs, "pair")
+    assert both is not None
+    assert both.title == "By protocol"
+    rows = {row.who: row.anchor for row in both.rows}
+    assert rows == {"HS-TCP": "protocol-HS", "Scalable TCP": ""}
+    assert pairs is not None  # most experiments have pairs
+    assert pairs.title == "By protocols that meet"
+    # The synthetic runs have 80 % and one more for each run before: eight are before the pairs.
+    cells = {row.who: row.cells[0] and row.cells[0].text for row in pairs.rows}
+    assert cells == {"HS-TCP and Scalable TCP": "88", "Scalable TCP and HS-TCP": "89"}
+    assert both.protocols == pairs.protocols == ["HS-TCP", "Scalable TCP"]
+    # More pairs than a table can show are left to matrices.
+    monkeypatch.setattr(table_module, "MOST_PAIRS", 1)
+    assert _table(inputs, "pair") is None
+
+
+SETTING: Any = {"x": None, "others": "", "rank": 0, "unit": "%"}
+UTILIZATION = Judged("more", 1.0, 100, "%")
+
+
+def _marks(judged: Judged, *runs: tuple[str, float | None]) -> list[tuple[str, str]]:
+    column = table_module.Column("one", "metric", "One", "Metric", "%", "", judged)
+    rows = [
+        {"who": who, "value": value, "run_id": str(n), **SETTING}
+        for n, (who, value) in enumerate(runs)
+    ]
+    of = pl.DataFrame(rows, schema_overrides={"value": pl.Float64, "x": pl.Float64})
+    whom = {who: (who,) for who, _ in runs}
+    return [(each.text, each.mark) for each in table_module._cells(column, of, whom, []).values()]
+
+
+@pytest.mark.parametrize(
+    ("judged", "values", "marks"),
+    [
+        (UTILIZATION, (97.534, 97.486, 90.0), ["best", "best", "worst"]),
+        (UTILIZATION, (99.98, 99.95, 99.9), ["", "", ""]),  # smaller than what counts
+        (UTILIZATION, (97.531, 97.534, None), ["best", "best", "worst"]),
+        (Judged("less", 0.05, None, "s"), (0.6, 2.0, 5.5), ["best", "", "worst"]),
+        (Judged("nearest", 0.05, 1.0, "1"), (1.91, 1.0, 0.2), ["", "best", "worst"]),
+        (Judged("nearest", 0.05, 0.0, "1"), (-0.228, 0.9, -0.93), ["best", "worst", "worst"]),
+        (Judged(), (1.0, 2.0, None), ["lowest", "highest", ""]),
+    ],
+)
+def test_what_is_marked_differs_by_what_counts(
+    judged: Judged, values: tuple[float | None, ...], marks: list[str]
+) -> None:
+    found = _marks(judged, *zip("ABC", values, strict=True))
+    assert [mark for _, mark in found] == marks
+    # The mean of B is the smallest, but A was once faster.
+    seconds = Judged("less", 0.05, None, "s")
+    open_place = _marks(seconds, ("A", 3.4), ("A", 25.8), ("B", 3.6), ("B", 3.8), ("C", 40.0))
+    assert open_place == [("14.6", ""), ("3.7", ""), ("40", "worst")]
+
+
+ANSWERS = yaml_of(Path(__file__).with_name("answers.yaml").read_text())
+LABELS = {"fast": "FAST", "htcp": "H-TCP", "reno": "Reno", "cubic": "CUBIC"}
+PROTOCOLS = {key: {"label": label, "colour": "#000000"} for key, label in LABELS.items()}
+LINK = "link:bottleneck"
+
+
+def _answer(metric: str, *found: tuple[dict[str, Any], float | None]) -> str:
+    """The sentence on a metric of runs with these parameters."""
+    runs: list[Any] = [
+        {"run_id": f"run{n}", "scenario": "one", "label": f"run {n}", "parameters": given}
+        for n, (given, _) in enumerate(found)
+    ]
+    units = {"rtt_ms": "ms", "bottleneck_mbps": "Mbit/s"}
+    plan: Any = {
+        "runs": runs,
+        "protocols": PROTOCOLS,
+        "parameters": {name: {"unit": unit} for name, unit in units.items()},
+        "scenarios": {},
+    }
+    definition = DEFINITIONS[metric]
+    names = Names(plan, read_captions(), [definition.as_document()])
+    rows = [
+        {"run_id": f"run{n}", "metric": metric, "subject": LINK, "value": value}
+        for n, (_, value) in enumerate(found)
+        if value != "unmeasured"
+    ]
+    metrics = pl.DataFrame(rows, schema_overrides={"value": pl.Float64})
+    metrics = metrics.with_columns(unit=pl.lit(definition.unit))
+    (sentence,) = answer([metric], runs, metrics, find_sweep(runs), names)
+    return sentence
+
+
+@pytest.mark.parametrize("case", ANSWERS["cases"])
+def test_sentences_are_true_of_their_values(case: Any) -> None:
+    found = [
+        ({name: each for name, each in zip(case["given"], run, strict=False)}, run[-1])
+        for run in case["runs"]
+    ]
+    assert _answer(case["metric"], *found) == case["said"]

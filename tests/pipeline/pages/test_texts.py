@@ -1,29 +1,27 @@
-"""Texts of the pages: valid, complete, and consistent with the agents of ns-2."""
+"""Texts of the pages, and what studies declare of theirs: valid, complete, as in ns-2."""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
 from pathlib import Path
-from typing import Any
 from xml.etree import ElementTree
 
 import pytest
 
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
-from bdpbench.metrics import DEFINITIONS
+from bdpbench.metrics import DEFINITIONS, definitions_for
 from bdpbench.pages.inputs import read_captions
-from bdpbench.pages.matrices import Matrix
-from bdpbench.pages.names import Names
+from bdpbench.pages.matrices import Matrix, load_matrices
 from bdpbench.pages.series import CHARTED_TABLES
 from bdpbench.pages.text import assets_dir
 from bdpbench.pages.texts import (
-    StudyPage,
     checked_mathml,
     data_of,
     load_page,
     read_protocols,
+    told_errata,
 )
 from bdpbench.studies.load import find_study, load_study, study_keys
 from bdpbench.studies.parts import Protocol
@@ -50,26 +48,21 @@ def _laws() -> dict[int | str, dict[str, tuple[float, float, str]]]:
     return found
 
 
-def _described(option: int | str) -> dict[str, tuple[float, float, str]]:
-    """What our pages say about the variables of a law that have a range."""
-    data = [each for each in KNOWN if option == each.option or option in each.agents]
-    return {
-        parameter.variable: (*parameter.range, parameter.unit)
-        for each in data
-        for parameter in each.parameters
-        if parameter.variable and parameter.range is not None
+@pytest.mark.parametrize(("option", "agent"), _laws().items(), ids=str)
+def test_variables_and_ranges_are_those_of_the_agents(
+    option: int | str, agent: dict[str, tuple[float, float, str]]
+) -> None:
+    page = {
+        each.variable: each
+        for data in KNOWN
+        for each in data.parameters
+        if (option == data.option or option in data.agents) and each.variable and each.range
     }
-
-
-@pytest.mark.parametrize("option", list(_laws()), ids=str)
-def test_variables_and_ranges_are_those_of_the_agents(option: int | str) -> None:
-    agent, page = _laws()[option], _described(option)
-    assert {name: bounds[:2] for name, bounds in page.items()} == {
-        name: bounds[:2] for name, bounds in agent.items()
-    }
+    ranges = {name: tuple(each.range or ()) for name, each in page.items()}
+    assert ranges == {name: bounds[:2] for name, bounds in agent.items()}
     # A unit in brackets is an explanation; a ratio has the unit 1 here and none there.
     units = {name: unit for name, (*_, unit) in agent.items() if unit and "(" not in unit}
-    assert {name: page[name][2] for name in units} == units
+    assert {name: page[name].unit for name in units} == units
 
 
 def test_defaults_are_those_of_the_patches() -> None:
@@ -82,33 +75,24 @@ def test_defaults_are_those_of_the_patches() -> None:
     assert {name: ours[name] for name in shared} == {name: defaults[name] for name in shared}
 
 
-@pytest.mark.parametrize("key", study_keys())
-def test_every_protocol_of_a_study_has_a_page(key: str) -> None:
-    study = load_study(key)
-    assert None not in [data_of(each, KNOWN) for each in study.protocols.values()]
-    folder = find_study(key)
-    page = load_page(folder / "page.yaml", study)
-    assert all(page.of(name).said for name in study.protocols)
-
-
-def test_the_protocols_of_sharma2006_have_a_page_each() -> None:
-    study = load_study("sharma2006")
-    found = [data_of(each, KNOWN) for each in study.protocols.values()]
-    assert len({data.name for data in found if data is not None}) == len(found)
-
-
 # Variables of ns-2's senders, whatever their protocol: the words of the parameter tell of them.
 _OF_SENDERS = {"timestamps_"}
 
 
 @pytest.mark.parametrize("key", study_keys())
-def test_what_parameters_of_runs_set_is_told_on_the_pages(key: str) -> None:
+def test_a_study_has_words_for_its_protocols_and_parameters(key: str) -> None:
     study = load_study(key)
+    page = load_page(find_study(key) / "page.yaml", study)
+    told = {name: data_of(each, KNOWN) for name, each in study.protocols.items()}
+    assert None not in told.values()
+    assert all(page.of(name).said for name in study.protocols)
+    assert set(page.parameters) == set(study.parameters)
     for parameter in study.parameters.values():
         for name, variables in parameter.sets.items():
-            data = data_of(study.protocols[name], KNOWN)
-            told = {each.variable for each in data.parameters} if data else set()
-            assert set(variables) <= told | _OF_SENDERS
+            data = told[name]
+            assert data is not None
+            known = {each.variable for each in data.parameters}
+            assert set(variables) <= known | _OF_SENDERS
 
 
 # Words that occur only in the text or only in MathML, where they are drawn as symbols.
@@ -142,13 +126,6 @@ def test_another_protocol_under_a_known_option_is_not_taken_for_it() -> None:
         assert data_of(protocol, KNOWN) is None
 
 
-def _broken(tmp_path: Path, old: str, new: str) -> Path:
-    text = (assets_dir() / "protocols" / "scalable.yaml").read_text()
-    assert old in text
-    (tmp_path / "scalable.yaml").write_text(text.replace(old, new, 1))
-    return tmp_path
-
-
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [
@@ -162,14 +139,11 @@ def _broken(tmp_path: Path, old: str, new: str) -> Path:
 def test_a_mistake_is_named_with_file_line_and_key(
     tmp_path: Path, old: str, new: str, said: str
 ) -> None:
-    with pytest.raises(BdpbenchError, match=said) as caught:
-        read_protocols(_broken(tmp_path, old, new))
-    assert "scalable.yaml" in str(caught.value)
-
-
-def test_an_equation_passes_as_it_is() -> None:
-    source = "<math><mi>w</mi><mo>←</mo><mfrac><mi>w</mi><mn>2</mn></mfrac></math>"
-    assert str(checked_mathml(source)) == source
+    text = (assets_dir() / "protocols" / "scalable.yaml").read_text()
+    assert old in text
+    (tmp_path / "scalable.yaml").write_text(text.replace(old, new, 1))
+    with pytest.raises(BdpbenchError, match=rf"scalable\.yaml.*{said}"):
+        read_protocols(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -185,43 +159,81 @@ def test_anything_else_is_refused(source: str, said: str) -> None:
         checked_mathml(source)
 
 
-def test_every_metric_has_a_name() -> None:
-    assert DEFINITIONS
+def test_metrics_parameters_and_charts_have_their_words() -> None:
+    captions = read_captions()
     assert [each.metric for each in DEFINITIONS.values() if not each.title] == []
-
-
-def test_every_parameter_has_a_name() -> None:
     # The tier gives the duration, and some follow from others; the rest is common to all studies.
     derived = {"bdp_pkts", "bottleneck_mbps_changes", "min_th_pkts", "max_th_pkts"}
-    assert set(read_captions().parameters) == {*COMMON, *derived, "duration_s"}
-
-
-@pytest.mark.parametrize("key", study_keys())
-def test_a_study_names_its_own_parameters(key: str) -> None:
-    assert set(_page(key).parameters) == set(load_study(key).parameters)
-
-
-def _page(key: str) -> StudyPage:
-    folder = find_study(key)
-    return load_page(folder / "page.yaml", load_study(key))
-
-
-def test_every_chart_has_its_words() -> None:
-    charts = read_captions().charts
+    assert set(captions.parameters) == {*COMMON, *derived, "duration_s"}
     for table in CHARTED_TABLES:
-        assert set(charts[table]) - {"dashed"} == {"title", "quantity", "caption"}
-    assert "caption" in charts["sweep"]
-
-
-def test_a_metric_without_a_title_is_shown_by_its_id(inputs: Any) -> None:
-    names = Names(inputs.plan, read_captions(), inputs.definitions)
-    assert names.metric("new_metric") == "new metric"
-    # As in its definition.
-    assert names.metric("asymmetry") == "Asymmetry of the two flows"
-
-
-def test_the_metrics_that_charts_ask_for_are_known() -> None:
-    captions = read_captions()
-    metrics = {definition.metric for definition in DEFINITIONS.values()}
+        assert set(captions.charts[table]) - {"dashed"} == {"title", "quantity", "caption"}
+    assert "caption" in captions.charts["sweep"]
     pairs = Matrix.model_validate({"scenario": "any", **captions.pairs})
-    assert pairs.metric in metrics
+    assert pairs.metric in {definition.metric for definition in DEFINITIONS.values()}
+
+
+METRICS = {*definitions_for(find_study("sharma2006"))}
+MATRICES = """\
+matrices:
+  - scenario: inter_protocol
+    metric: asymmetry
+    rows: {parameter: protocol_1, title: first}
+    columns: {parameter: protocol_2, title: second}
+    ends: [-1, 1]
+    only: {protocol_1: [HS, BIC]}
+"""
+PAGE = """\
+filled_share: 0.9
+protocols:
+  HS:
+    said:
+      - {where: Table 1, text: It is quick.}
+"""
+
+
+def test_a_mean_over_shares_of_the_bdp_can_count_each_run_once(tmp_path: Path) -> None:
+    path = tmp_path / "matrices.yaml"
+    path.write_text(
+        "matrices: [{scenario: short_same, metric: utilization, mean_over: [buffer_pkts],\n"
+        "  rows: {parameter: protocol, title: a}, columns: {parameter: rtt_2_ms, title: b}}]"
+    )
+    (matrix,) = load_matrices(path, load_study("ahmad2013"), METRICS)
+    assert matrix.mean_over == ["buffer_pkts"]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "said"),
+    [
+        ("[HS, BIC]", "[XS, BIC]", r"yaml:7: .*only\..*unknown protocol"),
+        ("inter_protocol", "interprotocol", r"yaml:2: matrices\.0\.scenario: unknown scenario"),
+        ("metric: asymmetry", "metric: asymetry", r"yaml:3: .*unknown metric .*\n.*asymmetry"),
+        ("[-1, 1]", "[-1, 1]\n    mean_over: [rtt_ms]", r"yaml:7: .*mean_over\.0: unknown varied"),
+        ("[-1, 1]", "[-1, 1]\n    mean_over: [buffer_pkts]", r"yaml:7: .*unknown varied"),
+        ("protocol_2", "buffer_pkts", r"yaml:5: .*unknown varied parameter 'buffer_pkts'"),
+        ("[-1, 1]", "[1, -1]", r"the first, 1, must be below the second"),
+        ("[-1, 1]", "[-1, 1]\n    panels: protocol_1", r"panels: protocol_1 is already part"),
+        ("[-1, 1]", "[-1, 1]\n    winner: {among: queue}", r"winner: its colours"),
+        ("HS:", "XS:", r"yaml:3: protocols\.XS: unknown protocol"),
+        ("0.9", "1.9", r"yaml:1: filled_share: input should be less than or equal to 1"),
+        ("said:", "says:", r"yaml:4: protocols\.HS\.says: unknown key"),
+    ],
+)
+def test_a_mistake_is_named(tmp_path: Path, old: str, new: str, said: str) -> None:
+    text = MATRICES if old in MATRICES else PAGE
+    path, study = tmp_path / "its.yaml", load_study("sharma2006")
+    path.write_text(text.replace(old, new))
+    assert path.read_text() != text
+    with pytest.raises(BdpbenchError, match=said):
+        load_matrices(path, study, METRICS) if text is MATRICES else load_page(path, study)
+
+
+@pytest.mark.parametrize("module", ["cubic", "illinois", "veno", "reno"])
+def test_a_protocol_has_the_errata_of_its_agent_and_module(module: str) -> None:
+    common = {"label": "X", "colour": "#000000", "sink": "TCPSink/Sack1"}
+    mine = Protocol.model_validate({**common, "agent": "TCP/Linux", "linux": module})
+    found = told_errata(
+        [("Mine", mine), ("Other", mine.model_copy(update={"agent": "TCP/Newreno", "linux": None}))]
+    )
+    assert [labels for _, labels in found] == [["Mine"]] * (module != "reno")
+    words = {"cubic": "slow start", "illinois": "Illinois", "veno": "Veno"}
+    assert all(words[module] in each.title for each, _ in found)

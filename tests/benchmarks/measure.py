@@ -1,6 +1,7 @@
 """What ns-2, calls, traces and estimates cost, as tables of Markdown.
 
-    PYTHONPATH=$PWD/pipeline:$PWD .bdpbench/venv/bin/python tests/benchmarks/measure.py WHAT [--docs]
+    export PYTHONPATH=$PWD/pipeline:$PWD
+    .bdpbench/venv/bin/python tests/benchmarks/measure.py WHAT [--docs]
 
     ns2       CPU time of stock, fast and Debian's ns on the cases of ns2_speed.tcl
     calls     what `run` adds to ns-2's CPU time, by studies of --size tiny runs, in tens

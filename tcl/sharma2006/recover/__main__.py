@@ -2,7 +2,8 @@
 
 Called in a checkout, by the Python that ``./bdpbench`` has set up::
 
-    PYTHONPATH=$PWD/pipeline:$PWD .bdpbench/venv/bin/python -m tcl.sharma2006.recover THESIS -o FOLDER
+    export PYTHONPATH=$PWD/pipeline:$PWD
+    .bdpbench/venv/bin/python -m tcl.sharma2006.recover THESIS -o FOLDER
 """
 
 from __future__ import annotations

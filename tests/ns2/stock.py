@@ -1,9 +1,9 @@
 """What the variant stock writes: the real one if it is built, else the SHA-256 that is stored.
 
-Called as CONTRIBUTING.md says, `tests/ns2/stock.py` runs every comparison with a real stock, that of $BDPBENCH_NS_STOCK or one that it builds, and stores in `stock.sha256` what that
-gave, below the ids of both builds: as long as these are the current ones, a real stock could give
-nothing else. Where a stock is built, each comparison also tells if what is stored of it is not what
-it gives.
+Called as CONTRIBUTING.md says, this program runs every comparison with a real stock, that of
+$BDPBENCH_NS_STOCK or one that it builds, and stores in `stock.sha256` what that gave, below the
+ids of both builds: as long as these are the current ones, a real stock could give nothing else.
+Where a stock is built, each comparison also tells if what is stored of it is not what it gives.
 """
 
 from __future__ import annotations

@@ -2,7 +2,8 @@
 
 The numbers of repetitions at which it looks are stated in ``spread.yaml``, so that looking again
 raises no rate of false verdicts (``score/chance.py``). What is added is written to the study's
-``repetitions.yaml``: each look is the run of a larger tier, and any call resumes it.
+``repetitions.yaml``: each look is the run of a larger tier, and any call resumes it. Published runs
+count as they are, and are not simulated again.
 """
 
 from __future__ import annotations
@@ -13,12 +14,13 @@ from typing import TYPE_CHECKING
 import yaml
 
 from bdpbench.app.costs import run_cpu_s
-from bdpbench.app.planning import Prepared
+from bdpbench.app.planning import Paths, Prepared
 from bdpbench.app.progress import View, duration_text
 from bdpbench.app.stages import definitions_of
 from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PlannedRun, Scalar, study_folder
-from bdpbench.contracts.reports import read_scorecard
+from bdpbench.contracts.reports import PROVENANCE_NAME, read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME, rows_of
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study
@@ -28,6 +30,7 @@ from bdpbench.studies.vocabulary import REPETITION
 from bdpbench.units import several
 
 if TYPE_CHECKING:
+    from bdpbench.app.keep.results import KeptResults
     from bdpbench.score.lookup import Asked
     from bdpbench.score.spreads import Run
 
@@ -35,6 +38,17 @@ _HEAD = """\
 # Repetitions that `run --until-decided` has added to the sweeps of study.yaml: scenario, the runs
 # that are repeated, and their last substream. They belong to the study, as its results do.
 """
+
+
+def published_of(paths: Paths) -> KeptResults | None:
+    """What is published of a tier, whose runs need not be simulated again; None if nothing is."""
+    from bdpbench.app.keep.results import KeptResults
+
+    folder = repository_root() / "reports" / "published" / paths.study
+    if not (folder / PROVENANCE_NAME).is_file():
+        return None
+    found = KeptResults(folder)
+    return found if found.provenance["tier"] == paths.tier else None
 
 
 def tell_most(planned: Prepared, selection: Selection, view: View) -> None:

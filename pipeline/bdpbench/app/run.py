@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bdpbench.app.costs import run_cpu_s
 from bdpbench.app.listing import announce_plan, announce_runs
@@ -19,7 +20,7 @@ from bdpbench.app.planning import (
     write_batches,
 )
 from bdpbench.app.progress import View, Watch, make_view
-from bdpbench.app.repeating import add_repetitions, tell_most
+from bdpbench.app.repeating import add_repetitions, published_of, tell_most
 from bdpbench.app.scheduling import Execution, failed_runs, find_profile, run_batches
 from bdpbench.app.stages import SERIES_FOLDER, VALUES_FOLDER
 from bdpbench.app.totals import totals_sentence
@@ -37,6 +38,9 @@ from bdpbench.studies.config import Config, load_config
 from bdpbench.studies.engines import engine_remarks
 from bdpbench.studies.load import load_study
 from bdpbench.studies.ns3_program import is_ns3
+
+if TYPE_CHECKING:
+    from bdpbench.app.keep.results import KeptResults
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,21 +71,31 @@ def run_study(request: RunRequest) -> None:
             runs are kept, and the next call resumes.
     """
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
-        planned = prepare(request, runs_code=not request.dry_run)
+        known = published_of(request.paths()) if request.until_decided else None
+        planned = _planned(request, known, runs_code=not request.dry_run)
         selection = request.selection.in_study(load_study(study_folder(planned.plan)))
         if request.until_decided:
             tell_most(planned, selection, view)
-        _run(request, planned, view)
+        _run(request, planned, known, view)
         repeats = request.until_decided and not request.dry_run
         while repeats and add_repetitions(planned, selection, view):
-            planned = prepare(request)
-            _run(request, planned, view)
+            planned = _planned(request, known)
+            _run(request, planned, known, view)
 
 
-def _run(request: RunRequest, planned: Prepared, view: View) -> None:
+def _planned(request: RunRequest, known: KeptResults | None, *, runs_code: bool = True) -> Prepared:
+    """The plan; what is known of published runs is not missing."""
+    planned = prepare(request, runs_code=runs_code)
+    published = known.of(planned.runs) if known else frozenset()
+    return replace(planned, missing=[r for r in planned.missing if r["run_id"] not in published])
+
+
+def _run(request: RunRequest, planned: Prepared, known: KeptResults | None, view: View) -> None:
     """Simulate the missing runs of a plan, and write the report."""
     execution = execution_of(request, load_config())
-    announce_plan(view, planned, execution.cores)
+    finished = {r["run_id"] for r in planned.runs if is_finished(planned.paths, r)} if known else ()
+    published = len(known.of(planned.runs).difference(finished)) if known else 0
+    announce_plan(view, planned, execution.cores, published)
     if request.dry_run:
         announce_runs(view, planned)
         return
@@ -89,12 +103,12 @@ def _run(request: RunRequest, planned: Prepared, view: View) -> None:
     with exclusive(results, partial(tell_waiting, view, results)) as had_to_wait:
         # Plan again, because the process that held the lock may have finished some runs.
         if had_to_wait:
-            planned = prepare(request)
+            planned = _planned(request, known)
         remove_left(planned)
         execution = ready(execution, planned.missing)
         for remark in engine_remarks(planned.missing):
             view.tell("remark", f"  {remark}", remark=remark)
-        _work(planned, execution, view)
+        _work(planned, execution, view, known)
     _conclude(planned, view)
 
 
@@ -134,7 +148,7 @@ def backend_for(name: str | None, variant: str | None = None) -> Backend:
     return choose_backend(name or config.backend, current_build_id(chosen), options, chosen)
 
 
-def _work(planned: Prepared, execution: Execution, view: View) -> None:
+def _work(planned: Prepared, execution: Execution, view: View, known: KeptResults | None) -> None:
     """Simulate the missing runs in batches, and report if anything has changed.
 
     Raises:
@@ -149,7 +163,7 @@ def _work(planned: Prepared, execution: Execution, view: View) -> None:
     if not is_reported(paths.folder, planned.plan, paths.runs):
         from bdpbench.app.keep.tier import collect, write_tier  # needs polars
 
-        write_tier(planned, collect(planned, allow_partial=True))
+        write_tier(planned, collect(planned, allow_partial=True, published=known))
     if failed is not None:
         text = f"report of the finished runs: {paths.report}"
         view.tell("partial_report", text, path=str(paths.report))

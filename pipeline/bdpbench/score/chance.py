@@ -194,11 +194,10 @@ def interval_of_mean(values: Sequence[float], level: float = LEVEL) -> tuple[flo
 def level_at(repetitions: int, looks: Sequence[int]) -> tuple[int, float]:
     """How many of some repetitions count, and the level of what they decide.
 
-    Who adds repetitions until something is decided looks several times, and each look may err. The
-    looks are stated before; each spends that part of the level which is its new repetitions' part
-    of the most (Lan and DeMets 1983, with a linear spending function, and Bonferroni's sum in place
-    of the looks' joint distribution), so that all together spend no more than the level, however
-    it was decided to go on. Between looks those of the last one count.
+    Each look of those who add repetitions until something is decided may err. So each spends that
+    part of the level which is its new repetitions' part of the most (Lan and DeMets 1983, linear,
+    with Bonferroni's sum in place of the looks' joint distribution), and all together no more than
+    the level, whatever made somebody go on. Between looks the repetitions of the last one count.
 
     >>> [level_at(n, [4, 8, 12, 20]) for n in (3, 4, 11, 24)]
     [(3, 0.0), (4, 0.01), (8, 0.01), (20, 0.02)]

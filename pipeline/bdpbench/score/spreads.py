@@ -316,15 +316,12 @@ class Repetitions:
         With how many more that look needs, and the last one.
         """
         known = self._found(entries)
-        cells = [
-            (known.runs[run], known.looks[run]) for run in self._runs(asked) if run in known.looks
-        ]
-        fewest = min((len(runs) for runs, _ in cells), default=0)
-        aims = [next((look for look in looks if look > fewest), 0) for _, looks in cells]
+        cells = [known.runs[run] for run in self._runs(asked) if run in known.looks]
+        looks = next((known.looks[run] for run in self._runs(asked) if run in known.looks), [])
+        fewest = min(map(len, cells), default=0)
+        aim = next((look for look in looks if look > fewest), 0)
         return {
-            runs[-1]: (aim - len(runs), looks[-1] - len(runs))
-            for (runs, looks), aim in zip(cells, aims, strict=True)
-            if len(runs) < aim
+            cell[-1]: (aim - len(cell), looks[-1] - len(cell)) for cell in cells if len(cell) < aim
         }
 
     def are_among(self, asked: Sequence[Asked], judged: Collection[Run]) -> bool:

@@ -86,7 +86,15 @@ def test_the_margin_of_a_number_is_in_half_widths(judge: Judge) -> None:
         ((90.4, 99), {"x": 87.0, "y": 89.0}, "undecided", "close", (85.516, 90.484)),
         ((90.5, 99), {"x": 87.0, "y": 89.0}, "close", None, (85.516, 90.484)),
         ((92, 93), {"x": 87.0, "y": 89.0}, "not_reproduced", None, (85.516, 90.484)),
+        ((80, 85.5), {"x": 87.0, "y": 89.0}, "close", None, (85.516, 90.484)),
         ((87, 91), {"x": 88.0, "y": 88.0}, "reproduced", None, (88, 88)),  # nothing varies
+        (
+            (60, 100),
+            {"x": 99.0, "y": 100.0},
+            "reproduced",
+            None,
+            (79.126, 112.207),
+        ),  # all of a share
         ((80, 96), {"x": 89.0, "y": None}, "undecided", "not_reproduced", (82.147, 94.853)),
         ((80, 99), {"x": 88.5}, "reproduced", None, (85.073, 91.427)),  # the other is unfinished
     ],

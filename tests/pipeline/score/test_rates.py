@@ -13,7 +13,7 @@ from collections.abc import Callable, Sequence
 import polars as pl
 import pytest
 
-from bdpbench.score.chance import LEVEL, Gap, Parts, level_at, p_values, quantile
+from bdpbench.score.chance import LEVEL, Gap, Parts, gap, level_at, p_values, quantile
 
 DRAWS = 10_000
 SIZES = (2, 3, 4, 8, 16, 32)
@@ -120,3 +120,22 @@ def test_the_rule_of_these_rates_is_that_of_verdicts() -> None:
             found = p_values(parts)
             decided = (found.holds <= LEVEL, found.fails <= LEVEL)
             assert rates(within(0.0, n, LEVEL), frame) == decided
+
+
+@pytest.mark.parametrize(
+    ("pairs", "holds", "fails"),
+    [
+        # Of -b - a each repetition has 3, of -b + a 1, 5 and 3, so that t = 1.5 √3 with two degrees
+        # of freedom, which has 0.0609 above; either sign of b may be shown, and of a be wrong.
+        ([(-1.0, -2.0), (1.0, -4.0), (0.0, -3.0)], 2 * 0.0609, 1.0),
+        ([(-2.0, 1.0), (-4.0, -1.0), (-3.0, 0.0)], 1.0, 2 * 0.0609),
+    ],
+)
+def test_magnitudes_are_compared_by_the_means_of_signed_values(
+    pairs: list[tuple[float, float]], holds: float, fails: float
+) -> None:
+    parts = [gap(*pair, "s", either=(True, True)) for pair in pairs]
+    found = p_values(parts)
+    assert (found.holds, found.fails) == pytest.approx((holds, fails), abs=1e-3)
+    assert parts[0].holds is (abs(pairs[0][0]) < abs(pairs[0][1]))
+    assert parts[0].margin == (0.5 if holds < 1 else -0.5)

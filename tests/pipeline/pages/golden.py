@@ -16,6 +16,8 @@ from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
 
+import altair as alt
+
 from bdpbench import __version__
 
 FOLDER = Path(__file__).with_name("golden")
@@ -161,6 +163,7 @@ def told(chart: Any, rows: int = 6, seen: set[str] | None = None) -> str:
     lines += [f"  {' '.join(marks)}: {'; '.join(scales.values())}"]
     if seen is not None and lines[-1].partition(":")[0] not in seen:
         seen.add(lines[-1].partition(":")[0])
+        alt.Root.validate(content["spec"])
         lines += layers_of(content["spec"], seen)
     for data in content["spec"]["datasets"].values():
         lines += ["  data " + flat(list(data[0]))]

@@ -25,12 +25,13 @@ import yaml  # type: ignore[import-untyped]
 from bdpbench.contracts.paths import home_dir, repository_root
 
 LEAST_PCT = 95
-ROOMS = ("score", "metrics", "studies", "trace", "simulation")
+ROOMS = ("score", "metrics", "studies", "trace", "simulation", "pages")
 # Tests of a room that need more than the room, and stand with what they need.
 ELSEWHERE = {
     "simulation": ("tests/ns2/test_linux_modules.py",),
     "score": ("tests/app/test_atlas.py",),
     "studies": ("tests/app/test_atlas.py",),
+    "pages": ("tests/app/test_atlas.py", "tests/app/test_evaluate_report.py"),
 }
 LEFT_OUT = (".git", ".bdpbench", "results", "__pycache__", ".mypy_cache")
 PYTEST = ("-P", "-m", "pytest", "-q", "-x", "-n", "0", "-p", "no:cacheprovider")

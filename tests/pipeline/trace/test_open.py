@@ -24,7 +24,7 @@ from tests.pipeline.trace.conftest import read
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace, sources
-from bdpbench.trace.text_lines import fault_of
+from bdpbench.trace.text_lines import _packed_address, fault_of
 
 LINES = (
     "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
@@ -376,3 +376,36 @@ def test_a_line_that_begins_as_a_wired_one_is_counted(fields: int) -> None:
         assert fault == "bytes: expected a whole number that is not negative, got 'x'"
     else:
         assert fault.endswith(f", got {fields}")
+
+
+def test_a_condition_selects_rows_and_empty_batches_are_left_out(trace: Path) -> None:
+    opened = open_trace(trace)
+    (frame,) = opened.batches(columns=["time_s", "event"], predicate=pl.col("event") != "+")
+    assert frame["time_s"].to_list() == [0.1, 0.25]
+    assert list(opened.batches(predicate=pl.col("event") == "d")) == []
+
+
+def test_only_the_first_skipped_lines_are_kept(tmp_path: Path) -> None:
+    path = tmp_path / "out.tr"
+    path.write_text("".join(f"{line}\nno line\n" for line in LINES * 8))
+    _, account = read(path, lenient=True)
+    assert (account.skipped, len(account.first_skipped)) == (24, 20)
+
+
+@pytest.mark.parametrize(
+    ("text", "packed"),
+    [
+        ("7", 7),
+        ("1.2", (1 << 11) + 2),
+        ("1.2.3", (1 << 22) + (2 << 11) + 3),
+        ("511.2047.2047", (1 << 31) - 1),
+        ("512.0.0", -(1 << 31)),  # ns-2's integers have 32 bits
+        ("2097151.2047", -1),
+        ("2097152.0", None),
+        ("1.2048", None),
+        ("-1.0", None),
+    ],
+)
+def test_an_address_of_levels_is_ns2_s_integer(text: str, packed: int | None) -> None:
+    frame = pl.DataFrame({"node": [text]})
+    assert frame.select(_packed_address(pl.col("node"))).item() == packed

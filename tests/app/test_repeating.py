@@ -64,7 +64,11 @@ def test_undecided_runs_alone_are_repeated_up_to_the_last_look(study: Path, bdpb
     assert counts == {"open": 5, "decided": 2}
     assert "7 finished, 0 to simulate" in said_by(bdpbench(*asked))
 
-    wrong = "random:\n- {protocol: Reno}\n"
-    for text, line, what in ((wrong, 2, "substream is no number"), ("rand: []\n", 1, "'random'")):
+    for text, line, what in (
+        ("random:\n- {protocol: Reno}\n", 2, "substream is no number"),
+        ("random:\n- {protocol: Nobody, substream: 5}\n", 2, "no run of random has this value"),
+        ("random:\n- {protocol: Reno, substream: 5, x: 1}\n", 2, "unknown swept parameter 'x'"),
+        ("rand: []\n", 1, "'random'"),
+    ):
         (study / "repetitions.yaml").write_text(text)
         check_refused(bdpbench("list", "dumbbell"), f"repetitions.yaml:{line}: ", what)

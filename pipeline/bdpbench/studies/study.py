@@ -287,9 +287,18 @@ class Study(Strict):
         found = source.validate(Repetitions).root
         for key, cells in found.items():
             source.require((key,), key, self.scenarios, "scenario")
+            known = {name: [*values] for name, values in self.scenarios[key].sweep.items()}
+            for case in self.scenarios[key].cases:
+                for name, value in case.items():
+                    known.setdefault(name, []).append(value)
             for index, cell in enumerate(cells):
                 if not isinstance(cell.get(REPETITION), int):
                     raise source.error((key, index), f"{REPETITION} is no number of repetitions")
+                for name, value in cell.items():
+                    source.require((key, index, name), name, known, "swept parameter")
+                    if name != REPETITION and value not in known[name]:
+                        said = f"no run of {key} has this value (got {value!r})"
+                        raise source.error((key, index, name), said)
         return found
 
     def read_from(self, source: YamlFile) -> Study:

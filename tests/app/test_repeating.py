@@ -31,7 +31,14 @@ def study(workspace: Path) -> Path:
             "sweep": {"protocol": ["Reno", "Vegas"], "substream": [1, 2]},
             "flows": [{"count": 3, "start_within_s": 2}],
             "tiers": {"quick": [{"duration_s": 3}]},
-        }
+        },
+        "once": {
+            "title": "One run",
+            "topology": "small",
+            "sweep": {"protocol": ["Reno"]},
+            "flows": [{"count": 1}],
+            "tiers": {"full": [{"duration_s": 1}]},
+        },
     }
     (folder / "study.yaml").write_text(yaml.safe_dump(declared, sort_keys=False))
     header = (folder / "published.csv").read_text().splitlines()[0] + "\n"
@@ -49,6 +56,7 @@ def test_undecided_runs_alone_are_repeated_up_to_the_last_look(study: Path, bdpb
     asked = ("run", "--backend", "native", "--until-decided")
     check_refused(bdpbench(*asked), "no entry of spread.yaml has looks")
     (study / "spread.yaml").write_text(spread % ", looks: [2, 3, 5]")
+    check_refused(bdpbench(*asked, "--tier", "full"), "no run of tier full is repeated")
     dry = said_by(bdpbench(*asked, "-n"))
     assert "2 runs to repeat, 6 repetitions up to the last look, if nothing is decided" in dry
     assert not (study / "repetitions.yaml").exists()

@@ -55,7 +55,8 @@ def tell_most(planned: Prepared, selection: Selection, view: View) -> None:
     """Say what it costs at most, if nothing is decided before the last look.
 
     Raises:
-        BdpbenchError: for a study whose ``spread.yaml`` states no looks.
+        BdpbenchError: for a study whose ``spread.yaml`` states no looks, or a tier without
+            repetitions.
     """
     added = _to_add(planned, selection)
     _tell(view, "up to the last look, if nothing is decided before", planned, added, 1)
@@ -105,6 +106,10 @@ def _to_add(planned: Prepared, selection: Selection) -> list[tuple[PlannedRun, t
     every = {name: [run[name] for run in planned.runs] for name in ("scenario", "run_id")}
     blank = dict.fromkeys(("metric", "subject", "value", "unit", "definition"), pl.lit(""))
     repetitions = Repetitions(planned.plan, pl.DataFrame(every).with_columns(**blank), ())
+    if not repetitions.have_looks(expected.spreads):
+        what = f"no run of tier {planned.paths.tier} is repeated"
+        hint = "give the --tier whose scenarios are named by repeats: of spread.yaml"
+        raise BdpbenchError(what, where=str(folder), hint=hint)
     added: dict[Run, tuple[int, int]] = {}
     for name, found in asked.items():
         entries = [each for each in expected.spreads if each.is_of(name)] * (name in undecided)

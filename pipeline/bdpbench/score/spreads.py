@@ -324,6 +324,10 @@ class Repetitions:
             cell[-1]: (aim - len(cell), looks[-1] - len(cell)) for cell in cells if len(cell) < aim
         }
 
+    def have_looks(self, entries: Sequence[SpreadEntry]) -> bool:
+        """Whether any finished run has repetitions at whose numbers an entry looks."""
+        return bool(self._found(entries).looks)
+
     def are_among(self, asked: Sequence[Asked], judged: Collection[Run]) -> bool:
         """Whether all runs that are asked for, at least one, are among the judged ones."""
         runs = list(self._runs(asked))

@@ -24,7 +24,7 @@ from tests.pipeline.trace.conftest import read
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.trace import open_trace, sources
-from bdpbench.trace.text_lines import _packed_address, fault_of
+from bdpbench.trace.text_lines import LINE_FORMS, _packed_address, fault_of
 
 LINES = (
     "+ 0.1 0 1 tcp 1040 ------- 1 0.0 3.0 7 20",
@@ -409,3 +409,22 @@ def test_only_the_first_skipped_lines_are_kept(tmp_path: Path) -> None:
 def test_an_address_of_levels_is_ns2_s_integer(text: str, packed: int | None) -> None:
     frame = pl.DataFrame({"node": [text]})
     assert frame.select(_packed_address(pl.col("node"))).item() == packed
+
+
+# Digits behind the point of the times that ns-2 writes; None: all that the number has.
+DIGITS = {
+    **dict.fromkeys(("wired", "SCTP", "node energy", "feature variable", "tagged variable"), 6),
+    **dict.fromkeys(("TCP events", "error model events", "MAC events", "annotation"), 6),
+    **dict.fromkeys(("satellite", "HDLC", "satellite SCTP"), 4),
+    **dict.fromkeys(("variable", "variable without a value", "all variables"), 5),
+    **dict.fromkeys(("movement", "scenario", "routing events, 5 digits"), 5),
+    **dict.fromkeys(("old wireless", "new wireless", "routing events"), 9),
+    **dict.fromkeys(("queue variable", "XCP variable"), 2),
+}
+
+
+def test_times_may_run_backwards_by_half_of_their_last_digit() -> None:
+    units = {form.name: form.half_unit_s for form in LINE_FORMS}
+    assert {name: unit for name, unit in units.items() if unit} == pytest.approx(
+        {name: 0.5 * 10**-digits for name, digits in DIGITS.items()}
+    )

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 
 from bdpbench.contracts.documents import json_of
@@ -61,10 +62,11 @@ def _finish(run_dir: Path, **changes: Any) -> Path:
 
 @pytest.fixture
 def run_dir(tmp_path: Path) -> Path:
-    (tmp_path / "out").mkdir()
+    folder = tmp_path / "one[1]*"  # signs of a pattern, which the name of a folder may have
+    (folder / "out").mkdir(parents=True)
     for name, text in FILES.items():
-        (tmp_path / "out" / name).write_text(text)
-    return _finish(tmp_path)
+        (folder / "out" / name).write_text(text)
+    return _finish(folder)
 
 
 def _sha256(path: Path) -> str:
@@ -190,6 +192,15 @@ def test_a_table_that_cannot_be_extended_is_not_there(run_dir: Path) -> None:
     with pytest.raises(BdpbenchError, match="the last line was cut off"):
         write_tables(run_dir, OUTPUTS)
     assert not holds_outputs(run_dir, [OUTPUTS[1]])
+
+
+def test_what_a_run_has_reduced_is_a_table_as_it_is(run_dir: Path) -> None:
+    rows = pl.DataFrame({"flow": [0, 1], "packets": [7, 9]})
+    rows.write_parquet(run_dir / "out" / "x.flows.parquet")
+    outputs = [{"file": "x.flows.parquet", "table": "packet_flows"}]
+    facts = write_tables(_finish(run_dir), outputs)["tables"]["packet_flows"]
+    assert facts["rows"] == 2
+    assert load_table(run_dir, "packet_flows").collect().rows() == rows.rows()
 
 
 def test_a_damaged_output_leaves_no_manifest_and_no_scratch_file(run_dir: Path) -> None:

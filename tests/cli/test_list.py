@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -28,6 +30,22 @@ def test_studies_with_their_tiers(bdpbench: Call, example: Path) -> None:
     title, line = bdpbench("list").out.splitlines()
     assert title.startswith("ecn: ")
     assert line.startswith("  quick  2 runs, ~")
+
+
+def test_the_same_as_objects_and_anew_after_each_change(bdpbench: Call, example: Path) -> None:
+    (tier,) = map(json.loads, bdpbench("list", "--json").lines)
+    assert (tier["study"], tier["tier"], tier["runs"]) == ("ecn", "quick", 2)
+    text = example.read_text(encoding="utf-8")
+    title = re.search("^title: (.*)$", text, re.MULTILINE)
+    assert title is not None
+    for new in ("First", "Other"):
+        example.write_text(text.replace(title[1], new), encoding="utf-8")
+        assert bdpbench("list").out.startswith(f"ecn: {new}\n")
+        assert bdpbench("list", "ecn").out.startswith(f"ecn: {new}\n")
+    (scenario,) = map(json.loads, bdpbench("list", "ecn", "--json").lines)
+    assert scenario["runs"] == 2
+    runs = [json.loads(line) for line in bdpbench("list", "ecn", "--runs", "--json").lines]
+    assert [run["finished"] for run in runs] == [False, False]
 
 
 def test_a_run_that_scenarios_share_counts_once_everywhere(bdpbench: Call) -> None:

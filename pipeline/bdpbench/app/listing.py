@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from textwrap import fill
 
@@ -25,45 +25,56 @@ from bdpbench.units import several, table_lines
 # -------------------------------------------------------------------------------- of `list`
 
 
-def list_studies() -> None:
-    """Print every study with the numbers of runs and the CPU time of its tiers."""
+Told = tuple[str, Mapping[str, object] | None]
+"""A line, and what it tells as data; None for a title, whose words stand in what follows it."""
+
+
+def list_studies() -> list[Told]:
+    """Every study with the numbers of runs and the CPU time of its tiers."""
+    told: list[Told] = []
     for key in study_keys():
         study = load_study(studies_dir() / key)
-        costs = tier_costs(study)
+        costs, tiers = tier_costs(study), _ordered(tiers_of(study))
         rows = []
-        for tier in _ordered(tiers_of(study)):
-            runs, cpu_s, is_most = costs[tier]
-            shown = f"{'at most ' * is_most}{several(runs, 'run')}"
-            rows.append((tier, f"{shown}, ~{duration_text(cpu_s)}"))
-        _print_titled(key, study.title, rows)
+        for tier in tiers:
+            shown = f"{'at most ' * costs[tier].is_most}{several(costs[tier].runs, 'run')}"
+            rows.append((tier, f"{shown}, ~{duration_text(costs[tier].cpu_s)}"))
+        named = {"study": key, "title": study.title}
+        facts = [{**named, "tier": tier, **costs[tier]._asdict()} for tier in tiers]
+        told += _titled(key, study.title, rows, facts)
+    return told
 
 
-def list_scenarios(study_key: str, selection: Selection) -> None:
-    """Print the scenarios of a study, with runs and CPU time in each tier."""
+def list_scenarios(study_key: str, selection: Selection) -> list[Told]:
+    """The scenarios of a study, with runs and CPU time in each tier."""
     study = load_study(study_key)
     selection = selection.in_study(study)
     by_tier = {tier: expand_tier(study, tier) for tier in _ordered(tiers_of(study))}
-    print(f"{study.key}: {study.title}")
-    print(f"protocols: {', '.join(study.protocols)}\n")
+    told: list[Told] = [(f"{study.key}: {study.title}", None)]
+    told += [(f"protocols: {', '.join(study.protocols)}\n", None)]
     for key, scenario in study.scenarios.items():
         if selection.scenarios and key not in selection.scenarios:
             continue
-        rows = []
+        rows, facts = [], []
         for tier, planned in by_tier.items():
             runs = distinct(
                 run for run in planned if run["scenario"] == key and selection.wants(run)
             )
             if runs:
-                rows.append((tier, f"{several(len(runs), 'run')}, {_cost(runs)}"))
-        _print_titled(key, scenario.title, rows)
+                cpu_s = sum(map(run_cpu_s, runs))
+                rows.append((tier, f"{several(len(runs), 'run')}, ~{duration_text(cpu_s)}"))
+                named = {"study": study.key, "scenario": key, "title": scenario.title}
+                facts.append({**named, "tier": tier, "runs": len(runs), "cpu_s": cpu_s})
+        told += _titled(key, scenario.title, rows, facts)
     for tier, planned in by_tier.items():
         if len(distinct(planned)) < len(planned):
             said = f"{several(len(distinct(planned)), 'run')} in all, since scenarios share some"
-            print(f"{tier}: {said}")
+            told.append((f"{tier}: {said}", None))
+    return told
 
 
-def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
-    """Print the runs of a tier: id, state, expected CPU time, and label.
+def list_runs(study_key: str, tier: str | None, selection: Selection) -> list[Told]:
+    """The runs of a tier: id, state, expected CPU time, scenarios, and label.
 
     Raises:
         BdpbenchError: when nothing is selected.
@@ -79,24 +90,27 @@ def list_runs(study_key: str, tier: str | None, selection: Selection) -> None:
     if not places:
         raise BdpbenchError(f"no run of tier {chosen} is selected", where="selection")
     rows = [("run", "state", "CPU time", "scenario", "what")]
-    for run, *others in places.values():
-        state = "finished" if is_finished(paths, run) else "-"
-        scenarios = ", ".join(dict.fromkeys(each["scenario"] for each in (run, *others)))
-        rows.append((run["run_id"], state, _cost([run]), scenarios, run["label"]))
-    print("\n".join(table_lines(rows)))
+    facts: list[Mapping[str, object] | None] = [None]
+    for run_id, (run, *others) in places.items():
+        finished, cpu_s = is_finished(paths, run), run_cpu_s(run)
+        scenarios = list(dict.fromkeys(each["scenario"] for each in (run, *others)))
+        state, cost = "finished" if finished else "-", f"~{duration_text(cpu_s)}"
+        rows.append((run_id, state, cost, ", ".join(scenarios), run["label"]))
+        known = {"run_id": run_id, "finished": finished, "cpu_s": cpu_s}
+        facts.append({**known, "scenarios": scenarios, "label": run["label"]})
+    return list(zip(table_lines(rows), facts, strict=True))
 
 
 def _ordered(tiers: Sequence[str]) -> list[str]:
     return [tier for tier in TIERS if tier in tiers]
 
 
-def _cost(runs: Sequence[PlannedRun]) -> str:
-    return "~" + duration_text(sum(map(run_cpu_s, runs)))
-
-
-def _print_titled(key: str, title: str, rows: Sequence[tuple[str, ...]]) -> None:
-    print(fill(f"{key}: {title}", 80, subsequent_indent="  ", break_on_hyphens=False))
-    print("\n".join(f"  {line}" for line in table_lines(rows)))
+def _titled(
+    key: str, title: str, rows: Sequence[tuple[str, ...]], facts: Sequence[Mapping[str, object]]
+) -> list[Told]:
+    head = fill(f"{key}: {title}", 80, subsequent_indent="  ", break_on_hyphens=False)
+    lines = [f"  {line}" for line in table_lines(rows)]
+    return [(head, None), *zip(lines, facts, strict=True)]
 
 
 # --------------------------------------------------------------------------------- of `run`

@@ -38,6 +38,11 @@ backend_option = click.option(
 )
 
 
+json_option = click.option(
+    "--json", "as_json", is_flag=True, help="Print everything as JSON, one object per line."
+)
+
+
 def _together(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
     """Several options as one decorator."""
     return lambda function: functools.reduce(lambda made, each: each(made), options[::-1], function)
@@ -65,8 +70,6 @@ call_options = _together(
         help="Only say what would be simulated, and for how long.",
     ),
     click.option("-q", "--quiet", is_flag=True, callback=_alone, help="Print errors only."),
-    click.option(
-        "--json", "as_json", is_flag=True, help="Print everything as JSON, one object per line."
-    ),
+    json_option,
     click.option("--profile", type=PATH, help="Snakemake profile to run with."),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +13,13 @@ from bdpbench.cli.options import (
     PATH,
     Words,
     call_options,
+    json_option,
     selection_options,
     study_argument,
     tier_option,
 )
+from bdpbench.contracts.files import remembered
+from bdpbench.contracts.paths import config_dir, package_dir, repository_root
 
 
 @click.command("run")
@@ -71,24 +76,43 @@ def evaluate_command(protocols: Words, **asked: Any) -> None:
 @tier_option
 @selection_options
 @click.option("--runs", "show_runs", is_flag=True, help="Show every run with its id.")
+@json_option
 def list_command(
     study: str | None,
     tier: str | None,
     scenarios: Words,
     protocols: Words,
     show_runs: bool,
+    as_json: bool,
 ) -> None:
     """List studies, their scenarios and runs, and their expected CPU time."""
-    from bdpbench.app.listing import list_runs, list_scenarios, list_studies
-    from bdpbench.studies.plan import Selection
 
-    selection = Selection(scenarios, protocols)
-    if study is None:
-        list_studies()
-    elif show_runs:
-        list_runs(study, tier, selection)
-    else:
-        list_scenarios(study, selection)
+    def told() -> str:
+        from bdpbench.app.listing import list_runs, list_scenarios, list_studies
+        from bdpbench.studies.plan import Selection
+
+        selection = Selection(scenarios, protocols)
+        if study is None:
+            found = list_studies()
+        elif show_runs:
+            found = list_runs(study, tier, selection)
+        else:
+            found = list_scenarios(study, selection)
+        if as_json:
+            return "\n".join(json.dumps(facts) for _, facts in found if facts)
+        return "\n".join(line for line, _ in found)
+
+    own = study is None or (
+        (config_dir() / "studies" / study).is_dir() and not Path(study).exists()
+    )
+    if show_runs or not own:
+        click.echo(told())
+        return
+    published = repository_root() / "reports" / "published"
+    sources = [*package_dir().rglob("*.py"), *published.glob("*/*.parquet")]
+    for folder, _, names in os.walk(config_dir(), followlinks=True):
+        sources += [Path(folder, name) for name in names]
+    click.echo(remembered((study, tier, scenarios, protocols, as_json), sources, told))
 
 
 @click.command("new")

@@ -8,9 +8,11 @@ import hashlib
 import os
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from pathlib import Path
 
+from bdpbench.contracts.paths import home_dir
 from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
@@ -44,6 +46,33 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
+
+
+def remembered(question: object, sources: Iterable[Path], make: Callable[[], str]) -> str:
+    """A text that was made from files, made anew once the name, time or size of one changes.
+
+    It is kept below ``cache/`` of bdpbench's home, or not at all where nothing can be written.
+
+    Args:
+        question: what the text answers; its ``repr`` tells it from others.
+        sources: all files that the answer depends on.
+        make: makes the text.
+    """
+    found = [(str(path), path.stat()) for path in sources]
+    stamps = [(name, stat.st_mtime_ns, stat.st_size) for name, stat in found]
+    own = {name: value for name, value in os.environ.items() if name.startswith("BDPBENCH_")}
+    state = hashlib.sha256(repr((question, sorted(stamps), sorted(own.items()))).encode())
+    asked = hashlib.sha256(repr(question).encode()).hexdigest()[:16]
+    kept = home_dir() / "cache" / "answers" / f"{asked}.txt"
+    with suppress(OSError):
+        known, _, text = kept.read_text(encoding="utf-8").partition("\n")
+        if known == state.hexdigest():
+            return text
+    text = make()
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        write_text_atomically(kept, f"{state.hexdigest()}\n{text}")
+    return text
 
 
 def remove_temporaries(folder: Path) -> None:

@@ -52,7 +52,10 @@ def _run_folders(workspace: Path) -> list[Path]:
 
 
 def test_a_study_made_by_config_runs_and_runs_no_second_time(
-    finished: Path, bdpbench: Run, monkeypatch: pytest.MonkeyPatch
+    finished: Path,
+    bdpbench: Run,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     folder, runs = finished / "results" / "dumbbell" / "quick", _run_folders(finished)
     assert len(runs) == 3
@@ -80,6 +83,10 @@ def test_a_study_made_by_config_runs_and_runs_no_second_time(
     monkeypatch.setenv("BDPBENCH_CONFIG", str(finished / "config"))
     monkeypatch.setenv("BDPBENCH_RESULTS", str(finished / "results"))
     check_scorecard(None, None)
+    capsys.readouterr()
+    check_scorecard(None, None, as_json=True)
+    judged = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert {"reno-rate"} <= {each["id"] for each in judged if each["is_expected"]}
 
     published = finished / "config" / "studies" / "dumbbell" / "published.csv"
     published.write_text(published.read_text().replace("5,4.9,5.2", "9,8.9,9.2"))

@@ -150,6 +150,7 @@ def test_tables(folder: Path, analyze: Analyze, suffix: str) -> None:
     assert loss["value"] == 0.25
     assert (loss["start_s"], loss["end_s"]) == (1.0, 3.5)
     assert loss["definition"] == "packet_loss_rate/2"
+    assert pl.read_ndjson(analyze("my.tr", "--json").out.encode()).equals(rows)
 
 
 def test_a_page_escapes_what_the_trace_says(folder: Path, analyze: Analyze) -> None:

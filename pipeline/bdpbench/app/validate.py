@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -11,7 +12,7 @@ from bdpbench.app.planning import Wanted
 from bdpbench.app.totals import totals_sentence
 from bdpbench.contracts.paths import checkout_root
 from bdpbench.contracts.reports import read_scorecard
-from bdpbench.contracts.scorecard import SCORECARD_NAME
+from bdpbench.contracts.scorecard import SCORECARD_NAME, ScoredClaim, ScoredNumber
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.backend import NativeBackend
 from bdpbench.simulation.build import current_build_id, require_build
@@ -20,8 +21,10 @@ TESTED_VARIANT = "fast"
 """The variant that is tested, whichever runs use; tests compare others with it."""
 
 
-def check_scorecard(study: str | None, tier: str | None) -> None:
+def check_scorecard(study: str | None, tier: str | None, *, as_json: bool = False) -> None:
     """Print the totals of a tier's scorecard, and that all is as expected.
+
+    As JSON, each number and statement is an object: id, verdict, known_miss, is_expected.
 
     Raises:
         BdpbenchError: naming each number that is not reproduced and not a known miss, each known
@@ -33,28 +36,38 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
         hint = f"`./bdpbench run {paths.study} --tier {paths.tier}` makes them"
         raise BdpbenchError("there are no results", where=str(paths.folder), hint=hint)
     scorecard = read_scorecard(paths.folder / SCORECARD_NAME)
-    print(totals_sentence(scorecard).replace("**", ""))
-    problems = [
-        f"{number['id']}: published {number['published']:g}, measured {number['measured']}"
-        for number in scorecard["numbers"]
-        if number["verdict"] == "not_reproduced" and not number["known_miss"]
+    found: list[tuple[ScoredNumber | ScoredClaim, str]] = [
+        *((each, _unexpected_number(each)) for each in scorecard["numbers"]),
+        *((each, _unexpected_claim(each)) for each in scorecard["claims"]),
     ]
-    problems += [
-        f"{number['id']}: is a known miss, but was reproduced: correct published.csv"
-        for number in scorecard["numbers"]
-        if number["verdict"] == "reproduced" and number["known_miss"]
-    ]
-    problems += [
-        f"{claim['id']}: {claim['explanation']}"
-        for claim in scorecard["claims"]
-        if claim["verdict"] == "fails" and not claim["known_miss"]
-    ]
-    judged = [each["verdict"] for each in (*scorecard["numbers"], *scorecard["claims"])]
-    if set(judged) <= {"not_run"}:
+    if as_json:
+        for each, why in found:
+            facts = {"id": each["id"], "verdict": each["verdict"], "known_miss": each["known_miss"]}
+            print(json.dumps({**facts, "is_expected": not why}))
+    else:
+        print(totals_sentence(scorecard).replace("**", ""))
+    problems = [f"{each['id']}: {why}" for each, why in found if why]
+    if {each["verdict"] for each, _ in found} <= {"not_run"}:
         problems.append("no number and no statement of the study was judged")
     if problems:
         raise BdpbenchError("\n  ".join(["unexpected:", *problems]), where=str(paths.folder))
-    print("as expected: whatever is not reproduced or fails is a known miss")
+    if not as_json:
+        print("as expected: whatever is not reproduced or fails is a known miss")
+
+
+def _unexpected_number(number: ScoredNumber) -> str:
+    """What is not as expected of a number; empty if nothing is."""
+    if number["verdict"] == "not_reproduced" and not number["known_miss"]:
+        return f"published {number['published']:g}, measured {number['measured']}"
+    if number["verdict"] == "reproduced" and number["known_miss"]:
+        return "is a known miss, but was reproduced: correct published.csv"
+    return ""
+
+
+def _unexpected_claim(claim: ScoredClaim) -> str:
+    """What is not as expected of a statement; empty if nothing is."""
+    fails = claim["verdict"] == "fails" and not claim["known_miss"]
+    return claim["explanation"] if fails else ""
 
 
 def run_tests(arguments: Sequence[str]) -> int:

@@ -13,6 +13,7 @@ from bdpbench.cli.options import (
     EXISTING,
     FOLDER,
     PATH,
+    json_option,
     study_argument,
     tier_option,
 )
@@ -170,7 +171,8 @@ def compare_command(first: Path, second: Path, html: Path | None, percent: float
 @click.option(
     "--runs", is_flag=True, help="Print the runs instead, one JSON object a line: arguments, files."
 )
-def metrics_command(result: Path, runs: bool) -> None:
+@json_option
+def metrics_command(result: Path, runs: bool, as_json: bool) -> None:
     """Print every metric of every run of RESULT as CSV.
 
     RESULT is an archive, a folder of reports/published/, or results/STUDY/TIER.
@@ -182,7 +184,7 @@ def metrics_command(result: Path, runs: bool) -> None:
         for run in found.runs:
             click.echo(json.dumps(run))
     else:
-        click.echo(found.metrics.write_csv(), nl=False)
+        click.echo(found.metrics.write_ndjson() if as_json else found.metrics.write_csv(), nl=False)
 
 
 @click.command("atlas")

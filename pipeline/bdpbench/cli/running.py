@@ -140,8 +140,9 @@ def new_command(kind: str, name: Path, study: str | None, module: Path | None, l
 @click.command("check")
 @study_argument
 @tier_option
-def check_command(study: str | None, tier: str | None) -> None:
+@json_option
+def check_command(study: str | None, tier: str | None, as_json: bool) -> None:
     """Fail unless everything of STUDY that was run is reproduced, except known misses."""
     from bdpbench.app.validate import check_scorecard
 
-    check_scorecard(study, tier)
+    check_scorecard(study, tier, as_json=as_json)

@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from bdpbench.app.analyze import analyzing
-from bdpbench.cli.options import PATH, Words
+from bdpbench.cli.options import PATH, Words, json_option
 
 
 @click.command("analyze")
@@ -63,6 +63,7 @@ from bdpbench.cli.options import PATH, Words
     help="Which lines of a mixed trace to measure; packets, if it has any.",
 )
 @click.option("--lenient", is_flag=True, help="Skip and count unrecognised lines.")
+@json_option
 @click.option("--list-metrics", is_flag=True, help="Show every metric and its definition.")
 def analyze_command(traces: Words, list_metrics: bool, **asked: Any) -> None:
     """Measure the ns-2 trace in TRACE..., files or - for standard input.

@@ -55,6 +55,7 @@ class AnalysisRequest:
         lenient: skip unrecognised lines.
         kind: the lines to measure, of those that a trace has: packets, variables, queues or series;
             None for packets, if it has any.
+        as_json: print metrics as JSON, one object per line.
 
     Raises:
         BdpbenchError: naming the option, for an invalid suffix, bin or label.
@@ -72,6 +73,7 @@ class AnalysisRequest:
     capacities: Sequence[tuple[tuple[int, int], float]] = ()
     lenient: bool = False
     kind: str | None = None
+    as_json: bool = False
 
     def __post_init__(self) -> None:
         self._check_files()
@@ -208,7 +210,7 @@ def analyze(request: AnalysisRequest) -> Iterator[str]:
             trace does not have.
     """
     yield from map(visible, _analyze(request))
-    if request.output is not None:
+    if request.output is not None and not request.as_json:
         size_mb = request.output.stat().st_size / 1e6
         yield visible(f"{request.output}  {size_mb:.2f} MB")
 
@@ -226,13 +228,17 @@ def _analyze(request: AnalysisRequest) -> Iterator[str]:
         )
     if samples:
         _refuse_options_of_packets(request)
-        yield from analyze_samples(samples, request.kind, request.output)
+        yield from analyze_samples(samples, request.kind, request.output, as_json=request.as_json)
         return
     analyses = _measured(packets, request)
     if request.output is not None:
         write_analyses(analyses, request.labels, request.output)
+    comparison = Comparison(request.labels, analyses)
+    if request.as_json:
+        table = comparison.rows if request.labels else analyses[0].metrics
+        yield from table.write_ndjson().splitlines()
+        return
     if request.labels:
-        comparison = Comparison(request.labels, analyses)
         yield from comparison_lines(comparison, all_rows=bool(request.metrics))
         for label, analysis in zip(comparison.labels, comparison.analyses, strict=True):
             yield from (f"{label}: {line}" for line in account_lines(analysis.account, "packets"))

@@ -84,7 +84,7 @@ def _samples(rows: pl.LazyFrame, table: str, window: Window) -> pl.LazyFrame:
 
 
 def analyze_samples(
-    traces: Sequence[SampledTrace], kind: str | None, output: Path | None
+    traces: Sequence[SampledTrace], kind: str | None, output: Path | None, *, as_json: bool
 ) -> Iterator[str]:
     """What to print of measured traces of samples; writes the output file if requested.
 
@@ -108,6 +108,9 @@ def analyze_samples(
                 _write_page(traces, summary, answers, output)
             else:
                 _write_samples(traces, output)
+    if as_json:
+        yield from summary.write_ndjson().splitlines()
+        return
     for each in traces:
         yield f"{each.head}{each.name}: {each.trace.account.forms_told} trace"
     yield from ("", *answers, "", *samples_lines(summary))

@@ -28,7 +28,10 @@ LEAST_PCT = 95
 ROOMS = ("score", "metrics", "studies", "trace", "simulation", "pages")
 # Tests of a room that need more than the room, and stand with what they need.
 ELSEWHERE = {
-    "simulation": ("tests/ns2/test_linux_modules.py", "tests/ns2/test_kernel_modules.py"),
+    "simulation": (
+        *("tests/app/test_progress.py", "tests/ns2/test_linux_modules.py"),
+        "tests/ns2/test_kernel_modules.py",
+    ),
     "trace": ("tests/pipeline/metrics/packets/test_text.py",),
     "score": ("tests/app/test_atlas.py",),
     "studies": ("tests/app/test_atlas.py",),

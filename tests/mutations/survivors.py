@@ -34,7 +34,10 @@ ELSEWHERE = {
     ),
     "trace": ("tests/pipeline/metrics/packets/test_text.py",),
     "score": ("tests/app/test_atlas.py",),
-    "studies": ("tests/app/test_atlas.py",),
+    "studies": (
+        *("tests/app/test_atlas.py", "tests/cli/test_new.py", "tests/app/test_repeating.py"),
+        "tests/app/test_evaluate.py",
+    ),
     "pages": ("tests/app/test_atlas.py", "tests/app/test_evaluate_report.py"),
 }
 LEFT_OUT = (".git", ".bdpbench", "results", "__pycache__", ".mypy_cache")

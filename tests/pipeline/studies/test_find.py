@@ -44,6 +44,9 @@ def test_its_script_lies_in_its_own_folder(outside: Path) -> None:
     assert [run["script"] for run in runs] == [own]
     plan = make_plan(study, "quick", "0" * 16, runs, "")
     assert (plan["folder"], study_folder(plan)) == (relative(outside), outside)
+    (scenario,) = plan["scenarios"].values()
+    assert "time_series" not in scenario  # its runs are shown
+    assert "ms" in {each["unit"] for each in plan["parameters"].values()}
 
 
 def test_an_id_does_not_depend_on_where_a_study_lies(outside: Path, tmp_path: Path) -> None:

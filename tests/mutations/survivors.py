@@ -124,7 +124,7 @@ def passes(root: Path, room: str) -> bool:
     command = [sys.executable, *PYTEST, f"--basetemp={root}.tmp", *tests]
     try:
         return not subprocess.run(
-            command, cwd=root, env=environment, capture_output=True, timeout=3600, check=False
+            command, cwd=root, env=environment, capture_output=True, timeout=900, check=False
         ).returncode
     except subprocess.TimeoutExpired:
         return False

@@ -41,7 +41,8 @@ ELSE = {
 # What a page presupposes: the files of its reader.
 BEFORE = {
     "publications": "./bdpbench new study mystudy",
-    "protocols": "./bdpbench new protocol other --linux scalable; cp other/tcp_scalable.c tcp_mine.c",
+    "protocols": "./bdpbench new protocol other --linux scalable;"
+    " cp other/tcp_scalable.c tcp_mine.c",
     "results": "./bdpbench run; mkdir -p results-of-another/runs; for each in before after; do"
     " ./bdpbench archive sharma2006 -o $each.zip; done",
     "tcpeval": "./bdpbench new protocol myprotocol",

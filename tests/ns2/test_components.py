@@ -202,6 +202,6 @@ def test_the_flags_are_those_of_the_build() -> None:
     assert make is not None
     # Precompiled headers change no machine code: tests/ns2/test_precompiled.py. EXEC and DYING
     # say how make ends.
-    neutral = {"TREE", "WORK", "PRECOMPILED", "CCACHE_SLOPPINESS", "EXEC", "DYING"}
+    neutral = {"TREE", "WORK", "PRECOMPILED", "JOINED", "CCACHE_SLOPPINESS", "EXEC", "DYING"}
     assert set(re.findall(r"\$\{?([A-Z_]+)", make[1])) - neutral == set(names)
     assert not re.findall(r"(?<!\w)-[DOfm]\w+", make[1])

@@ -36,7 +36,7 @@ ELSEWHERE = {
     "score": ("tests/app/test_atlas.py",),
     "studies": (
         *("tests/app/test_atlas.py", "tests/cli/test_new.py", "tests/app/test_repeating.py"),
-        "tests/app/test_evaluate.py",
+        *("tests/app/test_evaluate.py", "tests/pipeline/simulation/test_folders.py"),
     ),
     "pages": ("tests/app/test_atlas.py", "tests/app/test_evaluate_report.py"),
 }

@@ -13,6 +13,7 @@ from bdpbench.studies.folders import ProtocolFolder, mathml_of
 def test_a_fraction_becomes_mathml() -> None:
     fraction = "<mfrac><mrow><mi>a</mi></mrow><mrow><mi>w</mi></mrow></mfrac>"
     assert mathml_of(r"\frac{a}{w}") == f'<math display="inline"><mrow>{fraction}</mrow></math>'
+    assert "<msup><mi>w</mi><mn>2</mn></msup>" in mathml_of("w^2")
 
 
 @pytest.mark.parametrize(

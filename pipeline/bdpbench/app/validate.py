@@ -25,8 +25,8 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
 
     Raises:
         BdpbenchError: naming each number that is not reproduced and not a known miss, each known
-            miss that was reproduced after all, and each statement that fails; or when nothing was
-            judged.
+            miss that was reproduced after all, each statement that fails, and each that holds and
+            has a cause of failure; or when nothing was judged.
     """
     paths = Wanted(study, tier).paths()
     if not paths.report.exists():
@@ -48,6 +48,13 @@ def check_scorecard(study: str | None, tier: str | None) -> None:
         f"{claim['id']}: {claim['explanation']}"
         for claim in scorecard["claims"]
         if claim["verdict"] == "fails" and not claim["known_miss"]
+    ]
+    holding = {each["id"] for each in scorecard["claims"] if each["verdict"] == "holds"}
+    problems += [
+        f"{claim}: holds, but causes.yaml says why it fails ({cause['cause']})"
+        for cause in scorecard.get("causes", [])
+        for claim in cause["of"]
+        if claim in holding
     ]
     judged = [each["verdict"] for each in (*scorecard["numbers"], *scorecard["claims"])]
     if set(judged) <= {"not_run"}:

@@ -34,7 +34,9 @@ class Cause(Strict):
         """The cause with those of its values whose runs are there."""
         found = [(each, each.found(lookup)) for each in self.shown]
         evidence = [
-            value.evidence(f"{each.metric} of {each.subject}" if each.subject else each.metric)
+            value.evidence(
+                each.metric if each.subject in (None, "run") else f"{each.metric} of {each.subject}"
+            )
             for each, value in found
             if value is not None
         ]

@@ -90,11 +90,18 @@ def test_a_study_made_by_config_runs_and_runs_no_second_time(
 
     published = finished / "config" / "studies" / "dumbbell" / "published.csv"
     published.write_text(published.read_text().replace("5,4.9,5.2", "9,8.9,9.2"))
+    full = {"scenario": "other_rtt", "select": {"protocol": "Reno"}, "metric": "max_throughput"}
+    claim = {"kind": "compare", "left": full, "op": ">", "right": 1, "found": "stated"}
+    claim |= {"id": "fast", "where": "Section 1", "statement": "It is fast."}
+    cause = {"cause": "A slow link", "text": "It is slow.", "of": ["fast"]}
+    for name, entry in {"claims.yaml": claim, "causes.yaml": cause}.items():
+        published.with_name(name).write_text(json.dumps([entry]))
     edited = bdpbench("run", "--backend", "native")  # the verdict changes without a simulation
     assert "0 to simulate" in edited.stdout
     assert "1 not reproduced" in edited.stdout
-    with pytest.raises(BdpbenchError, match="reno-rate"):
+    with pytest.raises(BdpbenchError, match="reno-rate") as caught:
         check_scorecard(None, None)
+    assert "fast: holds, but causes.yaml says why it fails (A slow link)" in str(caught.value)
 
 
 def _shares_of_three_flows(metrics: pl.DataFrame) -> None:

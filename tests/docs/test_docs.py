@@ -11,6 +11,7 @@ from docs.generate import references
 from bdpbench.app.planning import Wanted, prepare
 from bdpbench.contracts.paths import repository_root
 from bdpbench.score import load_claims
+from bdpbench.score.causes import load_causes
 from bdpbench.score.published import COLUMNS
 from bdpbench.score.spreads import load_spreads
 
@@ -86,10 +87,13 @@ def test_the_columns_and_the_claim_of_the_guide_are_those_of_the_contract(tmp_pa
         r"^\| ((?:`\w+`(?:, )?)+) \|", text.split("## How a definition")[0], re.MULTILINE
     )
     assert re.findall(r"\w+", " ".join(told)) == list(COLUMNS)
-    claim, _, spread = _blocks("publications.md", "yml")
+    claim, causes, _, spread = _blocks("publications.md", "yml")
     (tmp_path / "claims.yaml").write_text(claim)
     (read,) = load_claims(tmp_path / "claims.yaml", {"mean_queue"})
     assert read.text.found == "chosen before"
+    (tmp_path / "causes.yaml").write_text(causes)
+    (cause,) = load_causes(tmp_path / "causes.yaml", [read.text.id], {"mean_queue"})
+    assert cause.shown == [read.questions[1][1]]
     (tmp_path / "spread.yaml").write_text(spread)
     ids, metrics = ["t2-hs", "time-after-drop"], {"asymmetry_from_flow2_start": None}
     found = load_spreads(tmp_path / "spread.yaml", ids, metrics, ["hs-is-the-fairest"])

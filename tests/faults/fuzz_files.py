@@ -196,7 +196,7 @@ class Subject:
 
 
 READ: dict[str, Callable[[Subject, Path], object]] = {
-    **dict.fromkeys(("claims.yaml", "published.csv", "spread.yaml"), Subject.check),
+    **dict.fromkeys(("claims.yaml", "causes.yaml", "published.csv", "spread.yaml"), Subject.check),
     "history.yaml": lambda subject, path: load_history(path, subject.ids),
     "matrices.yaml": lambda subject, path: load_matrices(path, subject.study, subject.definitions),
     "page.yaml": lambda subject, path: load_page(path, subject.study),

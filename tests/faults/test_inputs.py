@@ -92,7 +92,7 @@ def test_what_no_run_can_have_is_told_with_its_line(
 @pytest.mark.parametrize(
     "name",
     ["study.yaml", "published.csv", "claims.yaml", "matrices.yaml", "page.yaml", "history.yaml",
-     "spread.yaml", "metrics.py", "NOTES.md", "own.tcl"],
+     "causes.yaml", "spread.yaml", "metrics.py", "NOTES.md", "own.tcl"],
 )  # fmt: skip
 def test_what_is_not_utf8_is_told_with_its_line_and_byte(study: Path, name: str) -> None:
     path = study / name

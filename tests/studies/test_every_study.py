@@ -132,6 +132,12 @@ def rounded_alike(claim: dict[str, Any]) -> bool:
     return len(values) > 1 and len(set(values)) == 1
 
 
+def test_no_cause_is_told_of_a_statement_that_holds(study: Any, kept: Any) -> None:
+    verdicts = {each["id"]: each["verdict"] for each in kept("scorecard.json")["claims"]}
+    causes = load_expectations(study.folder, study.definitions).causes
+    assert [claim for each in causes for claim in each.of if verdicts[claim] == "holds"] == []
+
+
 # What is published
 
 

@@ -28,17 +28,18 @@ def check_scorecard(study: str | None, tier: str | None, *, as_json: bool = Fals
 
     Raises:
         BdpbenchError: naming each number that is not reproduced and not a known miss, each known
-            miss that was reproduced after all, and each statement that fails; or when nothing was
-            judged.
+            miss that was reproduced after all, each statement that fails, and each that holds and
+            has a cause of failure; or when nothing was judged.
     """
     paths = Wanted(study, tier).paths()
     if not paths.report.exists():
         hint = f"`./bdpbench run {paths.study} --tier {paths.tier}` makes them"
         raise BdpbenchError("there are no results", where=str(paths.folder), hint=hint)
     scorecard = read_scorecard(paths.folder / SCORECARD_NAME)
+    causes = {claim: each["cause"] for each in scorecard.get("causes", []) for claim in each["of"]}
     found: list[tuple[ScoredNumber | ScoredClaim, str]] = [
         *((each, _unexpected_number(each)) for each in scorecard["numbers"]),
-        *((each, _unexpected_claim(each)) for each in scorecard["claims"]),
+        *((each, _unexpected_claim(each, causes.get(each["id"]))) for each in scorecard["claims"]),
     ]
     if as_json:
         for each, why in found:
@@ -64,8 +65,10 @@ def _unexpected_number(number: ScoredNumber) -> str:
     return ""
 
 
-def _unexpected_claim(claim: ScoredClaim) -> str:
-    """What is not as expected of a statement; empty if nothing is."""
+def _unexpected_claim(claim: ScoredClaim, cause: str | None) -> str:
+    """What is not as expected of a statement, and of its cause of failure; empty if nothing is."""
+    if claim["verdict"] == "holds" and cause:
+        return f"holds, but causes.yaml says why it fails ({cause})"
     fails = claim["verdict"] == "fails" and not claim["known_miss"]
     return claim["explanation"] if fails else ""
 

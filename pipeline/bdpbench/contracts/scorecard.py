@@ -185,6 +185,15 @@ class ScoredClaim(TypedDict):
     kind: Kind
 
 
+class ScoredCause(TypedDict):
+    """Why the statements ``of`` fail, if they do, and measured values that show it."""
+
+    cause: str
+    text: str
+    of: list[str]
+    evidence: list[Evidence]
+
+
 class Change(TypedDict):
     """A definition, bound or statement that was changed after it was first listed.
 
@@ -206,8 +215,8 @@ class Scorecard(TypedDict):
     """Content of ``scorecard.json``; the totals are numbers of verdicts.
 
     ``kind_totals`` and ``claim_kind_totals`` count blind and fitted definitions separately.
-    ``readings`` has, by the name of another reading of the study, what its runs decide if they
-    take the places of the judged ones.
+    ``causes`` are the study's. ``readings`` has, by the name of another reading of the study, what
+    its runs decide if they take the places of the judged ones.
     """
 
     schema_version: int
@@ -221,6 +230,7 @@ class Scorecard(TypedDict):
     claim_kind_totals: dict[Kind, dict[ClaimVerdict, int]]
     history: list[Change]
     skill: list[Skill]
+    causes: NotRequired[list[ScoredCause]]
     readings: NotRequired[dict[str, Scorecard]]
 
 

@@ -235,9 +235,11 @@ class Names:
         return tuple(self.protocol(key) for key in dict.fromkeys(keys))
 
     def evidence(self, label: str) -> str:
-        """A label of evidence, ``<metric id>, <run>``, with the metric in words."""
-        metric, comma, run = label.partition(", ")
-        return f"{self.metric(metric) if metric in self._definitions else metric}{comma}{run}"
+        """A label of evidence, ``<metric id>[ of <subject>], <run>``, in words."""
+        asked, comma, run = label.partition(", ")
+        metric, of, subject = asked.partition(" of ")
+        metric = self.metric(metric) if metric in self._definitions else metric
+        return f"{metric}{of}{subject_name(subject) if of else ''}{comma}{run}"
 
     def scenario(self, key: str) -> str:
         """Title of a scenario."""

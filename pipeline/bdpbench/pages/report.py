@@ -19,6 +19,7 @@ from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.names import protocols_of
 from bdpbench.pages.packing import pack
+from bdpbench.pages.scored import cause_rows
 from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
@@ -232,6 +233,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "changes": scorecard["history"][::-1],  # the latest first
         "numbers": in_doubt(numbers),
         "claims": in_doubt(claims),
+        "causes": cause_rows(scorecard, claims),
         "number_totals": totals(scorecard["totals"], NUMBER_VERDICTS),
         "claim_totals": totals(scorecard["claim_totals"], CLAIM_VERDICTS),
         "number_origins": offered_origins(row.number for row in numbers),

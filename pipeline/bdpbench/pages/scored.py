@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 from bdpbench.contracts.scorecard import (
+    Evidence,
     Scorecard,
     ScoredClaim,
     ScoredNumber,
@@ -100,6 +101,29 @@ class ClaimRow(Scored):
     def entry(self) -> ScoredClaim:
         """What the scorecard has of it."""
         return self.claim
+
+
+@dataclass(frozen=True)
+class CauseRow:
+    """A cause, the statements that fail by it, and values that show it."""
+
+    title: str
+    text: str
+    claims: tuple[ClaimRow, ...]
+    evidence: tuple[Evidence, ...] = ()
+
+
+def cause_rows(scorecard: Scorecard, claims: Sequence[ClaimRow]) -> list[CauseRow]:
+    """The causes by which statements fail, and last the statements that no cause explains."""
+    failing = {row.claim["id"]: row for row in claims if row.verdict.key == "fails"}
+    rows = [
+        CauseRow(each["cause"], each["text"], of, tuple(each["evidence"]))
+        for each in scorecard.get("causes", [])
+        if (of := tuple(failing.pop(claim) for claim in each["of"] if claim in failing))
+    ]
+    if rows and failing:
+        rows.append(CauseRow("Not explained", "No cause is known.", tuple(failing.values())))
+    return rows
 
 
 def number_rows(scorecard: Scorecard, names: Names) -> list[NumberRow]:

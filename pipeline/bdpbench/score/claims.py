@@ -32,7 +32,7 @@ FEWEST_POINTS = 3
 _SHOWN_CASES = 3
 _NOT_RUN = "a run that it needs is not in this tier"
 Evidence = tuple[tuple[str, Measured], ...]
-"""Measured values, each with its metric and run in words."""
+"""Measured values, each with its metric."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +69,10 @@ class Selector(Asked):
     metric: str
     mean_over: list[str] = Field(default_factory=list)
 
+    def found(self, lookup: Lookup) -> Measured | None:
+        """What it asks for; None if a run is missing."""
+        return lookup.mean(self, self.mean_over) if self.mean_over else lookup.one(self)
+
 
 Finite = Annotated[float, Field(allow_inf_nan=False)]
 Margin = Annotated[float, Field(ge=0, allow_inf_nan=False)]
@@ -98,18 +102,11 @@ class _Condition(Strict):
 
 def _measured(lookup: Lookup, *selectors: Selector) -> Evidence:
     """The values that selectors ask for."""
-    found = [
-        (each.metric, lookup.mean(each, each.mean_over) if each.mean_over else lookup.one(each))
-        for each in selectors
-    ]
-    known = tuple(_named(metric, each) for metric, each in found if each is not None)
+    found = [(each.metric, each.found(lookup)) for each in selectors]
+    known = tuple((metric, each) for metric, each in found if each is not None)
     if len(known) < len(found):
         raise _NotRunError
     return known
-
-
-def _named(metric: str, found: Measured) -> tuple[str, Measured]:
-    return f"{metric}, {found.label}", found
 
 
 def _values(evidence: Evidence, *, absolute: bool = False) -> list[float | None]:
@@ -220,7 +217,7 @@ class Monotone(Selector, _Condition):
         found.sort(key=lambda each: point_of(each.parameters, self.along, each.label))
         if len(found) < FEWEST_POINTS or len(found) < planned:
             return Finding(None, "it needs at least three runs of the sweep, all finished")
-        evidence = tuple(_named(self.metric, each) for each in found)
+        evidence = tuple((self.metric, each) for each in found)
         values = _values(evidence)
         explanation = " → ".join(map(_text, values)) + f" along {self.along}"
         rising = values if self.direction == "increasing" else values[::-1]
@@ -354,9 +351,9 @@ class ForEach(_Condition):
         wrong = [(values, each) for values, each in findings if each.holds is False]
         unknown = sum(each.holds is None for each in every)
         evidence = {
-            (label, found.run_id): (label, found)
+            (metric, found.label, found.run_id): (metric, found)
             for each in every
-            for label, found in each.evidence
+            for metric, found in each.evidence
         }
         part = Parts([each.part for each in every])
         if part.holds is None:

@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.yaml_files import YamlFile, suggest
 from bdpbench.errors import BdpbenchError
+from bdpbench.score.causes import CAUSES_NAME, Cause, load_causes
 from bdpbench.score.claims import FEWEST_POINTS, Claim, Monotone, Selector, load_claims
 from bdpbench.score.lookup import Asked, RunIndex, check_means, located, located_in, point_of
 from bdpbench.score.published import (
@@ -75,12 +76,13 @@ class OfRun(Protocol):
 
 @dataclass(frozen=True)
 class Expectations:
-    """Printed numbers and statements of a study, later changes to them, and what was varied."""
+    """Printed numbers and statements of a study, what was changed and varied, and why some fail."""
 
     numbers: Sequence[PublishedNumber]
     claims: Sequence[Claim] = ()
     history: Sequence[ChangeEntry] = ()
     spreads: Sequence[SpreadEntry] = ()
+    causes: Sequence[Cause] = ()
 
     @property
     def ids(self) -> list[str]:
@@ -93,6 +95,7 @@ class Expectations:
         """The metrics that all of them ask for."""
         asked = {number.metric for number in self.numbers}
         asked |= {each.metric for claim in self.claims for _, each in claim.questions}
+        asked |= {each.metric for cause in self.causes for each in cause.shown}
         return asked | {each.metric for each in self.spreads if each.metric}
 
 
@@ -117,7 +120,8 @@ def load_expectations(folder: Path, definitions: Collection[str]) -> Expectation
     history = load_history(folder / HISTORY_NAME, ids)
     rows, claims = [each.id for each in numbers], [each.text.id for each in found.claims]
     spreads = load_spreads(folder / SPREAD_NAME, rows, definitions, claims)
-    return Expectations(found.numbers, found.claims, history, spreads)
+    causes = load_causes(folder / CAUSES_NAME, claims, definitions)
+    return Expectations(found.numbers, found.claims, history, spreads, causes)
 
 
 def check_expectations(
@@ -152,6 +156,10 @@ def check_expectations(
     for index, claim in enumerate(expected.claims):
         for place, asked in claim.questions:
             with located_in(folder / CLAIMS_NAME, (index, *place, "metric")):
+                check.question(asked)
+    for index, cause in enumerate(expected.causes):
+        for at, asked in enumerate(cause.shown):
+            with located_in(folder / CAUSES_NAME, (index, "shown", at, "metric")):
                 check.question(asked)
     return expected
 

@@ -16,6 +16,7 @@ import polars as pl
 from pydantic import Field
 
 from bdpbench.contracts.plan import Parameters, Plan, PlannedRun, Scalar, values_of
+from bdpbench.contracts.scorecard import Evidence
 from bdpbench.contracts.yaml_files import Location, Strict, YamlFile, known_or_suggest, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.score.chance import ends_of
@@ -62,6 +63,11 @@ class Measured:
     run_id: str
     label: str
     parameters: Parameters
+
+    def evidence(self, metric: str) -> Evidence:
+        """The row as a scorecard has it."""
+        label = f"{metric}, {self.label}"
+        return {"label": label, "value": self.value, "unit": self.unit, "run_id": self.run_id}
 
 
 def comparable(value: Scalar) -> float | str:

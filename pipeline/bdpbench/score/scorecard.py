@@ -29,6 +29,7 @@ from bdpbench.contracts.scorecard import (
     Skill,
     rows_of,
 )
+from bdpbench.score.causes import CAUSES_NAME
 from bdpbench.score.chance import LEVEL, Parts, ends_of, gap, interval_of_mean, p_values
 from bdpbench.score.claims import Claim
 from bdpbench.score.expectations import CLAIMS_NAME, Expectations, require_unit
@@ -78,6 +79,9 @@ def score(
     ]
     numbers = _printed_numbers(rows)
     statements = [_score_claim(each, entries, repetitions) for each in expected.claims]
+    reasons = {claim: cause.text for cause in expected.causes for claim in cause.of}
+    for each in statements:
+        each["known_miss"] = each["known_miss"] or reasons.get(each["id"], "")
     card: Scorecard = {
         "schema_version": SCORECARD_VERSION,
         "study": plan["study"],
@@ -91,6 +95,9 @@ def score(
         "history": [each.document(expected.ids) for each in expected.history],
         "skill": _skills(numbers),
     }
+    if expected.causes:
+        with located(CAUSES_NAME):
+            card["causes"] = [each.scored(repetitions.once) for each in expected.causes]
     for entry in entries:
         if entry.reading is not None:
             by_it = _by_reading(entry, entry.reading, plan, expected, repetitions)
@@ -406,10 +413,7 @@ def _score_claim(
         "verdict": "undecided" if is_open else verdict,
         "explanation": finding.explanation,
         "protocols": sorted(protocols),
-        "evidence": [
-            {"label": label, "value": each.value, "unit": each.unit, "run_id": each.run_id}
-            for label, each in finding.evidence
-        ],
+        "evidence": [each.evidence(metric) for metric, each in finding.evidence],
         "found": claim.text.found,
         "chosen_on": claim.text.chosen_on,
         "kind": claim.text.kind(claim.text.id),

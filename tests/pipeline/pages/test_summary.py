@@ -21,7 +21,7 @@ from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.names import Names, find_sweep
 from bdpbench.pages.protocols import ProtocolTable, protocol_table
-from bdpbench.pages.scored import NumberRow, claim_rows, number_rows
+from bdpbench.pages.scored import NumberRow, cause_rows, claim_rows, number_rows
 from bdpbench.pages.summary import DOT, in_doubt, overview, summarize
 from bdpbench.pages.text import VERDICTS
 
@@ -79,6 +79,22 @@ def test_statements_that_fail_come_first(inputs: Inputs) -> None:
     inputs.scorecard["claims"] = [{**claim, "verdict": each} for each in verdicts]
     rows = in_doubt(claim_rows(inputs.scorecard, _names(inputs)))
     assert [row.verdict.key for row in rows] == ["fails", "undecided", "holds", "not_run"]
+
+
+def test_causes_are_told_of_what_fails_alone(inputs: Inputs) -> None:
+    (claim, *_) = inputs.scorecard["claims"]
+    verdicts: Any = {"a": "fails", "b": "undecided", "c": "holds", "d": "fails"}
+    claims: Any = [{**claim, "id": each, "verdict": is_so} for each, is_so in verdicts.items()]
+    causes: Any = [
+        {"cause": "Holds", "text": "", "of": ["c"], "evidence": []},
+        {"cause": "Known", "text": "", "of": ["b", "a"], "evidence": []},
+    ]
+    inputs.scorecard["claims"] = claims
+    rows = claim_rows(inputs.scorecard, _names(inputs))
+    assert cause_rows(inputs.scorecard, rows) == []
+    found = cause_rows({**inputs.scorecard, "causes": causes}, rows)
+    told = [(each.title, [row.claim["id"] for row in each.claims]) for each in found]
+    assert told == [("Known", ["a"]), ("Not explained", ["d"])]
 
 
 @pytest.mark.parametrize("labels", [["HS-TCP and Scalable TCP"], ["HS-TCP", "Scalable TCP"]])

@@ -8,11 +8,13 @@ from typing import Any
 
 import polars as pl
 import pytest
+import yaml  # type: ignore[import-untyped]
 from tests.data_of import data_of
-from tests.pipeline.score.conftest import judged, make_run
+from tests.pipeline.score.conftest import METRICS, judged, make_run
 
 from bdpbench.contracts.plan import Plan
 from bdpbench.errors import BdpbenchError
+from bdpbench.score import load_expectations, score
 
 CASES = data_of(__file__)["cases"]
 
@@ -82,3 +84,21 @@ def test_a_sweep_along_no_number_is_refused(
     sweep |= {"scenario": "one", "along": along}
     with pytest.raises(BdpbenchError, match=said):
         judged(tmp_path, plan, metrics, claim={**sweep, "select": {"protocol": "HS"}})
+
+
+def test_a_cause_has_what_was_run_and_is_the_reason_of_claims_without_one(
+    tmp_path: Path, plan: Plan, metrics: pl.DataFrame
+) -> None:
+    reno = {"scenario": "one", "select": {"protocol": "Reno"}, "metric": "utilization"}
+    link = {**reno, "subject": "link:bottleneck"}
+    condition = {"kind": "compare", "left": reno, "op": ">", "right": 60}
+    (claim,) = judged(tmp_path, plan, metrics, claim=condition)["claims"]
+    assert (claim["verdict"], claim["known_miss"]) == ("fails", "")
+    absent = {**reno, "select": {"protocol": "CUBIC"}}
+    cause = {"cause": "Why", "text": "So.", "of": ["c"], "shown": [reno, link, absent]}
+    (tmp_path / "causes.yaml").write_text(yaml.safe_dump([cause]))
+    card = score(plan, metrics, load_expectations(tmp_path, METRICS))
+    assert card["claims"] == [{**claim, "known_miss": "So."}]
+    (told,) = card["causes"]
+    found = [(each["label"], each["value"]) for each in told["evidence"]]
+    assert found == [("utilization, d", 50.0), ("utilization of link:bottleneck, d", 50.0)]

@@ -42,6 +42,7 @@ ENTRIES: Mapping[str, dict[str, Any]] = {
     },
     "claims.yaml": {"id": "c", "where": "1", "found": "stated", "statement": "It is so."},
     "spread.yaml": {"of": ["n"], "varied": "v"},
+    "causes.yaml": {"cause": "Why", "text": "It is so.", "of": ["c"], "shown": [HS40]},
     "history.yaml": {
         "date": "2026-11-21",
         "commit": "0123abc",
@@ -134,7 +135,7 @@ def _write(folder: Path, name: str, change: Any) -> None:
 
 
 def test_a_study_without_expectations_has_none(tmp_path: Path, study: Study) -> None:
-    assert check_expectations(tmp_path, study, RUNS, METRICS) == Expectations([], [], [], [])
+    assert check_expectations(tmp_path, study, RUNS, METRICS) == Expectations([], [], [], [], [])
 
 
 @pytest.mark.parametrize(("name", "change", "line", "said"), CASES)

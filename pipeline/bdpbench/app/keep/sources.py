@@ -15,6 +15,7 @@ from pathlib import Path
 from bdpbench.contracts.paths import config_dir, is_installed, package_dir, repository_root, tcl_dir
 from bdpbench.metrics.measure import STUDY_METRICS_NAME, own_files
 from bdpbench.pages.matrices import MATRICES_NAME
+from bdpbench.score.causes import CAUSES_NAME
 from bdpbench.score.expectations import CLAIMS_NAME
 from bdpbench.score.published import HISTORY_NAME, PUBLISHED_NAME
 from bdpbench.score.spreads import SPREAD_NAME
@@ -53,6 +54,7 @@ _LEFT_OUT = re.compile(r"reports/(published|evaluations)/|/(__pycache__/|[^/]+\.
 _STUDY_NAMES = (
     STUDY_NAME,
     ATLAS_NAME,
+    CAUSES_NAME,
     CLAIMS_NAME,
     EVALUATE_NAME,
     HISTORY_NAME,

@@ -87,9 +87,9 @@ def begin(
         from bdpbench.simulation.linux_modules import module_of_linux
 
         module = module_of_linux(linux)
-        return _begin_with(module, name, key, f" of {module.parent.name}")
+        return _begin_with(module, name, key, own, f" of {module.parent.name}")
     if module is not None:
-        return _begin_with(module, name, key)
+        return _begin_with(module, name, key, own)
     which, words, told = _COPIES[kind]
     new = {word: said.format(name=own, key=key) for word, said in words.items()}
     make_folders(name)
@@ -103,7 +103,26 @@ def begin(
     return told.format(made=name, key=key, quoted=quoted)
 
 
-def _begin_with(module: Path, name: Path, key: str, origin: str = "") -> str:
+def linux_folder(name: str) -> Path:
+    """The folder of a module of the distribution's Linux, which is made at its first use.
+
+    Raises:
+        BdpbenchError: as ``module_of_linux``.
+    """
+    from bdpbench.simulation.linux_modules import module_of_linux
+
+    module = module_of_linux(name)
+    folder = module.parent / "protocols" / f"linux_{name}"
+    if not folder.is_dir():
+        new = folder.with_suffix(".new")  # complete, or not there
+        shutil.rmtree(new, ignore_errors=True)
+        of = f" of {module.parent.name}"
+        _begin_with(module, new, f"Linux{name.title()}", f"Linux {name}", of)
+        new.rename(folder)
+    return folder
+
+
+def _begin_with(module: Path, name: Path, key: str, own: str, origin: str = "") -> str:
     """Write the folder of a protocol that is a module of Linux, and compile it, or leave none."""
     from bdpbench.simulation import linux_modules
     from bdpbench.simulation.build import library_list
@@ -119,7 +138,6 @@ def _begin_with(module: Path, name: Path, key: str, origin: str = "") -> str:
         )
         said = f"needs {' and '.join(missing)} beside it"
         raise BdpbenchError(said, where=str(module), hint=hint)
-    own = name.resolve().name
     text = _OF_A_MODULE.format(file=module.name, key=key, own=own, origin=origin)
     try:
         for place, file in linux_modules.needed_files(module).items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -14,7 +14,7 @@ import polars as pl
 from bdpbench.app.costs import call_wall_s, run_cpu_s
 from bdpbench.app.evaluate.cells import StudyCells
 from bdpbench.app.evaluate.judging import judged
-from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_newcomers
+from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_league, find_newcomers
 from bdpbench.app.evaluate.report import WantedFiles, make_files, published_prints
 from bdpbench.app.keep.tier import this_version
 from bdpbench.app.listing import announce_plan, announce_runs
@@ -34,12 +34,14 @@ from bdpbench.contracts.evaluation import (
     EVALUATION_NAME,
     Cell,
     Choice,
+    Column,
     EvaluatedProtocol,
     Evaluation,
     Judgement,
     Problem,
     Status,
     cells_schema,
+    read_evaluation,
     write_evaluation,
 )
 from bdpbench.contracts.paths import config_dir, results_dir, run_folder, runs_folder
@@ -68,10 +70,11 @@ class EvaluateRequest(Call):
     """The user's request; with ``dry_run`` it is only told what would be simulated, and the cost.
 
     Attributes:
-        words: the protocols, each ``[NAME=]WHAT``.
+        words: the protocols, each ``[NAME=]WHAT`` or a file of several, see ``League``.
         quick: whether minutes have to do.
         name: of the folder in ``results/evaluations/``; made of the protocols' names if None.
         studies: only these studies; all if empty.
+        beside: folder of another evaluation, whose protocols are shown as well.
         files: what is made of the evaluation besides its report.
     """
 
@@ -79,6 +82,7 @@ class EvaluateRequest(Call):
     quick: bool = False
     name: str | None = None
     studies: tuple[str, ...] = ()
+    beside: Path | None = None
     results: Path | None = None
     files: WantedFiles = field(default_factory=WantedFiles)
     keep_going: bool = field(default=True, kw_only=True)
@@ -94,8 +98,10 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         BdpbenchError: when the input is wrong, when nothing could be evaluated, or at the end if
             runs or protocols are missing in what was written.
     """
+    request = _expanded(request)
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
         earlier = request.files.check()
+        beside = None if request.beside is None else read_evaluation(request.beside)
         config = load_config()
         execution = execution_of(request, config)
         results = (request.results or results_dir(config.results)) / EVALUATIONS_FOLDER
@@ -106,6 +112,8 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         with exclusive(results, partial(tell_waiting, view, results)):
             evaluating.simulate(execution)
             evaluation, cells = evaluating.document()
+            if beside is not None:
+                evaluation, cells = with_others(evaluation, cells, *beside)
             folder = results / evaluation.name
             write_evaluation(folder, evaluation, cells)
         judgement = judged(evaluation, cells, published_prints(evaluation))
@@ -122,6 +130,22 @@ def evaluate(request: EvaluateRequest) -> Path | None:
             hint = "the same call tries again what failed"
             raise BdpbenchError(said, where=str(folder), hint=hint)
         return folder
+
+
+def _expanded(request: EvaluateRequest) -> EvaluateRequest:
+    """The request with the protocols, the studies and the name of files that it names."""
+    words: list[str] = []
+    for word in request.words:
+        found = find_league(word)
+        if found is None:
+            words.append(word)
+            continue
+        name, league = found
+        words += league.protocols
+        request = replace(request, studies=request.studies or tuple(league.studies))
+        if request.name is None and len(request.words) == 1:
+            request = replace(request, name=f"{name}-quick" if request.quick else name)
+    return replace(request, words=tuple(words))
 
 
 def _tell_ranks(view: View, judgement: Judgement) -> None:
@@ -297,6 +321,60 @@ class Evaluating:
         folders = (run_folder(runs_folder(self._results), run["run_id"]) for run in distinct(runs))
         records = (record for record in map(read_run, folders) if record is not None)
         return sum(record["cpu_s"] or 0.0 for record in records)
+
+
+def with_others(
+    evaluation: Evaluation, cells: pl.DataFrame, other: Evaluation, others: pl.DataFrame
+) -> tuple[Evaluation, pl.DataFrame]:
+    """An evaluation with the protocols of another one beside its own, in the columns of both.
+
+    A column is that of both if what it shows is the same, and if the protocols of the studies that
+    both show have values of the same runs there; of a quick choice, of some of them.
+    """
+    names = {
+        key: study.names[name]
+        for study in evaluation.studies
+        for known in other.studies
+        if known.key == study.key
+        for name, key in known.names.items()
+        if name in study.names
+    }
+    renamed = others.with_columns(pl.col("protocol", "beside").replace(names), evaluated=False)
+    place = ["study", "part", "column"]
+    shared = cells.filter(pl.col("source") == "published", ~pl.col("evaluated")).join(
+        renamed, on=[*place, "protocol", "row", "beside", "panel", "x"], nulls_equal=True
+    )
+    is_other = pl.col("run_ids").list.set_difference("run_ids_right").list.len() > 0
+    differing = set(shared.filter(is_other).select(place).iter_rows())
+    theirs = other.columns
+    same = [
+        at
+        for at, column in evaluation.columns.items()
+        if at not in differing and at in theirs and _shows(column) == _shows(theirs[at])
+    ]
+    labels = evaluation.labels
+    new = [each for each in other.protocols if names.get(each.key, each.key) not in labels]
+    wanted = pl.DataFrame(same, schema=place, orient="row")
+    added = renamed.join(wanted, on=place, how="semi").filter(
+        pl.col("protocol").is_in([each.key for each in new]),
+        pl.col("beside").is_in(["", *labels, *(each.key for each in new)]),
+    )
+    protocols = [
+        *evaluation.protocols, *(each.model_copy(update={"evaluated": False}) for each in new)
+    ]  # fmt: skip
+    problems = [
+        Problem(protocol="", study=study, said=f"{column} of {part} is not what {other.name} has")
+        for study, part, column in sorted(evaluation.columns.keys() & theirs.keys() - {*same})
+    ]
+    update = {
+        "protocols": list(_told_apart(protocols)), "problems": [*evaluation.problems, *problems],
+    }  # fmt: skip
+    return evaluation.model_copy(update=update), pl.concat([cells, added.select(cells.columns)])
+
+
+def _shows(column: Column) -> object:
+    """What a column shows, whatever it is called."""
+    return column.scenario, column.metric, column.subject, column.only, column.mean_over
 
 
 def common_names(mirror: Mirror) -> dict[str, str]:

@@ -665,8 +665,9 @@ def against(
     across = {"y": y, "x": number("x_lower"), "x2": {"field": "x_upper"}}
     up = {"x": x, "y": number("y_lower"), "y2": {"field": "y_upper"}}
     right, at = {"value": "width"}, number("at", scale=None)
-    bold = _if_marked("datum.label", marked, "bold", "normal")
+    bold = f"indexof({json.dumps(list(marked))}, datum.label) >= 0 ? 'bold' : 'normal'"
     look = {"align": "left", "baseline": "middle", "dx": 6, "fontSize": 11, "color": INK}
+    look["fontWeight"] = {"expr": bold}
     leader = {**base, "x": x, "x2": right, "y": number("end", scale=None), "y2": {"field": "at"}}
     return layered(
         layer("rule", "points", leader, strokeDash=[2, 2], strokeWidth=0.6, opacity=0.7),
@@ -676,7 +677,7 @@ def against(
             filled=True, size=60, opacity=1,
         ),
         layer(
-            "text", "points", {"x": right, "y": at, "text": text("label"), "fontWeight": bold},
+            "text", "points", {"x": right, "y": at, "text": text("label")},
             **look,
         ),
         height=height,

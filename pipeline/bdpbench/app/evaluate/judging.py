@@ -123,4 +123,6 @@ def _answer(told: CriterionFile, bound: float, name: str, cells: Sequence[Ranked
     runs = [run_id for each in cells for run_id in each["run_ids"]]
     ends = [end for each in cells for end in found_of(each).ends]
     sides = {end <= bound if told.least is None else end >= bound for end in ends}
-    return Answer(name, passes, worst, runs, why, by_chance=not why and len(sides) > 1)
+    # The protocol that the bound is taken from is on it.
+    by_chance = not why and len(sides) > 1 and worst != bound
+    return Answer(name, passes, worst, runs, why, by_chance)

@@ -390,8 +390,9 @@ def test_a_file_of_protocols_is_one_evaluation_and_stands_beside_another(
     for figure in found.figures:
         values = {each["protocol"]: each for each in figure.values}
         assert values["A"]["value"] == values["B"]["value"]
-        # Of three repetitions the median is another than of five.
+        # The quick choice has three repetitions, and what all others have is taken whole.
         assert {*values["Mine"]["run_ids"]} < {*values["A"]["run_ids"]}
+        assert values["bbr"]["run_ids"] == values["A"]["run_ids"]
     file.write_text("schema_version: 1\nprotocols: []\n")
     check_refused(call_here(results, "evaluate", str(file), "-n"), f"{file}:2: protocols")
 

@@ -329,7 +329,8 @@ def with_others(
     """An evaluation with the protocols of another one beside its own, in the columns of both.
 
     A column is that of both if what it shows is the same, and if the protocols of the studies that
-    both show have values of the same runs there; of a quick choice, of some of them.
+    both show have values of the same runs there. A quick choice has some of these runs, so the
+    values of the other evaluation are taken.
     """
     names = {
         key: study.names[name]
@@ -340,36 +341,35 @@ def with_others(
         if name in study.names
     }
     renamed = others.with_columns(pl.col("protocol", "beside").replace(names), evaluated=False)
-    place = ["study", "part", "column"]
-    shared = cells.filter(pl.col("source") == "published", ~pl.col("evaluated")).join(
-        renamed, on=[*place, "protocol", "row", "beside", "panel", "x"], nulls_equal=True
-    )
+    column = ["study", "part", "column"]
+    place = [*column, "protocol", "row", "beside", "panel", "x"]
+    shared = cells.filter(~pl.col("evaluated")).join(renamed, on=place, nulls_equal=True)
     is_other = pl.col("run_ids").list.set_difference("run_ids_right").list.len() > 0
-    differing = set(shared.filter(is_other).select(place).iter_rows())
-    theirs = other.columns
-    same = [
-        at
-        for at, column in evaluation.columns.items()
-        if at not in differing and at in theirs and _shows(column) == _shows(theirs[at])
+    differing = set(shared.filter(is_other).select(column).iter_rows())
+    ours, theirs = evaluation.columns, other.columns
+    both = ours.keys() & theirs.keys()
+    same = {at for at in both - differing if _shows(ours[at]) == _shows(theirs[at])}
+    own = {each.key for each in evaluation.evaluated}
+    new = [
+        each for each in other.protocols if names.get(each.key, each.key) not in evaluation.labels
     ]
-    labels = evaluation.labels
-    new = [each for each in other.protocols if names.get(each.key, each.key) not in labels]
-    wanted = pl.DataFrame(same, schema=place, orient="row")
-    added = renamed.join(wanted, on=place, how="semi").filter(
-        pl.col("protocol").is_in([each.key for each in new]),
-        pl.col("beside").is_in(["", *labels, *(each.key for each in new)]),
+    shown = [*(evaluation.labels.keys() - own), *(each.key for each in new)]
+    added = renamed.filter(
+        pl.concat_str(column, separator="/").is_in(["/".join(at) for at in same]),
+        pl.col("protocol").is_in(shown),
+        pl.col("beside").is_in(["", *shown]),
     )
-    protocols = [
-        *evaluation.protocols, *(each.model_copy(update={"evaluated": False}) for each in new)
-    ]  # fmt: skip
-    problems = [
-        Problem(protocol="", study=study, said=f"{column} of {part} is not what {other.name} has")
-        for study, part, column in sorted(evaluation.columns.keys() & theirs.keys() - {*same})
-    ]
+    kept = cells.join(added, on=place, how="anti", nulls_equal=True)
+    protocols = (each.model_copy(update={"evaluated": False}) for each in new)
+    problems = (
+        Problem(protocol="", study=study, said=f"{key} of {part} is not what {other.name} has")
+        for study, part, key in sorted(both - same)
+    )
     update = {
-        "protocols": list(_told_apart(protocols)), "problems": [*evaluation.problems, *problems],
-    }  # fmt: skip
-    return evaluation.model_copy(update=update), pl.concat([cells, added.select(cells.columns)])
+        "protocols": list(_told_apart([*evaluation.protocols, *protocols])),
+        "problems": [*evaluation.problems, *problems],
+    }
+    return evaluation.model_copy(update=update), pl.concat([kept, added.select(cells.columns)])
 
 
 def _shows(column: Column) -> object:

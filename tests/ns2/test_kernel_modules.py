@@ -397,3 +397,20 @@ def test_the_module_of_the_tutorial_is_one(tmp_path: Path) -> None:
     (tmp_path / "tcp_mine.c").write_text(text)
     begin("protocol", tmp_path / "mine", module=tmp_path / "tcp_mine.c")
     assert (tmp_path / "mine" / "tcp_mine.c").read_text() == text
+
+
+def test_arrays_and_texts_keep_the_values_of_the_module(tmp_path: Path) -> None:
+    avoid = """static void mine_avoid(struct sock *sk, u32 ack, u32 acked) { }
+static char *mode = "x"; module_param(mode, charp, 0644);
+static int steps[3]; module_param_array_named(step, steps, int, NULL, 0644);
+static bool on = true; module_param(on, bool, 0644);"""
+    (tmp_path / "tcp_mine.c").write_text(MODULE % {"functions": avoid, "fields": AVOID})
+    begin("protocol", tmp_path / "mine", module=tmp_path / "tcp_mine.c")
+    text = (tmp_path / "mine" / "protocol.yaml").read_text()
+    assert "module_on_" in text
+    assert ("mode" in text, "step" in text) == (False, False)
+    text = text.replace("symbol: on, variable: module_on_", "symbol: m, variable: module_mode_")
+    (tmp_path / "mine" / "protocol.yaml").write_text(text)
+    with pytest.raises(BdpbenchError, match="no module_param of the name module_mode_") as told:
+        compile_folder(ProtocolFolder(tmp_path / "mine"))
+    assert "arrays and texts" in str(told.value.hint)

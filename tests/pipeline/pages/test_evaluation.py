@@ -108,7 +108,7 @@ def test_what_is_said_of_many_is_what_chance_does_not_decide() -> None:
     (study,) = made.evaluation().model_dump()["studies"]
     study["parts"]["table"]["columns"]["a"]["good"] = "short queues"
     told = {"question": "?", "section": "5.2.1", "text": "!", "part": "table", "column": "a"}
-    told |= {"most": 1.1, "source": "ours", "harms": "calls"}
+    told |= {"most": 1.08, "source": "ours", "harms": "calls"}
     study |= {"criteria": {"calls": told}}
     evaluation = made.evaluation(protocols=known).model_copy(
         update={"studies": [EvaluatedStudy.model_validate(study)]}

@@ -121,6 +121,7 @@ def test_what_is_said_of_many_is_what_chance_does_not_decide() -> None:
     assert said["standard"] == (queues, [], "calls")  # a tenth around its one run is apart
     assert said["P0"] == ([], [], "calls")
     assert said["worst"] == ([], queues, "calls")
+    assert found["Mine"].sentences == "It is good for short queues. It perhaps harms calls."
     assert found["P0"].sentences == "It is neither better nor worse than most. It harms calls."
 
 

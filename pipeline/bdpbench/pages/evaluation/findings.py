@@ -114,7 +114,9 @@ class Character:
         sides = (("good", self.good), ("bad", self.bad))
         does = "; ".join(f"{side} for {listed(each, len(each))}" for side, each in sides if each)
         does = does or "neither better nor worse than most"
-        return f"It is {does}. It harms {self.harmed or 'nobody'}."
+        only_perhaps = self.harmed.startswith("perhaps ")
+        harms = self.harmed.replace("perhaps ", "perhaps harms ", only_perhaps)
+        return f"It is {does}. It {'' if only_perhaps else 'harms '}{harms or 'nobody'}."
 
     @property
     def harmed(self) -> str:

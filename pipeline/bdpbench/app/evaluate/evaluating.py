@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import colorsys
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
@@ -61,8 +63,6 @@ from bdpbench.units import several
 
 EVALUATIONS_FOLDER = "evaluations"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
-
-_SPARE_COLOURS = ("#d946ef", "#0e7490", "#4d7c0f", "#be123c", "#57534e", "#1e3a8a")
 
 
 @dataclass(frozen=True)
@@ -397,17 +397,24 @@ def document_keys(mirror: Mirror, newcomers: Sequence[Newcomer]) -> dict[str, st
 
 def _told_apart(protocols: Iterable[EvaluatedProtocol]) -> Iterator[EvaluatedProtocol]:
     """The protocols with labels and colours that no earlier one has, by which plots tell them."""
-    labels, spare = {""}, list(_SPARE_COLOURS)
+    labels, spare = {""}, _spare_colours()
     colours: set[str] = set()
     for each in protocols:
         label, colour = each.label, each.colour.lower()
         if label in labels:
             label = f"{label} ({each.key if each.evaluated else 'published'})"
-        if colour in colours and spare:
-            colour = spare.pop(0)
+        if colour in colours:
+            colour = next(one for one in spare if one not in colours)
         labels.add(label)
         colours.add(colour)
         yield each.model_copy(update={"label": label, "colour": colour})
+
+
+def _spare_colours() -> Iterator[str]:
+    """Colours without end, each far from the last ones: hues a golden section apart."""
+    for number in itertools.count():
+        parts = colorsys.hls_to_rgb(number * 0.618034 % 1, 0.4, 0.6)
+        yield "#" + "".join(f"{round(255 * each):02x}" for each in parts)
 
 
 def _protocols(

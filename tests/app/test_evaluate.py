@@ -395,6 +395,8 @@ def test_a_file_of_protocols_is_one_evaluation_and_stands_beside_another(
         assert values["bbr"]["run_ids"] == values["A"]["run_ids"]
     file.write_text("schema_version: 1\nprotocols: []\n")
     check_refused(call_here(results, "evaluate", str(file), "-n"), f"{file}:2: protocols")
+    file.write_text("schema_version: 1\nprotocols: [cubic,\n  cubbic]\n")
+    check_refused(call_here(results, "evaluate", str(file), "-n"), f"{file}:3: protocols.1: cubbic")
 
 
 def test_the_name_of_another_protocol_is_refused() -> None:

@@ -68,7 +68,14 @@ def find_league(word: str) -> tuple[str, League] | None:
         path = config_dir() / f"{word}.yaml"
         if word != LEAGUE or not path.is_file():
             return None
-    return path.stem, YamlFile(path).validate(League)
+    source = YamlFile(path)
+    league = source.validate(League)
+    for index, each in enumerate(league.protocols):
+        try:
+            _find(each)
+        except BdpbenchError as error:
+            raise source.error(("protocols", index), str(error)) from None
+    return path.stem, league
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from typing import TypeAlias, cast
 import click
 from pydantic import BaseModel
 
+from bdpbench.app.evaluate.mirrored import League
 from bdpbench.cli import cli
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.judged import direction, judged_of
@@ -344,6 +345,7 @@ def schema_texts() -> dict[str, str]:
         "atlas.schema.json": Catalogue,
         "study-atlas.schema.json": Membership,
         "evaluate.schema.json": EvaluateFile,
+        "league.schema.json": League,
     }
     return {
         name: json.dumps(model.model_json_schema(), indent=2, sort_keys=True) + "\n"

@@ -638,6 +638,7 @@ api void tcp_unregister_congestion_control(struct tcp_congestion_ops* ops) { }
 #define module_param(name, type, mode) module_param_named(name, name, type, mode)
 #define module_param_cb(name, functions, at, mode) bridge_parameter(name, "uint", (void*)(at), sizeof(*(at)))
 #define module_param_array(name, type, count, mode)
+#define module_param_array_named(name, array, type, count, mode)
 #define module_param_string(name, text, bytes, mode)
 struct kernel_param {
 	const char* name;

@@ -31,6 +31,8 @@ from bdpbench.contracts.evaluation import (
 )
 from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
+from bdpbench.pages.evaluation.page import EvaluationReport
+from bdpbench.pages.notebook import offline_chart
 from bdpbench.studies.evaluate import Mirror, load_mirror, mirrors, read_mirror
 from bdpbench.studies.load import read_study
 
@@ -355,6 +357,46 @@ def test_a_protocol_that_is_published_stands_once_under_its_own_name(
     for each in related:
         own = next(answer for answer in each.answers if answer.protocol == "Cubic9438")
         assert each.reference == own.worst is not None
+
+
+def test_a_file_of_protocols_is_one_evaluation_and_stands_beside_another(
+    tmp_path: Path, ns_binary: Path
+) -> None:
+    """All under other names, so that every run is published; CUBIC is itself, under its own key."""
+    file = tmp_path / "all.yaml"
+    others = ", ".join(f"{each}=bbr" for each in "ABCDE")
+    file.write_text(f"schema_version: 1\nstudies: [evaluation]\nprotocols: [cubic, {others}]\n")
+    results, words = {"BDPBENCH_RESULTS": str(tmp_path / "results")}, ("--backend", "native")
+    said_by(call_here(results, "evaluate", str(file), *words))
+    league = _judgement(tmp_path, "all").evaluation
+    assert [each.key for each in league.evaluated] == ["Cubic9438", *"ABCDE"]
+    page = (tmp_path / "results" / "evaluations" / "all" / "evaluation.html").read_text()
+    assert "Of 13 protocols" in page
+    overview = EvaluationReport(_judgement(tmp_path, "all")).overview
+    assert [each.chart_id for each in overview] == [
+        f"against-{each}" for each in ("goodput-delay", "reno-cubic", "small_buffer-high_loss")
+    ]
+    for chart in overview:
+        assert "spec" in chart.content
+        offline_chart(chart.content["spec"])
+    beside = ("--study", "evaluation", "--beside", str(tmp_path / "results/evaluations/all"))
+    said_by(call_here(results, "evaluate", "Mine=bbr", "--quick", *beside, *words))
+    found = _judgement(tmp_path, "mine-quick")
+    assert found.evaluation.problems == []
+    shown = {each.key: each.evaluated for each in found.evaluation.protocols}
+    assert shown == {**dict.fromkeys(shown, False), "Mine": True}
+    assert {"A", "E", "cubic", "bbr"} <= shown.keys()
+    assert "Cubic9438" not in shown  # it is there as cubic
+    for figure in found.figures:
+        values = {each["protocol"]: each for each in figure.values}
+        assert values["A"]["value"] == values["B"]["value"]
+        # The quick choice has three repetitions, and what all others have is taken whole.
+        assert {*values["Mine"]["run_ids"]} < {*values["A"]["run_ids"]}
+        assert values["bbr"]["run_ids"] == values["A"]["run_ids"]
+    file.write_text("schema_version: 1\nprotocols: []\n")
+    check_refused(call_here(results, "evaluate", str(file), "-n"), f"{file}:2: protocols")
+    file.write_text("schema_version: 1\nprotocols: [cubic,\n  cubbic]\n")
+    check_refused(call_here(results, "evaluate", str(file), "-n"), f"{file}:3: protocols.1: cubbic")
 
 
 def test_the_name_of_another_protocol_is_refused() -> None:

@@ -10,11 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from bdpbench.contracts.evaluation import cells_schema
+from bdpbench.contracts.evaluation import CELLS_NAME, cells_schema
 
 ROOT = Path(__file__).resolve().parents[2]
 REPORTS = ROOT / "reports"
-PAGES = sorted((REPORTS / "evaluations").glob("*.html"))
+PAGES = sorted((REPORTS / "evaluations").rglob("*.html"))
 
 Key = tuple[str, str, str]
 
@@ -43,9 +43,10 @@ def stale(
     return found
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: str(path))
 def test_each_cell_of_a_page_is_what_is_published(page: Path) -> None:
-    cells = pl.read_parquet(page.with_suffix(".parquet"))
+    beside = page.with_suffix(".parquet")
+    cells = pl.read_parquet(beside if beside.is_file() else page.with_name(CELLS_NAME))
     assert dict(cells.schema) == cells_schema()
     others = cells.filter(pl.col("source") == "published")
     assert not others.is_empty()

@@ -42,7 +42,7 @@ def test_a_block_is_what_it_says(name: str, tmp_path: Path) -> None:
         (tmp_path / "block.yaml").write_text(text)
         _check_document(tmp_path / "block.yaml", tmp_path)
     else:
-        assert kind in {"text", "tex", "cpp"}
+        assert kind in {"text", "tex", "cpp", "c"}
 
 
 def _check_command(words: list[str]) -> None:

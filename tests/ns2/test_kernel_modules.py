@@ -9,7 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from bdpbench.app.beginning import begin
+from bdpbench.app.beginning import begin, linux_folder
+from bdpbench.app.evaluate.mirrored import find_newcomers
+from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.simulation.libraries import compile_folder
 from bdpbench.studies.folders import ProtocolFolder
@@ -348,6 +350,12 @@ def test_a_module_of_the_distributions_linux(
     with pytest.raises(BdpbenchError, match="is no congestion control") as told:
         begin("protocol", tmp_path / "theirs", linux="vegas")
     assert told.value.hint == "it has mine"
+    folder = linux_folder("mine")  # made at its first use
+    assert "label: Linux mine" in (folder / "protocol.yaml").read_text()
+    made = (folder / "protocol.yaml").stat().st_mtime_ns
+    assert (linux_folder("mine") / "protocol.yaml").stat().st_mtime_ns == made
+    (newcomer,) = find_newcomers(["linux:mine"])
+    assert (newcomer.key, newcomer.source) == ("LinuxMine", "linux:mine of linux-6.1.2")
 
 
 def test_a_law_has_no_sender_of_modules(tmp_path: Path) -> None:
@@ -382,3 +390,27 @@ static void mine_avoid(struct sock *sk, u32 ack, u32 acked) { grow(tcp_sk(sk)); 
     assert done.returncode == 0, done.stderr
     said = done.stderr.splitlines()
     assert (said.count("init"), said.count("release")) == (200, 199)
+
+
+def test_the_module_of_the_tutorial_is_one(tmp_path: Path) -> None:
+    text = (repository_root() / "docs" / "league.md").read_text().split("```c\n")[1].split("```")[0]
+    (tmp_path / "tcp_mine.c").write_text(text)
+    begin("protocol", tmp_path / "mine", module=tmp_path / "tcp_mine.c")
+    assert (tmp_path / "mine" / "tcp_mine.c").read_text() == text
+
+
+def test_arrays_and_texts_keep_the_values_of_the_module(tmp_path: Path) -> None:
+    avoid = """static void mine_avoid(struct sock *sk, u32 ack, u32 acked) { }
+static char *mode = "x"; module_param(mode, charp, 0644);
+static int steps[3]; module_param_array_named(step, steps, int, NULL, 0644);
+static bool on = true; module_param(on, bool, 0644);"""
+    (tmp_path / "tcp_mine.c").write_text(MODULE % {"functions": avoid, "fields": AVOID})
+    begin("protocol", tmp_path / "mine", module=tmp_path / "tcp_mine.c")
+    text = (tmp_path / "mine" / "protocol.yaml").read_text()
+    assert "module_on_" in text
+    assert ("mode" in text, "step" in text) == (False, False)
+    text = text.replace("symbol: on, variable: module_on_", "symbol: m, variable: module_mode_")
+    (tmp_path / "mine" / "protocol.yaml").write_text(text)
+    with pytest.raises(BdpbenchError, match="no module_param of the name module_mode_") as told:
+        compile_folder(ProtocolFolder(tmp_path / "mine"))
+    assert "arrays and texts" in str(told.value.hint)

@@ -84,12 +84,12 @@ def begin(
         read_study(path.resolve())
         return f"{path}: edit it; `./bdpbench run {name}` simulates it"
     if linux:
-        from bdpbench.simulation.linux_modules import module_of_linux
+        from bdpbench.simulation.linux_files import module_of_linux
 
         module = module_of_linux(linux)
-        return _begin_with(module, name, key, f" of {module.parent.name}")
+        return _begin_with(module, name, key, own, f" of {module.parent.name}")
     if module is not None:
-        return _begin_with(module, name, key)
+        return _begin_with(module, name, key, own)
     which, words, told = _COPIES[kind]
     new = {word: said.format(name=own, key=key) for word, said in words.items()}
     make_folders(name)
@@ -103,45 +103,64 @@ def begin(
     return told.format(made=name, key=key, quoted=quoted)
 
 
-def _begin_with(module: Path, name: Path, key: str, origin: str = "") -> str:
+def linux_folder(name: str) -> Path:
+    """The folder of a module of the distribution's Linux, which is made at its first use.
+
+    Raises:
+        BdpbenchError: as ``module_of_linux``.
+    """
+    from bdpbench.simulation.linux_files import module_of_linux
+
+    module = module_of_linux(name)
+    folder = module.parent / "protocols" / f"linux_{name}"
+    if not folder.is_dir():
+        new = folder.with_suffix(".new")  # complete, or not there
+        shutil.rmtree(new, ignore_errors=True)
+        of = f" of {module.parent.name}"
+        _begin_with(module, new, f"Linux{name.title()}", f"Linux {name}", of)
+        new.rename(folder)
+    return folder
+
+
+def _begin_with(module: Path, name: Path, key: str, own: str, origin: str = "") -> str:
     """Write the folder of a protocol that is a module of Linux, and compile it, or leave none."""
-    from bdpbench.simulation import linux_modules
+    from bdpbench.simulation import linux_files
     from bdpbench.simulation.build import library_list
     from bdpbench.simulation.libraries import compile_folder
+    from bdpbench.simulation.linux_modules import PREFIX, parameters_of
 
     if module.suffix != ".c" or not module.is_file():
         raise BdpbenchError(
             "is no file of a module of Linux, such as tcp_mine.c", where=str(module)
         )
-    if missing := linux_modules.missing_headers(module):
+    if missing := linux_files.missing_headers(module):
         hint = (
             f"put them beside it, each with its .c file if there is one, from {module.name}'s Linux"
         )
         said = f"needs {' and '.join(missing)} beside it"
         raise BdpbenchError(said, where=str(module), hint=hint)
-    own = name.resolve().name
     text = _OF_A_MODULE.format(file=module.name, key=key, own=own, origin=origin)
     try:
-        for place, file in linux_modules.needed_files(module).items():
+        for place, file in linux_files.needed_files(module).items():
             make_folders((name / place).parent)
             write_text_atomically(name / place, utf8_text(file))
         write_text_atomically(name / ProtocolFolder.yaml_name, text)
         folder = ProtocolFolder(name.resolve())
         compile_folder(folder)
+        meanings, declared = linux_files.meanings_of(module), parameters_of(module)
+        known = linux_files.defaults_of(library_list(folder.name).with_suffix(".so"))
+        rows = [
+            f'  - {{symbol: {each}, variable: {PREFIX}{each}_, unit: "1", '
+            f"default: {value},\n     meaning: {json.dumps(meanings.get(each) or each)}}}\n"
+            for each, value in known.items()
+            if each in declared
+        ]
+        text += ("parameters:\n" if rows else "") + "".join(rows)
+        write_text_atomically(name / ProtocolFolder.yaml_name, text)
+        compile_folder(ProtocolFolder(name.resolve()))
     except BdpbenchError:
         shutil.rmtree(name, ignore_errors=True)  # it was not there before
         raise
-    meanings = linux_modules.meanings_of(module)
-    known = linux_modules.defaults_of(library_list(folder.name).with_suffix(".so"))
-    rows = [
-        f'  - {{symbol: {each}, variable: {linux_modules.PREFIX}{each}_, unit: "1", '
-        f"default: {value},\n     meaning: {json.dumps(meanings.get(each) or each)}}}\n"
-        for each, value in known.items()
-    ]
-    write_text_atomically(
-        name / ProtocolFolder.yaml_name, text + ("parameters:\n" if rows else "") + "".join(rows)
-    )
-    compile_folder(ProtocolFolder(name.resolve()))
     quoted = json.dumps(str(name.resolve()), ensure_ascii=False)
     return (
         f"{name}: {module.name}{origin}; `./bdpbench evaluate {name} --quick` puts it beside all "

@@ -51,6 +51,9 @@ def run_command(scenarios: Words, protocols: Words, **asked: Any) -> None:
 @click.option("--study", "studies", multiple=True, help="Only this study; may be repeated.")
 @click.option("--name", help="Name of the folder in results/evaluations/.")
 @click.option("--against", type=PATH, help="Show what changed since this evaluation, a folder.")
+@click.option(
+    "--beside", type=PATH, help="Show the protocols of this evaluation as well, a folder."
+)
 @click.option("--export", type=PATH, help="Folder for tables (LaTeX, CSV), figures and values.")
 @click.option("--format", "formats", default="pdf", show_default=True, help="Of the figures.")
 @click.option("--pdf", is_flag=True, help="Print the report, with an installed Chromium or Chrome.")
@@ -58,10 +61,11 @@ def run_command(scenarios: Words, protocols: Words, **asked: Any) -> None:
 def evaluate_command(protocols: Words, **asked: Any) -> None:
     """Put protocols into the scenarios of all studies, and compare them with all others.
 
-    A PROTOCOL is a folder with protocol.yaml and law.cc (or tcp_*.c), one of config/protocols, or
-    STUDY:PROTOCOL. In each study it takes the place of one of the study's, and all else stays as it
-    was. The others' values are those that are published, so that only its own runs are simulated;
-    called again, the same command resumes.
+    A PROTOCOL is a folder with protocol.yaml and law.cc (or tcp_*.c), one of config/protocols,
+    STUDY:PROTOCOL, or linux:MODULE of your distribution's Linux; `league` means all of them. In
+    each study it takes the place of one of the study's, and all else stays as it was. The others'
+    values are those that are published, so that only its own runs are simulated; called again, the
+    same command resumes.
     """
     from bdpbench.app.evaluate.evaluating import EvaluateRequest, evaluate
     from bdpbench.app.evaluate.report import WantedFiles

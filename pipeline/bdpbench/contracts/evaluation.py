@@ -80,6 +80,9 @@ class ColumnFile(Strict):
     quick: bool = Field(
         True, description="Whether the quick choice shows it, whose runs may be too short for it"
     )
+    good: str = Field(
+        "", description="What a protocol is good at that is better here than most: short queues"
+    )
 
 
 class Column(ColumnFile):
@@ -174,6 +177,7 @@ class CriterionFile(Strict):
     )
     of: Label = Field("", description="Common name of that protocol")
     source: str = Field("", description="Where the rule comes from")
+    harms: str = Field("", description="Whom a protocol harms that does not pass: standard TCP")
 
     @model_validator(mode="after")
     def _has_one_rule(self) -> CriterionFile:
@@ -189,7 +193,10 @@ class CriterionFile(Strict):
 
 
 class EvaluatedStudy(Strict):
-    """A study's parts. ``paper``: whether it reproduces one; ``names``: common name → key."""
+    """A study's parts. ``paper``: whether it reproduces one; ``names``: common name → key.
+
+    ``against`` has pairs of figures that a picture shows against each other.
+    """
 
     key: str
     title: str
@@ -197,6 +204,7 @@ class EvaluatedStudy(Strict):
     parts: dict[str, Part]
     figures: dict[str, FigureFile]
     criteria: dict[str, CriterionFile]
+    against: list[list[str]] = Field(default_factory=list)
     names: dict[str, str]
 
 
@@ -336,13 +344,17 @@ class Figure:
 
 @dataclass(frozen=True)
 class Answer:
-    """What one protocol's cells say to a criterion: ``passes`` is None where nothing is known."""
+    """What one protocol's cells say to a criterion: ``passes`` is None where nothing is known.
+
+    ``by_chance``: the interval of a cell has values that pass, and others that do not.
+    """
 
     protocol: str
     passes: bool | None
     worst: float | None
     runs: list[str]
     why: str
+    by_chance: bool = False
 
 
 @dataclass(frozen=True)
@@ -357,6 +369,7 @@ class Criterion:
         bound: what it comes to.
         reference: value of the other protocol that the rule names; None without one.
         answers: empty, as all before, if nothing is simulated.
+        column, values: what it is answered from, as of a ``Figure``.
     """
 
     key: str
@@ -366,6 +379,8 @@ class Criterion:
     bound: float | None = None
     reference: float | None = None
     answers: Sequence[Answer] = ()
+    column: Column | None = None
+    values: Sequence[Ranked] = ()
 
 
 @dataclass(frozen=True)
@@ -411,6 +426,9 @@ def read_evaluation(folder: Path) -> tuple[Evaluation, pl.DataFrame]:
     """
     import polars as pl
 
+    if not folder.is_dir():
+        hint = "name a folder of `bdpbench evaluate`; unpack an archive of one first"
+        raise BdpbenchError("is not a folder", where=str(folder), hint=hint)
     found, path = _read(folder / EVALUATION_NAME), folder / CELLS_NAME
     try:
         if sha256_of(path) != found.cells_sha256:

@@ -141,11 +141,14 @@ class Place:
             round, else "".
         unsure: positions of the values of other ranks whose intervals overlap with this one's, so
             that the order of the two is open.
+        ahead, behind: how many values are worse and better, with intervals that do not overlap.
     """
 
     rank: int
     end: Literal["first", "last", ""]
     unsure: tuple[int, ...]
+    ahead: int
+    behind: int
 
     @property
     def known(self) -> Literal["first", "last", ""]:
@@ -174,6 +177,7 @@ def places(values: Sequence[Found], judged: Judged) -> list[Place]:
         end: Literal["first", "last", ""] = ""
         if bool(better) != bool(worse):
             end = "last" if better else "first"
-        unsure = (n for n in (*better, *worse) if own.overlaps(values[n]))
-        found.append(Place(1 + len(better), end, tuple(sorted(unsure))))
+        unsure = {n for n in (*better, *worse) if own.overlaps(values[n])}
+        ahead, behind = (len({*each} - unsure) for each in (worse, better))
+        found.append(Place(1 + len(better), end, tuple(sorted(unsure)), ahead, behind))
     return found

@@ -56,6 +56,7 @@ LOG_SPAN = 12
 # px for a name of runs, which leaves half of a card for its bar.
 _LABEL_LIMIT = 230
 _BAR_HEIGHT = 38
+_NAME_HEIGHT = 13
 _BAND = {"band": 0.62}
 _FEW_SUBJECTS = 4
 _LOW, _HIGH = 0.1, 0.9
@@ -627,3 +628,66 @@ def interval_bars(
         rows={"bars": bars},
         room_above=ROOM_ABOVE,
     )
+
+
+def against(
+    points: pl.DataFrame,
+    colours: Mapping[str, str],
+    titles: tuple[str, str],
+    spans: tuple[float, float],
+    marked: Sequence[str] = (),
+) -> Spec:
+    """One value against another: a mark with its two intervals for each name, and all names beside.
+
+    Args:
+        points: ``label`` str, ``x``, ``x_lower``, ``x_upper``, ``y``, ``y_lower``, ``y_upper`` f64.
+        colours: label → colour.
+        titles: of the horizontal and the vertical axis, with unit.
+        spans: what the axes show at least, so that no difference looks large that does not count.
+        marked: names that stand out.
+    """
+    height = max(_HEIGHT, _NAME_HEIGHT * (points.height + 1))
+    domains = [_wide_enough(points, name, span) for name, span in zip("xy", spans, strict=True)]
+    low, high = domains[1]
+    # A name is as high as its mark, or as far up as those above leave room; all are in the plot.
+    found = points.sort("y", descending=True, maintain_order=True).with_row_index("nth")
+    room = _NAME_HEIGHT * pl.col("nth")
+    end = height * (high - pl.col("y")) / (high - low)
+    last = height - _NAME_HEIGHT * (points.height - pl.col("nth"))
+    found = found.with_columns(end=end, at=pl.min_horizontal((end - room).cum_max() + room, last))
+    scales = [{"domain": list(each), "nice": False} for each in domains]
+    x, y = (number(n, t, scale=s) for n, t, s in zip("xy", titles, scales, strict=True))
+    base: Encoding = {"color": coloured("label", colours, legend=None)}
+    tips = [text("label", "protocol")]
+    for name, title in zip("xy", titles, strict=True):
+        tips.append(number(name, title, ",.4~g"))
+        tips += [number(f"{name}_{end}", end, ",.4~g") for end in ("lower", "upper")]
+    across = {"y": y, "x": number("x_lower"), "x2": {"field": "x_upper"}}
+    up = {"x": x, "y": number("y_lower"), "y2": {"field": "y_upper"}}
+    right, at = {"value": "width"}, number("at", scale=None)
+    bold = f"indexof({json.dumps(list(marked))}, datum.label) >= 0 ? 'bold' : 'normal'"
+    look = {"align": "left", "baseline": "middle", "dx": 6, "fontSize": 11, "color": INK}
+    look["fontWeight"] = {"expr": bold}
+    leader = {**base, "x": x, "x2": right, "y": number("end", scale=None), "y2": {"field": "at"}}
+    return layered(
+        layer("rule", "points", leader, strokeDash=[2, 2], strokeWidth=0.6, opacity=0.7),
+        *(layer("rule", "points", {**base, **bar}, strokeWidth=1.3) for bar in (across, up)),
+        layer(
+            "point", "points", {**base, "x": x, "y": y, "tooltip": tips},
+            filled=True, size=60, opacity=1,
+        ),
+        layer(
+            "text", "points", {"x": right, "y": at, "text": text("label")},
+            **look,
+        ),
+        height=height,
+        rows={"points": found},
+    )  # fmt: skip
+
+
+def _wide_enough(points: pl.DataFrame, name: str, span: float) -> tuple[float, float]:
+    """Ends of an axis around all intervals, with a margin, that are a span apart or more."""
+    ends = points.select(f"{name}_lower", f"{name}_upper")
+    low, high = float(ends.min().row(0)[0]), float(ends.max().row(0)[1])
+    more = max(span - (high - low), 0.0) / 2 + 0.04 * max(high - low, span)
+    return low - more, high + more

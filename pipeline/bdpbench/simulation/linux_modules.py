@@ -8,16 +8,13 @@ key names a version.
 
 from __future__ import annotations
 
-import ctypes
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 from bdpbench.contracts.files import utf8_text
-from bdpbench.contracts.paths import home_dir, kernel_dir
+from bdpbench.contracts.paths import kernel_dir
 from bdpbench.contracts.yaml_files import YamlFile
-from bdpbench.errors import BdpbenchError
-from bdpbench.processes import run
 from bdpbench.studies.folders import ProtocolFolder
 
 FLAGS = (
@@ -39,14 +36,12 @@ HINT = (
     "docs/protocols.md says what it leaves out"
 )
 
-_FETCHING_S = 3600.0
-
 # Headers of C, which modules may include; all others in <> are the kernel's.
 _OF_C = frozenset(
     f"{name}.h" for name in ("errno", "limits", "math", "stdarg", "stdbool", "stddef", "stdint")
 )
-_INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.MULTILINE)
-_OF_A_KERNEL = re.compile(r"(?:\.\./)*(?:ns-linux-\w+|vmlinux|bpf_\w+)\.h")
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*(<[^>\n]+>|\"[^\"\n]+\")", re.MULTILINE)
+OF_A_KERNEL = re.compile(r"(?:\.\./)*(?:ns-linux-\w+|vmlinux|bpf_\w+)\.h")
 _KCONFIG = re.compile(r"^extern[^;\n]*__kconfig;", re.MULTILINE)
 _COMMENT = re.compile(r"/\*.*?\*/|//[^\n]*", re.DOTALL)
 _OPS = re.compile(r"\bstruct\s+tcp_congestion_ops\s+(\w+)[^=;{}]*=\s*\{(.*?)\};", re.DOTALL)
@@ -54,18 +49,19 @@ _FIELD = re.compile(r"\.(cong_avoid|pkts_acked|cong_control)\s*=\s*(?:\(void\s*\
 _DEFINED = re.compile(r"^(?:[A-Za-z_][\w \t*]*?[ \t*\n])(\w+)\s*\([^;{}()]*\)\s*\{", re.MULTILINE)
 _STRUCTURE = re.compile(r"^\s*(?:struct|enum|union)\s+(\w+)\s*\{", re.MULTILINE)
 _OF_API = re.compile(r"^(?:#define (\w+)|(?:api|extern)\b[^(\n]*?\b(\w+)\()", re.MULTILINE)
-_MEANING = re.compile(r'^\s*MODULE_PARM_DESC\s*\(\s*(\w+)\s*,\s*"([^"]*)"', re.MULTILINE)
 _PARAMETER = re.compile(
-    r"^\s*module_param(?:_named|_cb)?\s*\(\s*(\w+)\s*,(?:\s*&?\w+\s*,)?\s*&?\s*(\w+)\s*,\s*\w+\s*\)",
+    r"(?:^|;)\s*module_param(?:_named|_cb)?\s*\(\s*(\w+)\s*,(?:\s*&?\w+\s*,)?\s*&?\s*(\w+)\s*,\s*\w+\s*\)",
     re.MULTILINE,
 )
 
 
 def parameters_of(module: Path) -> dict[str, int]:
-    """Parameters that a module declares, in their order, and the lines that do."""
+    """Parameters that a module declares, in their order, and the lines that do; texts are none."""
     text = utf8_text(module)
     return {
-        found[1]: text.count("\n", 0, found.start(1)) + 1 for found in _PARAMETER.finditer(text)
+        found[1]: text.count("\n", 0, found.start(1)) + 1
+        for found in _PARAMETER.finditer(text)
+        if found[2] != "charp"
     }
 
 
@@ -112,69 +108,13 @@ def declared_parameters(folder: ProtocolFolder, module: Path) -> list[str]:
         if not each.variable.startswith(PREFIX) or names[-1] not in known:
             said = f"{module.name} has no module_param of the name {each.variable}"
             expected = ", ".join(f"{PREFIX}{name}_" for name in known) or "no parameter"
-            hint = f"expected {expected}; with `sender: tcp-linux` their names have no prefix"
+            hint = (
+                f"expected {expected}; arrays and texts keep the module's values, and with "
+                "`sender: tcp-linux` names have no prefix"
+            )
             source = YamlFile(folder.path / folder.yaml_name)
             raise source.error(("parameters", index, "variable"), said, hint=hint)
     return names
-
-
-def module_of_linux(name: str) -> Path:
-    """The file of a module of the distribution's Linux, whose source package is fetched once.
-
-    Raises:
-        BdpbenchError: when the package cannot be had, or has no such module.
-    """
-    folder = home_dir() / "linux"
-    if not any(folder.glob("linux-*[0-9]")):
-        done = run(["bash", str(kernel_dir() / "fetch.sh"), str(folder)], _FETCHING_S)
-        if done.returncode:
-            hint = (
-                "fetch the archive elsewhere (apt-get source --download-only linux) and name it by "
-                "BDPBENCH_LINUX_SOURCE, or take a file by --module"
-            )
-            said = f"the source package of Linux could not be fetched: {done.stderr.strip()}"
-            raise BdpbenchError(said, where=str(folder), hint=hint)
-    modules = {path.stem.removeprefix("tcp_"): path for path in folder.glob("linux-*[0-9]/*.c")}
-    if name not in modules:
-        hint = f"it has {', '.join(sorted(modules))}"
-        raise BdpbenchError("is no congestion control of Linux here", where=name, hint=hint)
-    return modules[name]
-
-
-def missing_headers(module: Path) -> list[str]:
-    """Headers that a module includes as its own, and that are not beside it."""
-    names = [given[1:-1] for given in _INCLUDE.findall(utf8_text(module)) if given[0] == '"']
-    own = (name for name in names if not _OF_A_KERNEL.fullmatch(name))
-    return [name for name in own if not (module.parent / name).is_file()]
-
-
-def needed_files(module: Path) -> dict[str, Path]:
-    """What a module needs of the files beside it: places in its protocol's folder, and files."""
-    found = {module.name: module}
-    for given in _INCLUDE.findall(utf8_text(module)):
-        header = module.parent / given[1:-1]
-        if given[0] == '"' and header.is_file() and header.parent == module.parent:
-            found[header.name] = header
-            other = header.with_suffix(".c")
-            if other.is_file() and other != module:
-                found[f"{BESIDE}/{other.name}"] = other
-    return found
-
-
-def defaults_of(library: Path) -> dict[str, int]:
-    """The parameters of a module's library, with the module's own values."""
-    loaded = ctypes.CDLL(str(library))
-    next_one = loaded.bdpbench_parameter
-    next_one.restype, next_one.argtypes = ctypes.c_char_p, [ctypes.POINTER(ctypes.c_longlong)]
-    value, found = ctypes.c_longlong(), {}
-    while name := next_one(ctypes.byref(value)):
-        found[name.decode()] = value.value
-    return dict(reversed(found.items()))
-
-
-def meanings_of(module: Path) -> dict[str, str]:
-    """What a module says of its parameters."""
-    return {name: " ".join(text.split()) for name, text in _MEANING.findall(utf8_text(module))}
 
 
 def _wrapped(path: Path, text: str, *, is_beside: bool) -> Iterator[str]:
@@ -223,9 +163,9 @@ def _programs(text: str) -> list[str]:
 
 def replace_headers(text: str, inner: Path) -> None:
     """Make empty files of the kernel's headers that a text includes."""
-    for given in _INCLUDE.findall(text):
+    for given in INCLUDE.findall(text):
         name = given[1:-1]
-        if (given.startswith("<") and name not in _OF_C) or _OF_A_KERNEL.fullmatch(name):
+        if (given.startswith("<") and name not in _OF_C) or OF_A_KERNEL.fullmatch(name):
             made = (inner / name).resolve()
             if made.is_relative_to(inner.parent.parent):
                 made.parent.mkdir(parents=True, exist_ok=True)

@@ -104,6 +104,10 @@ class EvaluateFile(Strict):
     parts: dict[Key, PartFile] = Field(min_length=1)
     figures: dict[Key, FigureFile] = Field(default_factory=dict)
     criteria: dict[Key, CriterionFile] = Field(default_factory=dict)
+    against: list[Annotated[list[Key], Field(min_length=2, max_length=2)]] = Field(
+        default_factory=list,
+        description="Pictures: pairs of figures or criteria, x and y",
+    )
 
 
 @dataclass(frozen=True)
@@ -243,6 +247,10 @@ def read_mirror(study: Study, path: Path) -> Mirror:
                 at, parts = (section, key), mirror.file.parts
                 source.require((*at, "part"), each.part, parts, "part")
                 source.require((*at, "column"), each.column, parts[each.part].columns, "column")
+    for index, pair in enumerate(mirror.file.against):
+        for place, key in enumerate(pair):
+            known = [*mirror.file.figures, *mirror.file.criteria]
+            source.require(("against", index, place), key, known, "figure or criterion")
     return mirror
 
 

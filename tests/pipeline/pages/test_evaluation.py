@@ -14,10 +14,17 @@ import pytest
 from tests.pipeline.pages import evaluated as made
 from tests.pipeline.pages import golden
 
-from bdpbench.contracts.evaluation import Judgement
+from bdpbench.app.evaluate.judging import judged
+from bdpbench.contracts.evaluation import EvaluatedStudy, Judgement, cells_schema
 from bdpbench.contracts.judged import Found, Judged
 from bdpbench.pages.evaluation.files import evaluation_files, evaluation_tables
-from bdpbench.pages.evaluation.findings import Findings, changes_of, findings_of, moved
+from bdpbench.pages.evaluation.findings import (
+    Findings,
+    changes_of,
+    characters_of,
+    findings_of,
+    moved,
+)
 from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
 from bdpbench.pages.notebook import offline_chart
 
@@ -80,6 +87,42 @@ CRITERIA = [
     made.criterion("wireless", "6.4", passes=None),
     made.criterion("honest", "7.6", passes=None, simulated=False),
 ]
+
+
+def test_what_is_said_of_many_is_what_chance_does_not_decide() -> None:
+    """Good and bad for something beyond two thirds of the others; whom it harms, or perhaps."""
+    numbers = {"Mine": (1, 0.9, 1.2), "cubic": (1.1, 1.05, 1.15), "standard": (2, None, None)}
+    others = {f"P{n}": (3 + n / 20, None, None) for n in range(6)} | {"worst": (9, 8, 10)}
+    known = [
+        {**made.DOCUMENT["protocols"][1], "key": each, "label": each} for each in numbers | others
+    ]
+    cells = pl.DataFrame(
+        [
+            {**made.CELL, "part": "table", "column": "a", "metric": "metric_a", "protocol": key}
+            | {"value": value, "low": low, "high": high, "values": [value], "run_ids": [key]}
+            | {"evaluated": False, "why": ""}
+            for key, (value, low, high) in (numbers | others).items()
+        ],
+        schema=cells_schema(),
+    )
+    (study,) = made.evaluation().model_dump()["studies"]
+    study["parts"]["table"]["columns"]["a"]["good"] = "short queues"
+    told = {"question": "?", "section": "5.2.1", "text": "!", "part": "table", "column": "a"}
+    told |= {"most": 1.08, "source": "ours", "harms": "calls"}
+    study |= {"criteria": {"calls": told}}
+    evaluation = made.evaluation(protocols=known).model_copy(
+        update={"studies": [EvaluatedStudy.model_validate(study)]}
+    )
+    found = characters_of(judged(evaluation, cells, {}))
+    said = {key: (each.good, each.bad, each.harmed) for key, each in found.items()}
+    queues = ["short queues"]
+    assert said["Mine"] == (queues, [], "perhaps calls")
+    assert said["cubic"] == (queues, [], "perhaps calls")
+    assert said["standard"] == (queues, [], "calls")  # a tenth around its one run is apart
+    assert said["P0"] == ([], [], "calls")
+    assert said["worst"] == ([], queues, "calls")
+    assert found["Mine"].sentences == "It is good for short queues. It perhaps harms calls."
+    assert found["P0"].sentences == "It is neither better nor worse than most. It harms calls."
 
 
 def _report(earlier: Judgement | None = None, **more: Any) -> EvaluationReport:

@@ -138,6 +138,7 @@ class StudyCells:
             parts={key: part for key, part in parts if part is not None},
             figures=self._file.figures,
             criteria=self._file.criteria,
+            against=self._file.against,
             names={name: self._names[key] for key, name in common.items()},
         )
 

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import colorsys
+import itertools
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import get_args
@@ -14,7 +16,7 @@ import polars as pl
 from bdpbench.app.costs import call_wall_s, run_cpu_s
 from bdpbench.app.evaluate.cells import StudyCells
 from bdpbench.app.evaluate.judging import judged
-from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_newcomers
+from bdpbench.app.evaluate.mirrored import Mirrored, Newcomer, find_league, find_newcomers
 from bdpbench.app.evaluate.report import WantedFiles, make_files, published_prints
 from bdpbench.app.keep.tier import this_version
 from bdpbench.app.listing import announce_plan, announce_runs
@@ -34,12 +36,14 @@ from bdpbench.contracts.evaluation import (
     EVALUATION_NAME,
     Cell,
     Choice,
+    Column,
     EvaluatedProtocol,
     Evaluation,
     Judgement,
     Problem,
     Status,
     cells_schema,
+    read_evaluation,
     write_evaluation,
 )
 from bdpbench.contracts.paths import config_dir, results_dir, run_folder, runs_folder
@@ -60,18 +64,17 @@ from bdpbench.units import several
 EVALUATIONS_FOLDER = "evaluations"
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+-]{0,63}")
 
-_SPARE_COLOURS = ("#d946ef", "#0e7490", "#4d7c0f", "#be123c", "#57534e", "#1e3a8a")
-
 
 @dataclass(frozen=True)
 class EvaluateRequest(Call):
     """The user's request; with ``dry_run`` it is only told what would be simulated, and the cost.
 
     Attributes:
-        words: the protocols, each ``[NAME=]WHAT``.
+        words: the protocols, each ``[NAME=]WHAT`` or a file of several, see ``League``.
         quick: whether minutes have to do.
         name: of the folder in ``results/evaluations/``; made of the protocols' names if None.
         studies: only these studies; all if empty.
+        beside: folder of another evaluation, whose protocols are shown as well.
         files: what is made of the evaluation besides its report.
     """
 
@@ -79,6 +82,7 @@ class EvaluateRequest(Call):
     quick: bool = False
     name: str | None = None
     studies: tuple[str, ...] = ()
+    beside: Path | None = None
     results: Path | None = None
     files: WantedFiles = field(default_factory=WantedFiles)
     keep_going: bool = field(default=True, kw_only=True)
@@ -94,8 +98,10 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         BdpbenchError: when the input is wrong, when nothing could be evaluated, or at the end if
             runs or protocols are missing in what was written.
     """
+    request = _expanded(request)
     with make_view(quiet=request.quiet, as_json=request.as_json) as view, signals_interrupt():
         earlier = request.files.check()
+        beside = None if request.beside is None else read_evaluation(request.beside)
         config = load_config()
         execution = execution_of(request, config)
         results = (request.results or results_dir(config.results)) / EVALUATIONS_FOLDER
@@ -106,6 +112,8 @@ def evaluate(request: EvaluateRequest) -> Path | None:
         with exclusive(results, partial(tell_waiting, view, results)):
             evaluating.simulate(execution)
             evaluation, cells = evaluating.document()
+            if beside is not None:
+                evaluation, cells = with_others(evaluation, cells, *beside)
             folder = results / evaluation.name
             write_evaluation(folder, evaluation, cells)
         judgement = judged(evaluation, cells, published_prints(evaluation))
@@ -122,6 +130,22 @@ def evaluate(request: EvaluateRequest) -> Path | None:
             hint = "the same call tries again what failed"
             raise BdpbenchError(said, where=str(folder), hint=hint)
         return folder
+
+
+def _expanded(request: EvaluateRequest) -> EvaluateRequest:
+    """The request with the protocols, the studies and the name of files that it names."""
+    words: list[str] = []
+    for word in request.words:
+        found = find_league(word)
+        if found is None:
+            words.append(word)
+            continue
+        name, league = found
+        words += league.protocols
+        request = replace(request, studies=request.studies or tuple(league.studies))
+        if request.name is None and len(request.words) == 1:
+            request = replace(request, name=f"{name}-quick" if request.quick else name)
+    return replace(request, words=tuple(words))
 
 
 def _tell_ranks(view: View, judgement: Judgement) -> None:
@@ -299,6 +323,60 @@ class Evaluating:
         return sum(record["cpu_s"] or 0.0 for record in records)
 
 
+def with_others(
+    evaluation: Evaluation, cells: pl.DataFrame, other: Evaluation, others: pl.DataFrame
+) -> tuple[Evaluation, pl.DataFrame]:
+    """An evaluation with the protocols of another one beside its own, in the columns of both.
+
+    A column is that of both if what it shows is the same, and if the protocols of the studies that
+    both show have values of the same runs there. A quick choice has some of these runs, so the
+    values of the other evaluation are taken.
+    """
+    names = {
+        key: study.names[name]
+        for study in evaluation.studies
+        for known in other.studies
+        if known.key == study.key
+        for name, key in known.names.items()
+        if name in study.names
+    }
+    renamed = others.with_columns(pl.col("protocol", "beside").replace(names), evaluated=False)
+    column = ["study", "part", "column"]
+    place = [*column, "protocol", "row", "beside", "panel", "x"]
+    shared = cells.filter(~pl.col("evaluated")).join(renamed, on=place, nulls_equal=True)
+    is_other = pl.col("run_ids").list.set_difference("run_ids_right").list.len() > 0
+    differing = set(shared.filter(is_other).select(column).iter_rows())
+    ours, theirs = evaluation.columns, other.columns
+    both = ours.keys() & theirs.keys()
+    same = {at for at in both - differing if _shows(ours[at]) == _shows(theirs[at])}
+    own = {each.key for each in evaluation.evaluated}
+    new = [
+        each for each in other.protocols if names.get(each.key, each.key) not in evaluation.labels
+    ]
+    shown = [*(evaluation.labels.keys() - own), *(each.key for each in new)]
+    added = renamed.filter(
+        pl.concat_str(column, separator="/").is_in(["/".join(at) for at in same]),
+        pl.col("protocol").is_in(shown),
+        pl.col("beside").is_in(["", *shown]),
+    )
+    kept = cells.join(added, on=place, how="anti", nulls_equal=True)
+    protocols = (each.model_copy(update={"evaluated": False}) for each in new)
+    problems = (
+        Problem(protocol="", study=study, said=f"{key} of {part} is not what {other.name} has")
+        for study, part, key in sorted(both - same)
+    )
+    update = {
+        "protocols": list(_told_apart([*evaluation.protocols, *protocols])),
+        "problems": [*evaluation.problems, *problems],
+    }
+    return evaluation.model_copy(update=update), pl.concat([kept, added.select(cells.columns)])
+
+
+def _shows(column: Column) -> object:
+    """What a column shows, whatever it is called."""
+    return column.scenario, column.metric, column.subject, column.only, column.mean_over
+
+
 def common_names(mirror: Mirror) -> dict[str, str]:
     """Protocol of a study → its common name, or ``STUDY:PROTOCOL``."""
     path = mirror.study.folder / ATLAS_NAME
@@ -319,17 +397,24 @@ def document_keys(mirror: Mirror, newcomers: Sequence[Newcomer]) -> dict[str, st
 
 def _told_apart(protocols: Iterable[EvaluatedProtocol]) -> Iterator[EvaluatedProtocol]:
     """The protocols with labels and colours that no earlier one has, by which plots tell them."""
-    labels, spare = {""}, list(_SPARE_COLOURS)
+    labels, spare = {""}, _spare_colours()
     colours: set[str] = set()
     for each in protocols:
         label, colour = each.label, each.colour.lower()
         if label in labels:
             label = f"{label} ({each.key if each.evaluated else 'published'})"
-        if colour in colours and spare:
-            colour = spare.pop(0)
+        if colour in colours:
+            colour = next(one for one in spare if one not in colours)
         labels.add(label)
         colours.add(colour)
         yield each.model_copy(update={"label": label, "colour": colour})
+
+
+def _spare_colours() -> Iterator[str]:
+    """Colours without end, each far from the last ones: hues a golden section apart."""
+    for number in itertools.count():
+        parts = colorsys.hls_to_rgb(number * 0.618034 % 1, 0.4, 0.6)
+        yield "#" + "".join(f"{round(255 * each):02x}" for each in parts)
 
 
 def _protocols(

@@ -102,7 +102,8 @@ def _criterion(
             value, limit = (with_unit(format_number(each), unit) for each in (reference, bound))
             rule += f" ({value}); that is {side} {limit}"
     answers = [_answer(told, bound, name, found) for name, found in by_protocol.items()]
-    return Criterion(key, told, unit, rule, bound if column else None, reference, answers)
+    known = bound if column else None
+    return Criterion(key, told, unit, rule, known, reference, answers, column, cells)
 
 
 def _worst(told: CriterionFile, cells: Iterable[Ranked]) -> float | None:
@@ -120,4 +121,8 @@ def _answer(told: CriterionFile, bound: float, name: str, cells: Sequence[Ranked
     else:
         passes = not why and (worst <= bound if told.least is None else worst >= bound)
     runs = [run_id for each in cells for run_id in each["run_ids"]]
-    return Answer(name, passes, worst, runs, why)
+    ends = [end for each in cells for end in found_of(each).ends]
+    sides = {end <= bound if told.least is None else end >= bound for end in ends}
+    # The protocol that the bound is taken from is on it.
+    by_chance = not why and len(sides) > 1 and worst != bound
+    return Answer(name, passes, worst, runs, why, by_chance)

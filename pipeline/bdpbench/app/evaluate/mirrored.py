@@ -5,12 +5,15 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Literal
 
 import polars as pl
+from pydantic import Field
 
+from bdpbench.app.beginning import linux_folder
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.planning import Paths, Prepared, evaluation_checksum, is_finished
 from bdpbench.app.stages import PlanData, parse_runs, with_groups
@@ -19,7 +22,7 @@ from bdpbench.contracts.files import read_text
 from bdpbench.contracts.paths import config_dir, expanded, published_folder, relative
 from bdpbench.contracts.plan import Plan, PlannedRun, distinct
 from bdpbench.contracts.runs import ERROR_NAME, METRICS_NAME
-from bdpbench.contracts.yaml_files import meant, suggest
+from bdpbench.contracts.yaml_files import Key, Label, Strict, YamlFile, meant, suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import METRICS_SCHEMA, Definition, definitions_for
 from bdpbench.studies.evaluate import Mirror, with_protocols
@@ -32,10 +35,47 @@ from bdpbench.studies.study import Study
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,39}")
 _MAKE_IT = ("agent", "sink", "linux", "linux_parameters", "settings")
+LEAGUE = "league"
+"""The word that means ``config/league.yaml``."""
+
+_LINUX = "linux:"
 _HINT = (
-    "name a folder with protocol.yaml and law.cc or tcp_*.c, one of config/protocols, or "
-    "STUDY:PROTOCOL; NAME=… gives it another name"
+    "name a folder with protocol.yaml and law.cc or tcp_*.c, one of config/protocols, "
+    "STUDY:PROTOCOL, or linux:MODULE; NAME=… gives it another name"
 )
+
+
+class League(Strict):
+    """A file of protocols that are evaluated together, such as ``config/league.yaml``."""
+
+    schema_version: Literal[1]
+    studies: list[Key] = Field(
+        default_factory=list, description="Only these studies, if --study names none"
+    )
+    protocols: list[Label] = Field(
+        min_length=1, description="Words of `bdpbench evaluate`, each [NAME=]WHAT"
+    )
+
+
+def find_league(word: str) -> tuple[str, League] | None:
+    """The file that a word means: a file of YAML, or one of ``config/`` by its name; and its name.
+
+    Raises:
+        BdpbenchError: naming line and key of what is wrong in it.
+    """
+    path = expanded(Path(word))
+    if path.suffix != ".yaml" or not path.is_file():
+        path = config_dir() / f"{word}.yaml"
+        if word != LEAGUE or not path.is_file():
+            return None
+    source = YamlFile(path)
+    league = source.validate(League)
+    for index, each in enumerate(league.protocols):
+        try:
+            _find(each)
+        except BdpbenchError as error:
+            raise source.error(("protocols", index), str(error)) from None
+    return path.stem, league
 
 
 @dataclass(frozen=True)
@@ -102,6 +142,9 @@ def _find(word: str) -> Newcomer:
 
 
 def _named(what: str) -> Newcomer:
+    if what.startswith(_LINUX):
+        made = linux_folder(what.removeprefix(_LINUX))
+        return replace(_of_folder(made), source=f"{what} of {made.parents[1].name}")
     folder = named_folder(what, [config_dir() / "protocols"], ProtocolFolder.is_begun)
     if folder is not None:
         return _of_folder(folder)

@@ -15,7 +15,7 @@ from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import published_folder
 from bdpbench.contracts.reports import read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME, rows_of
-from bdpbench.errors import BdpbenchError, visible
+from bdpbench.errors import visible
 from bdpbench.pages.evaluation.files import evaluation_files
 from bdpbench.pages.evaluation.page import EvaluationReport, evaluation_page
 
@@ -56,9 +56,6 @@ class WantedFiles:
             found_browser()
         if self.against is None:
             return None
-        if not self.against.is_dir():
-            hint = "name a folder of `bdpbench evaluate`; unpack an archive of one first"
-            raise BdpbenchError("is not a folder", where=str(self.against), hint=hint)
         evaluation, cells = read_evaluation(self.against)
         return self.against.name, judged(evaluation, cells, published_prints(evaluation))
 

@@ -9,11 +9,17 @@ The rules are all here, and the page states them:
   (section 6): what it does not meet there would *keep it from deployment*. In the special cases of
   section 7 the RFC may let it pass nevertheless: these *limit* where it can be used. What it does
   not meet of sections 5.1.1 and 5.2 makes it a *danger to others*.
+- A protocol is *good for* what a column of a part stands for (``good`` of ``evaluate.yaml``) if it
+  is better there than two thirds of all others by a difference that counts and that no interval
+  leaves open, and *bad for* it if it is worse than as many. One run without repetitions counts as
+  an interval of a tenth of its value. It *harms* those whom a criterion is about (``harms``) that
+  it does not meet, and perhaps if an end of the interval meets it.
 """
 
 from __future__ import annotations
 
 import math
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, NamedTuple, TypeGuard
@@ -27,9 +33,10 @@ from bdpbench.contracts.evaluation import (
     Ranked,
     found_of,
     group_of,
+    never_reached,
 )
-from bdpbench.contracts.judged import Found, Judged
-from bdpbench.pages.text import format_number, joined, value_text
+from bdpbench.contracts.judged import Found, Judged, places
+from bdpbench.pages.text import format_number, joined, listed, value_text
 from bdpbench.units import with_unit
 
 SPECIAL_CASES = "7"
@@ -38,6 +45,12 @@ SPECIAL_CASES = "7"
 DANGERS = ("5.1.1", "5.2")
 """The sections of RFC 9743 about the collapse of the network and about what others get: a protocol
 that does not meet them is called a danger to others."""
+
+MOST, FEW = 2 / 3, 4
+"""Of how many others a protocol is better that is good for something, and how many it takes."""
+
+ONE_RUN = 0.1
+"""What one run without repetitions leaves open, as a share of its value."""
 
 KEEPS, LIMITS = "would keep it from deployment", "limits where it can be used"
 DANGER = "as a danger to others"
@@ -84,6 +97,79 @@ def findings_of(judgement: Judgement, protocol: str) -> Findings:
             ),
         ],
     )
+
+
+@dataclass(frozen=True)
+class Character:
+    """What a protocol is good and bad for, and whom it harms or perhaps harms, in words."""
+
+    good: Sequence[str]
+    bad: Sequence[str]
+    harms: Sequence[str]
+    perhaps: Sequence[str]
+
+    @property
+    def sentences(self) -> str:
+        """The same in sentences."""
+        sides = (("good", self.good), ("bad", self.bad))
+        does = "; ".join(f"{side} for {listed(each, len(each))}" for side, each in sides if each)
+        does = does or "neither better nor worse than most"
+        only_perhaps = self.harmed.startswith("perhaps ")
+        harms = self.harmed.replace("perhaps ", "perhaps harms ", only_perhaps)
+        return f"It is {does}. It {'' if only_perhaps else 'harms '}{harms or 'nobody'}."
+
+    @property
+    def harmed(self) -> str:
+        """Whom it harms; "" if nobody."""
+        perhaps = f"perhaps {listed(self.perhaps, len(self.perhaps))}" if self.perhaps else ""
+        return joined(listed(self.harms, len(self.harms)), perhaps)
+
+
+def characters_of(judgement: Judgement) -> dict[str, Character]:
+    """Key of each protocol → what is said of it; nothing if no column and no criterion asks."""
+    strong, weak = _sides(judgement)
+    harms, perhaps = (defaultdict[str, list[str]](list) for _ in range(2))
+    asked = [each for each in judgement.criteria if each.file.harms]
+    for criterion, answer in ((each, answer) for each in asked for answer in each.answers):
+        if answer.passes is False or answer.by_chance:
+            (perhaps if answer.by_chance else harms)[answer.protocol].append(criterion.file.harms)
+    return {
+        key: Character(
+            strong[key],
+            weak[key],
+            list(dict.fromkeys(harms[key])),
+            [each for each in dict.fromkeys(perhaps[key]) if each not in harms[key]],
+        )
+        for key in judgement.evaluation.labels
+        if strong or weak or asked
+    }
+
+
+def _sides(judgement: Judgement) -> tuple[dict[str, list[str]], dict[str, list[str]]]:
+    """Key of a protocol → what it is good for, and what it is bad for."""
+    columns = judgement.evaluation.columns
+    groups = defaultdict[tuple[object, ...], list[Ranked]](list)
+    for cell in judgement.cells:
+        has_place = cell["value"] is not None or never_reached(cell["why"])
+        if has_place and columns[cell["study"], cell["part"], cell["column"]].good:
+            groups[group_of(cell)].append(cell)
+    good, bad = (defaultdict[str, list[str]](list) for _ in range(2))
+    for cells in groups.values():
+        column = columns[cells[0]["study"], cells[0]["part"], cells[0]["column"]]
+        found = places([_with_room(found_of(each)) for each in cells], column.judged)
+        enough = MOST * max(len(cells) - 1, FEW)
+        for cell, place in zip(cells, found, strict=True):
+            for count, told in ((place.ahead, good), (place.behind, bad)):
+                if count >= enough:
+                    told[cell["protocol"]].append(column.good)
+    return good, bad
+
+
+def _with_room(found: Found) -> Found:
+    if found.value is None or found.low is not None:
+        return found
+    ends = sorted((found.value * (1 - ONE_RUN), found.value * (1 + ONE_RUN)))
+    return Found(found.value, *ends)
 
 
 def value_of(figure: Figure, protocol: str) -> Ranked | None:

@@ -25,8 +25,10 @@ from bdpbench.pages import text
 from bdpbench.pages.evaluation.findings import (
     MOVES,
     Changes,
+    Character,
     Findings,
     changes_of,
+    characters_of,
     criterion_anchor,
     figure_anchor,
     findings_of,
@@ -46,6 +48,7 @@ from bdpbench.pages.series import embed_json
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.text import Verdict, format_number
 from bdpbench.pages.texts import Elsewhere
+from bdpbench.units import several
 
 MEETS = Verdict("holds", "meets it", "✓", 2)
 MEETS_NOT = Verdict("fails", "does not meet it", "✗", 0)
@@ -60,6 +63,11 @@ SECTIONS: Mapping[str, str] = {
     "7": "Special cases",
 }
 """Section of RFC 9743 → what its criteria are about, in our words."""
+
+
+MANY, MOST_NAMED = 12, 3
+"""Of more protocols, the page says something about all, and shows figures against each other; and
+of how many that are evaluated it says at the top what they are best in."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,40 @@ class EvaluationReport:
             if protocol.evaluated or any(each and each["value"] is not None for _, each in found)
         ]
 
+    @property
+    def is_league(self) -> bool:
+        """Whether there are many protocols, whether evaluated or not."""
+        return len(self.standings) > MANY
+
+    @cached_property
+    def characters(self) -> list[tuple[EvaluatedProtocol, Character]]:
+        """What is said of each protocol, in the order of their names."""
+        said = characters_of(self.judgement)
+        known = [(each, said[each.key]) for each, _ in self.standings if each.key in said]
+        return sorted(known, key=lambda each: each[0].label.casefold())
+
+    @property
+    def harmless(self) -> list[str]:
+        """Labels of the protocols that harm nobody, not even perhaps."""
+        return [each.label for each, said in self.characters if not said.harmed]
+
+    @cached_property
+    def overview(self) -> list[Chart]:
+        """Charts of two figures each, of many protocols."""
+        figures = {
+            each.key: Figure(each.key, each.file.text, column, each.values)
+            for each in self.judgement.criteria
+            if (column := each.column) is not None
+        }
+        figures |= {each.key: each for each in self.judgement.figures}
+        pairs = (pair for study in self.evaluation.studies for pair in study.against)
+        drawn = [
+            self.parts.against(figures[x], figures[y])
+            for x, y in pairs
+            if self.is_league and {x, y} <= figures.keys()
+        ]
+        return [each for each in drawn if each is not None]
+
     @cached_property
     def findings(self) -> list[tuple[EvaluatedProtocol, Findings]]:
         """What is said about each evaluated protocol."""
@@ -132,11 +174,11 @@ class EvaluationReport:
         ]
 
     def others(self, criterion: Criterion, passes: bool) -> list[str]:
-        """Labels of the other protocols that meet a criterion, or do not."""
+        """Labels of the other protocols, of a league of all, that meet a criterion, or do not."""
         return [
             each.label
             for each in self.evaluation.protocols
-            if not each.evaluated
+            if (self.is_league or not each.evaluated)
             and any(a.protocol == each.key and a.passes is passes for a in criterion.answers)
         ]
 
@@ -154,7 +196,11 @@ class EvaluationReport:
     def charts(self) -> list[Chart]:
         """All charts of the page."""
         of_parts = (part for _, parts in self.studies for part in parts.values())
-        return [*self.figures, *(chart for part in of_parts for chart in part.charts)]
+        return [
+            *self.overview,
+            *self.figures,
+            *(chart for part in of_parts for chart in part.charts),
+        ]
 
 
 def standing_of(value: Ranked | None) -> str:
@@ -194,6 +240,8 @@ def evaluation_page(report: EvaluationReport) -> str:
     """
     contents = {each.chart_id: each.content for each in report.charts}
     evaluation, runs = report.evaluation, _runs(report.evaluation).values()
+    labels = [each.label for each in evaluation.evaluated]
+    are_many = len(labels) > MOST_NAMED
     content = {
         **{each.__name__: each for each in _SHOWN},
         "is_known": is_known,
@@ -202,7 +250,9 @@ def evaluation_page(report: EvaluationReport) -> str:
         "evaluation": evaluation,
         "judgement": report.judgement,
         "version": __version__,
-        "labels": [each.label for each in evaluation.evaluated],
+        "labels": labels,
+        "are_many": are_many,
+        "new": several(len(labels), "congestion control") if are_many else " and ".join(labels),
         "html_name": f"evaluation-{evaluation.name}",
         "not_met": MEETS_NOT,
         "drawn": contents.keys(),

@@ -20,7 +20,7 @@ from bdpbench.contracts.evaluation import (
     found_of,
     group_of,
 )
-from bdpbench.contracts.judged import direction
+from bdpbench.contracts.judged import USUAL_APART, direction
 from bdpbench.pages.evaluation.findings import is_known
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_charts import Axes, valued_matrix
@@ -31,9 +31,12 @@ from bdpbench.pages.names import (
     lighter,
 )
 from bdpbench.pages.specs import Chart, Styles, spec_content
-from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
+from bdpbench.pages.sweep_charts import Abscissa, against, interval_bars, sweep_spec
 from bdpbench.pages.text import format_number, joined, listed
 from bdpbench.units import axis_title, several, with_unit
+
+_MOST_LINES = 12
+"""A curve of more protocols is a table in colours."""
 
 
 class TableRow(NamedTuple):
@@ -184,6 +187,44 @@ class Parts:
             content=spec_content(spec),
         )
 
+    def against(self, x: Figure, y: Figure) -> Chart | None:
+        """Two judged figures against each other; None if no protocol has both."""
+        rows = [
+            {
+                "label": self._labels[across["protocol"]],
+                "colour": self._colours[across["protocol"]],
+                **_with_ends("x", across),
+                **_with_ends("y", up),
+            }
+            for across in x.values
+            for up in y.values
+            if across["protocol"] == up["protocol"]
+            and is_known(across["value"])
+            and is_known(up["value"])
+        ]
+        if not rows:
+            return None
+        points = pl.DataFrame(rows)
+        colours = dict(points.select("label", "colour").iter_rows())
+        x_title, y_title = (axis_title(each.column.title, each.column.unit) for each in (x, y))
+        spans = [_span(each.column, points[name]) for name, each in (("x", x), ("y", y))]
+        marked = [self._labels[key] for key in self._new]
+        spec = against(
+            points.drop("colour"),
+            colours,
+            (x_title, y_title),
+            (spans[0], spans[1]),
+            marked if len(marked) < points.height / 2 else (),
+        )
+        title = y.column.title
+        return Chart(
+            chart_id=f"against-{x.key}-{y.key}",
+            title=f"{title} against {x.column.title[:1].lower()}{x.column.title[1:]}",
+            caption=joined(x.text, y.text, *map(_titled, (x.column, y.column)), by=" "),
+            alternative=f"{y_title} against {x_title}. Protocols: {'; '.join(colours)}.",
+            content=spec_content(spec),
+        )
+
     def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:
         own = [
             each for each in self._judged.cells if (each["study"], each["part"]) == (study.key, key)
@@ -278,7 +319,8 @@ class Parts:
                     is_number = panel.replace(".", "", 1).isdigit()
                     at = float(panel) if is_number else panel
                     told = words.with_value(part.panels, at) if part.panels else ""
-                    draw = self._matrix if part.kind == "matrix" else self._curve
+                    is_matrix = part.kind == "matrix" or len(dict(cells)) > _MOST_LINES
+                    draw = self._matrix if is_matrix else self._curve
                     name = f"{prefix}-{number}" if panel else prefix
                     yield draw(name, joined(part.title, told), part, cells)
 
@@ -352,9 +394,14 @@ class Parts:
     def _matrix(
         self, chart_id: str, title: str, part: Part, cells: Sequence[tuple[str, Ranked]]
     ) -> Chart:
+        """A value for each protocol beside each other one, or at each point of a curve."""
         (column,) = part.columns.values()
         present = {each["beside"] for _, each in cells}
         columns = [label for key, label in self._labels.items() if key in present]
+        if part.x is not None:
+            points = sorted({each["x"] or 0.0 for _, each in cells})
+            heads = {each: with_unit(format_number(each), part.x_unit) for each in points}
+            columns = list(heads.values())
         rows = list(dict.fromkeys(label for label, _ in cells))
         values = [each["value"] or 0.0 for _, each in cells]
         largest = max(map(abs, values)) or 1.0
@@ -364,7 +411,9 @@ class Parts:
                 {
                     "panel": "",
                     "row": label,
-                    "column": self._labels[each["beside"]],
+                    "column": self._labels[each["beside"]]
+                    if part.x is None
+                    else heads[each["x"] or 0.0],
                     "value": each["value"],
                     "text": few_digits(each["value"], digits=2),
                     "run_id": each["run_ids"][0],
@@ -374,15 +423,36 @@ class Parts:
             ]
         )
         quantity = axis_title(column.title, column.unit)
-        axes = Axes(rows, columns, ("first flow", "second flow"), quantity)
+        across = self._captions.parameters.get(part.x or "") or part.x_title
+        names = ("first flow", "second flow") if part.x is None else ("", across)
+        by = "beside" if part.x is None else "over"
+        axes = Axes(rows, columns, names, quantity)
         ends = (-largest, largest) if about_zero else (min(values), largest)
         return Chart(
             chart_id=chart_id,
             title=title,
             caption="",
-            alternative=f"Matrix of {column.title}: {'; '.join(rows)} beside {'; '.join(columns)}.",
+            alternative=f"Matrix of {column.title}: {'; '.join(rows)} {by} {'; '.join(columns)}.",
             content=spec_content(valued_matrix(shown, axes, ends, 0.0 if about_zero else None)),
         )
+
+
+def _with_ends(name: str, cell: Ranked) -> dict[str, float | None]:
+    low, high = found_of(cell).ends
+    return {name: cell["value"], f"{name}_lower": low, f"{name}_upper": high}
+
+
+def _span(column: Column, values: pl.Series) -> float:
+    """What an axis shows at least: ten of the differences that count."""
+    apart = column.apart or USUAL_APART
+    is_share = column.unit in ("%", "1") and column.apart
+    return 10 * apart * (1.0 if is_share else float(values.max()))  # type: ignore[arg-type]
+
+
+def _titled(column: Column) -> str:
+    """Which values are better of what."""
+    words = direction(column.judged)
+    return f"{column.title}: {words}." if words else ""
 
 
 def _better(column: Column) -> str:

@@ -412,7 +412,7 @@
   function listRunsOfCell(view, datum) {
     const figure = view.container().closest("figure");
     all(".runs-of-cell", figure).forEach((each) => each.remove());
-    const place = [datum.panel, datum.row, datum.column].filter(Boolean).join(", ");
+    const place = [datum.label, datum.panel, datum.row, datum.column].filter(Boolean).join(", ");
     const items = datum.runs.split("\n").map((line) => {
       const [run, label] = line.split("\t");
       return element("li", {}, element("a", { href: `#run-${run}` }, label));

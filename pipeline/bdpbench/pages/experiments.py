@@ -33,6 +33,9 @@ from bdpbench.studies.ns3_program import is_ns3, ns3_build_id
 # Shown over a sweep if the study has no published numbers for it.
 _USUAL_SWEEP_METRICS = ("utilization", "asymmetry", "time_to_90pct_utilization")
 
+STANDING = ("mean_queueing_delay", "goodput")
+"""What a page that compares senders, and reproduces nothing, shows of them first."""
+
 # The report is in results/<study>/<tier>/, the runs are in results/runs/.
 RUNS_FROM_REPORT = "../../runs"
 
@@ -66,16 +69,23 @@ class Experiment:
 
 def experiments(data: ReportData) -> list[Experiment]:
     """Sections of the scenarios that have a run in the plan, in the order of the plan."""
-    found, counted = [], set[str]()
-    for key in data.inputs.plan["scenarios"]:
+    found, counted = list[Experiment](), set[str]()
+    scenarios = data.inputs.plan["scenarios"]
+    declared = data.inputs.study.citation or any("tradeoffs" in each for each in scenarios.values())
+    for key in scenarios:
         if key in data.scenarios:
             own = {run["run_id"] for run in data.scenarios[key]}
-            found.append(_experiment(key, len(own & counted), data))
+            stands = any(chart.metrics == STANDING for each in found for chart in each.summaries)
+            mixed = are_mixed(data.scenarios[key])
+            usual = () if declared or stands or mixed else (STANDING,)
+            found.append(_experiment(key, len(own & counted), data, usual))
             counted |= own
     return found
 
 
-def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
+def _experiment(
+    key: str, shared: int, data: ReportData, usual: Sequence[Sequence[str]]
+) -> Experiment:
     inputs, names, series, runs = data.inputs, data.names, data.series, data.scenarios[key]
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
@@ -97,7 +107,7 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
         absent=len(runs) - len(done),
         shared=shared,
         summaries=placed(
-            _summaries(key, swept, asked, scenario.get("tradeoffs", ())),
+            _summaries(key, swept, asked, scenario.get("tradeoffs", usual)),
             *(scenario["title"], done, data, metrics),
         ),
         views=LazyViews(

@@ -14,7 +14,7 @@ from bdpbench.contracts.scorecard import (
     NUMBER_VERDICTS,
 )
 from bdpbench.pages.curves import time_specs
-from bdpbench.pages.experiments import Experiment, run_rows
+from bdpbench.pages.experiments import STANDING, Experiment, run_rows
 from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.names import protocols_of
@@ -194,7 +194,8 @@ def leads_of(sections: Sections) -> list[Lead]:
     for each in answered:
         first.setdefault(each.question, each)
     asked = [each for question, each in first.items() if question]
-    if not asked:  # the first ones that have a chart
+    if not asked:  # the first ones that have a chart, before them one that compares all senders
+        answered.sort(key=lambda each: all(chart.metrics != STANDING for chart in each.summaries))
         asked = [each for each in answered if each.summaries or each.key in cells][:MOST_LEADS]
     asked = asked or answered[:MOST_LEADS]
     most = MOST_LEAD_CHARTS if len(asked) == 1 else 1

@@ -11,6 +11,7 @@ from typing import Any
 
 import polars as pl
 
+from bdpbench.contracts.judged import direction
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.pages.names import (
@@ -24,6 +25,7 @@ from bdpbench.pages.names import (
 from bdpbench.pages.specs import (
     BARE,
     INK,
+    NAME_PX,
     ROOM_ABOVE,
     Channel,
     Chart,
@@ -40,7 +42,7 @@ from bdpbench.pages.specs import (
     spec_content,
     text,
 )
-from bdpbench.pages.text import VERDICTS, joined
+from bdpbench.pages.text import VERDICTS, inside, joined
 from bdpbench.units import axis_title
 
 MOST_SERIES = 24
@@ -63,6 +65,10 @@ _ENDS = ("lower", "upper")
 _MOST_BARS = 40
 _MOST_NAMED = 3
 _HEIGHT = 260
+
+# px of a plot on a phone, and of a letter of a name.
+_NARROW = 220
+_LETTER = 6.2
 
 
 @dataclass(frozen=True)
@@ -187,10 +193,10 @@ def sweep_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
 
 
 def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
-    """A metric against another, a point for each run that has both.
+    """A metric against another, for the runs that have both.
 
-    Lines join the runs of a series in the order of the swept parameter, unless repetitions have
-    several points there.
+    Over a sweep there is a point for each run, and lines join those of a series in the order of the
+    swept parameter, unless repetitions have several points there; else a mark for each series.
 
     Returns:
         The chart; None with fewer than two points, or with more than are readable.
@@ -208,24 +214,129 @@ def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
     # A series has the colour of the protocol that not all runs have.
     of = "subject_x" if several == [True, False] else "subject"
     drawn = pairs.drop_nulls(["x", "y"]).select("run_id", "x", "y", subject=of)
-    points = swept.points(drawn.rename({"x": "across"}), named=any(several)).select(
-        *("y", "series", "run_id", "run", "rank"), x="across", at="x", protocol="apart"
-    )
+    points = swept.points(
+        drawn.rename({"x": "across"}), named=any(several) and bool(swept.sweep.main)
+    ).select(*("y", "series", "run_id", "run", "rank"), x="across", at="x", protocol="apart")
     if points.height < 2 or is_crowded(swept):
         return None
     titles = [axis_title(names.metric(x), pairs["unit_x"][0])]
     titles.append(axis_title(names.metric(y), pairs["unit_y"][0]))
-    styles, scale = _styles(points, names), {"zero": False, "nice": True}
-    shown = points.select("x", "y", "at", "series", "run_id", "run")
-    across_axis, up_axis = (number(*each, scale=scale) for each in zip("xy", titles, strict=True))
+    if not swept.sweep.main:
+        marks = _marks(points)
+        colours = [names.colour(each) for each in marks["protocol"]]
+        better = [direction(names.judged(each)) for each in (x, y)]
+        spec = standing_spec(marks, colours, *map(joined, titles, better))
+        kind, labels, told = "standing", [], marks["label"].to_list()
+    else:
+        styles, scale = _styles(points, names), {"zero": False, "nice": True}
+        shown = points.select("x", "y", "at", "series", "run_id", "run")
+        x_axis, y_axis = (number(*each, scale=scale) for each in zip("xy", titles, strict=True))
+        spec, kind = tradeoff_spec(shown, styles, x_axis, y_axis), "tradeoff"
+        labels = told = list(styles)
     return Chart(
         chart_id=chart_id,
-        title=f"{names.metric(y)} against {names.metric(x)}",
-        caption=names.captions.charts["tradeoff"]["caption"],
-        alternative=f"{titles[1]} against {titles[0]}. Series: {'; '.join(styles)}.",
-        content=spec_content(tradeoff_spec(shown, styles, across_axis, up_axis), list(styles)),
+        title=f"{names.metric(y)} against {inside(names.metric(x))}",
+        caption=names.captions.charts[kind]["caption"],
+        alternative=f"{titles[1]} against {titles[0]}. Series: {'; '.join(told)}.",
+        content=spec_content(spec, labels),
         metrics=(x, y),
     )
+
+
+def _marks(points: pl.DataFrame) -> pl.DataFrame:
+    """Points of each series as one mark, see ``standing_spec``."""
+    x, y, line = pl.col("x"), pl.col("y"), pl.format("{}\t{}", "run_id", "run")
+    ends = {"x_low": x.min(), "x_high": x.max(), "y_low": y.min(), "y_high": y.max()}
+    return points.group_by(label="series", maintain_order=True).agg(
+        pl.col("protocol", "run_id").first(),
+        runs=line.unique(maintain_order=True).str.join("\n"),
+        x=x.mean(),
+        y=y.mean(),
+        **ends,
+    )
+
+
+def standing_spec(
+    marks: pl.DataFrame, colours: Sequence[str], x: str, y: str, marked: Sequence[str] = ()
+) -> Spec:
+    """A metric against another: of each sender a mark, the spread of its runs, and its name.
+
+    Args:
+        marks: ``label``, ``run_id``, ``runs`` str (id and label of each run, parted by a tab, in
+            lines); ``x`` and ``y``, each also with ``_low`` and ``_high``, f64.
+        colours: of the marks, in order.
+        x: title of the horizontal axis.
+        y: title of the vertical axis.
+        marked: labels that stand out.
+    """
+    # On an axis from 0, what lies far above 0 would be one point.
+    ends = {}
+    for at in ("x", "y"):
+        low, high = min(marks[f"{at}_low"].to_list()), max(marks[f"{at}_high"].to_list())
+        ends[at] = (0.0 if 0 <= low <= high / 2 else low, high)
+    scales = {at: {"domain": list(found), "nice": True} for at, found in ends.items()}
+    below = pl.Series(_name_places(marks, ends))
+    rows = marks.drop("protocol", strict=False).with_columns(below=below)
+    across, up = number("x", x, scale=scales["x"]), number("y", y, scale=scales["y"])
+    colour = coloured("label", dict(zip(marks["label"], colours, strict=True)), legend=None)
+    base: Encoding = {"x": across, "y": up, "color": colour}
+    spans = [
+        layer("rule", "marks", {**base, at: {**base[at], "field": f"{at}_low"},  # type: ignore[dict-item]
+                                f"{at}2": {"field": f"{at}_high"}}, strokeWidth=1.6)
+        for at in ("x", "y")
+    ]  # fmt: skip
+    tips = [
+        number(at + end, said or title, ",.5~g")
+        for at, title in (("x", x), ("y", y))
+        for end, said in (("", ""), ("_low", "from"), ("_high", "to"))
+    ]
+    size = _if_marked("datum.label", marked, 170, 70)
+    point = {**base, "size": size, "tooltip": [text("label", "sender"), *tips]}
+    half = f"{_LETTER / 2} * length(datum.label)"
+    to_name = [
+        {"calculate": told, "as": each}
+        for each, told in (
+            ("across", "scale('x', datum.x)"),
+            ("up", "scale('y', datum.y)"),
+            ("beside", f"clamp(datum.across, {half}, width - {half})"),
+            ("at", f"datum.up + {NAME_PX} * datum.below"),
+        )
+    ]
+    place = {"x": number("beside", scale=None), "y": number("at", scale=None)}
+    lead: Encoding = {**place, "x2": {"field": "across"}, "y2": {"field": "up"}, "color": colour}
+    names = [layer("rule", "marks", lead, opacity=0.5) | {"transform": to_name}]
+    for sign, weight in (("", "bold"), ("!", "normal"))[not marked :]:
+        own = {"filter": f"{sign}({size['condition']['test']})"}
+        look = {"fontSize": 11, "fontWeight": weight, "color": INK}
+        drawn = layer("text", "marks", {**place, "text": text("label")}, **look)
+        names.append(drawn | {"transform": [*to_name, own]})
+    points = layer("point", "marks", point, filled=True, opacity=1, cursor="pointer")
+    return layered(*spans, *names, points, height=_HEIGHT, rows={"marks": rows})
+
+
+def _name_places(marks: pl.DataFrame, ends: Mapping[str, Sequence[float]]) -> list[int]:
+    """How many lines below its mark, or above, each name has room: on a phone, too."""
+
+    def place(at: str, size: float) -> list[float]:
+        low, high = ends[at]
+        return [(each - low) / ((high - low) or 1.0) * size for each in marks[at]]
+
+    spots = [
+        *zip(place("x", _NARROW), [_HEIGHT - each for each in place("y", _HEIGHT)], strict=True)
+    ]
+    taken = [(across, up, NAME_PX / 2) for across, up in spots]
+    found = []
+    for label, (across, up) in zip(marks["label"], spots, strict=True):
+        half = len(label) * _LETTER / 2
+        across = min(max(across, half), _NARROW - half)
+        for nth in (side * step for step in range(1, marks.height + 2) for side in (1, -1)):
+            at = up + nth * NAME_PX
+            hits = (abs(at - y) < NAME_PX and abs(across - x) < half + w for x, y, w in taken)
+            if -NAME_PX < at < _HEIGHT and not any(hits):
+                break
+        found.append(nth)
+        taken.append((across, at, half))
+    return found
 
 
 def tradeoff_spec(

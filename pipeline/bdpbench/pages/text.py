@@ -120,6 +120,12 @@ def joined(*parts: str, by: str = ", ") -> str:
     return by.join(filter(None, parts))
 
 
+def inside(name: str) -> str:
+    """A name inside a sentence: names of people and abbreviations keep their capital letter."""
+    first = name.split(" ", 1)[0]
+    return name[:1].lower() + name[1:] if first[1:].islower() and "'" not in first else name
+
+
 def distinct(texts: Iterable[str]) -> tuple[str, ...]:
     """Texts that are not empty, each once."""
     return tuple(filter(None, dict.fromkeys(texts)))

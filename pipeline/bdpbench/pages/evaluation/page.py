@@ -112,6 +112,11 @@ class EvaluationReport:
         return [each for each in drawn if each is not None]
 
     @cached_property
+    def standing(self) -> Chart | None:
+        """Goodput against queueing delay; None without figures of both."""
+        return self.parts.standing()
+
+    @cached_property
     def criteria(self) -> dict[str, list[Criterion]]:
         """Criteria by section of RFC 9743, with a title of each section."""
         found: dict[str, list[Criterion]] = {}
@@ -154,7 +159,8 @@ class EvaluationReport:
     def charts(self) -> list[Chart]:
         """All charts of the page."""
         of_parts = (part for _, parts in self.studies for part in parts.values())
-        return [*self.figures, *(chart for part in of_parts for chart in part.charts)]
+        standing = [self.standing] if self.standing else []
+        return [*standing, *self.figures, *(chart for part in of_parts for chart in part.charts)]
 
 
 def standing_of(value: Ranked | None) -> str:

@@ -22,6 +22,7 @@ from bdpbench.contracts.evaluation import (
 )
 from bdpbench.contracts.judged import direction
 from bdpbench.pages.evaluation.findings import is_known
+from bdpbench.pages.experiments import STANDING
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_charts import Axes, valued_matrix
 from bdpbench.pages.names import (
@@ -31,8 +32,8 @@ from bdpbench.pages.names import (
     lighter,
 )
 from bdpbench.pages.specs import Chart, Styles, spec_content
-from bdpbench.pages.sweep_charts import Abscissa, interval_bars, sweep_spec
-from bdpbench.pages.text import format_number, joined, listed
+from bdpbench.pages.sweep_charts import Abscissa, interval_bars, standing_spec, sweep_spec
+from bdpbench.pages.text import format_number, inside, joined, listed
 from bdpbench.units import axis_title, several, with_unit
 
 
@@ -182,6 +183,57 @@ class Parts:
             ),
             alternative=f"Bars of {column.title}: {'; '.join(order)}.",
             content=spec_content(spec),
+        )
+
+    def standing(self) -> Chart | None:
+        """Goodput against queueing delay, of all protocols whose judged figures have both.
+
+        Returns:
+            None if no scenario has figures of both.
+        """
+        by_metric = {each.column.metric: each for each in reversed(self._judged.figures)}
+        if not by_metric.keys() >= set(STANDING):
+            return None
+        across, up = (by_metric[each] for each in STANDING)
+        pairs = [
+            (x, y)
+            for x in across.values
+            for y in up.values
+            if x["protocol"] == y["protocol"] and is_known(x["value"]) and is_known(y["value"])
+        ]
+        if len(pairs) < 2 or across.column.scenario != up.column.scenario:
+            return None
+        marks = pl.DataFrame(
+            [
+                {
+                    "label": self._labels[x["protocol"]],
+                    "run_id": x["run_ids"][0],
+                    "runs": "\n".join(f"{each}\t{each}" for each in x["run_ids"]),
+                    **{
+                        at + end: value
+                        for at, cell in (("x", x), ("y", y))
+                        for end, value in zip(
+                            ("", "_low", "_high"),
+                            (cell["value"], *found_of(cell).ends),
+                            strict=True,
+                        )
+                    },
+                }
+                for x, y in pairs
+            ]
+        )
+        titles = [
+            joined(axis_title(each.column.title, each.column.unit), direction(each.column.judged))
+            for each in (across, up)
+        ]
+        colours = [self._colours[x["protocol"]] for x, _ in pairs]
+        marked = [self._labels[key] for key in self._new]
+        return Chart(
+            chart_id="standing",
+            title=f"{up.column.title} against {inside(across.column.title)}",
+            caption=self._captions.charts["standing"]["caption"],
+            alternative=f"{titles[1]} against {titles[0]}: {'; '.join(marks['label'])}.",
+            content=spec_content(standing_spec(marks, colours, titles[0], titles[1], marked)),
         )
 
     def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:

@@ -403,7 +403,8 @@
   function openRunsOnClick(view) {
     view.addEventListener("click", (_, item) => {
       const run = item && item.datum && item.datum.run_id;
-      if (run && item.datum.runs) listRunsOfCell(view, item.datum);
+      if (item && item.datum && item.datum.number) location.hash = `more-${item.datum.number}`;
+      else if (run && item.datum.runs) listRunsOfCell(view, item.datum);
       else if (run) location.hash = `run-${run}`;
     });
   }
@@ -1131,6 +1132,7 @@
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     unfilter(target);
+    if (target.matches(".more-row[hidden]")) target.parentElement.querySelector(".more").click();
     const within = target.querySelector(":scope > details.fold"); // of a section that is folded
     if (within) within.open = true;
     for (let each = target; each; each = each.parentElement) {

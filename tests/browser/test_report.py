@@ -391,14 +391,13 @@ def test_columns_sort_and_leave_numbers_without_value_at_the_end(page: Any) -> N
     expect(page.locator("th.col-deviation")).to_have_attribute("aria-sort", "descending")
 
 
-def test_the_picture_leads_to_the_number(visit: Visit, report: Path) -> None:
+def test_a_mark_leads_to_the_number_and_its_runs(visit: Visit, report: Path) -> None:
     page = visit.open(report)
     expect(page.locator("#all-numbers")).not_to_have_attribute("open", "")
-    page.get_by_text("What the verdicts rest on").click()
-    # hs-40 is reproduced, 0.01 points below, and no other dot covers its dot.
-    page.locator('.overview a[href="#number-hs-40"]').click()
+    chart = _draw(page.locator("#chart-printed-against-measured .canvas"))
+    chart.locator(".mark-symbol.role-mark path").last.click()
     expect(page.locator("#all-numbers")).to_have_attribute("open", "")
-    expect(page.locator("tbody:target")).to_be_in_viewport()
+    expect(page.locator(".more-row:target dl")).to_be_in_viewport()
 
 
 def test_charts_are_dark_in_the_dark_and_light_on_paper(visit: Any, report: Path) -> None:

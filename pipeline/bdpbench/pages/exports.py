@@ -310,6 +310,8 @@ def named(charts: Iterable[tuple[str, str, str, Chart]]) -> list[Figure]:
 
 def _placed(sections: Sections) -> Iterator[tuple[str, str, str, Chart]]:
     """Words for the name of each chart, its scenario, its full title, and the chart."""
+    if each := sections.printed:
+        yield each.chart_id, "", each.title, each
     for experiment in sections.experiments:
         key = experiment.key
         for chart in experiment.summaries:

@@ -26,7 +26,6 @@ from bdpbench.pages.specs import Chart
 from bdpbench.pages.summary import (
     in_doubt,
     kind_rows,
-    overview,
     reading_rows,
     summarize,
 )
@@ -227,7 +226,6 @@ def _content(sections: Sections) -> dict[str, object]:
         "reproduces": bool(numbers or claims),
         "scorecard": scorecard,
         "summary": summarize(numbers, claims, sections.experiments),
-        "overview": overview(numbers),
         "kinds": kind_rows(scorecard),
         "readings": reading_rows(scorecard),
         "changes": scorecard["history"][::-1],  # the latest first
@@ -246,6 +244,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "names": names,
         "given": {name for run in inputs.plan["runs"] for name in run["parameters"]},
         "experiments": sections.experiments,
+        "printed": sections.printed,
         "leads": leads,
         "led": {chart.chart_id for lead in leads for chart in lead.charts},
         "table": sections.table,

@@ -99,6 +99,16 @@ def format_percent(value: float | None) -> str:
     return f"{sign}{text}{NARROW_SPACE}%"
 
 
+def share_in_words(*shares: float) -> str:
+    """Shares in per cent, with two digits.
+
+    >>> share_in_words(-0.00123, 0.307)
+    '−0.12 to 31 %'
+    """
+    texts = (f"{float(f'{100 * share:.2g}'):,g}".replace("-", MINUS) for share in shares)
+    return with_unit(" to ".join(dict.fromkeys(texts)), "%")
+
+
 def format_bytes(count: float | None) -> str:
     """A size in decimal units, as file managers give it."""
     if count is None:

@@ -189,7 +189,7 @@ def test_charts_have_alternatives_and_lines_have_points(html: str, page: Page) -
     drawn = [each for each in page.all("div") if "data-chart" in each]
     assert all(each["role"] == "group" and len(each["aria-label"]) > 20 for each in drawn)
     assert {each["data-chart"] for each in drawn} == set(charts)
-    assert len(page.all("figcaption")) == len(drawn) + 1  # also of the picture of all numbers
+    assert len(page.all("figcaption")) == len(drawn)
     for chart in charts.values():
         for trace in chart.get("traces", []):
             times, values = unpacked(series[trace["run"]][chart["kind"]][trace["subject"]])

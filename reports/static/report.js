@@ -527,9 +527,9 @@
   };
   const csvOf = (rows) => rows.map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
 
-  function download(name, rows) {
-    const href = URL.createObjectURL(new Blob([csvOf(rows)], { type: "text/csv" }));
-    element("a", { href, download: `${document.documentElement.dataset.name}-${name}.csv` }).click();
+  function download(name, text, ending = "csv") {
+    const href = URL.createObjectURL(new Blob([text], { type: ending === "csv" ? "text/csv" : "application/json" }));
+    element("a", { href, download: `${document.documentElement.dataset.name}-${name}.${ending}` }).click();
     setTimeout(() => URL.revokeObjectURL(href), 10000);
   }
 
@@ -578,28 +578,32 @@
     return [columns, ...records.map((record) => columns.map((column) => record[column]))];
   }
 
-  function csvButton(what, onclick) {
-    const title = `Download ${what} as CSV`;
-    return element("button", { type: "button", className: "csv", title, ariaLabel: title, onclick }, "CSV");
+  function csvButton(what, onclick, kind = "CSV") {
+    const title = `Download ${what} as ${kind}`;
+    return element("button", { type: "button", className: "csv", title, ariaLabel: title, onclick }, kind);
   }
 
   const csvRow = (what, onclick) => element("p", { className: "csv-row screen-only" }, csvButton(what, onclick));
 
   function offerCsv(root) {
     all("figure.chart", root).forEach((figure) => {
-      const name = figure.querySelector(".canvas").dataset.chart;
-      const make = async () => download(name, rowsOfChart(await contentOf(name)));
-      figure.querySelector("figcaption").append(" ", csvButton("the chart's data", make));
+      const canvas = figure.querySelector(".canvas");
+      const name = canvas.dataset.chart;
+      const rows = async () => download(name, csvOf(rowsOfChart(await contentOf(name))));
+      const spec = async () => download(name, JSON.stringify(specOf(await contentOf(name), canvas)), "vl.json");
+      const link = element("a", { className: "csv screen-only", href: `#${figure.id}`, title: "A link to this chart" }, "link");
+      const buttons = [csvButton("the chart's data", rows), csvButton("the chart", spec, "Vega-Lite"), link];
+      figure.querySelector("figcaption").append(...buttons.flatMap((each) => [" ", each]));
     });
     all("table", root).forEach((table, i) => {
       nameCells(table);
       const run = table.closest("details.run");
       const place = run ? run.id : (table.closest("section[id]") || document.body).id;
       const name = table.dataset.csv || `${place}-table-${i + 1}`;
-      (table.closest(".scroll") || table).after(csvRow("the table", () => download(name, rowsOfTable(table))));
+      (table.closest(".scroll") || table).after(csvRow("the table", () => download(name, csvOf(rowsOfTable(table)))));
     });
     all("ol[data-csv]", root).forEach((list) => {
-      list.after(csvRow("the list", () => download(list.dataset.csv, rowsOfList(list))));
+      list.after(csvRow("the list", () => download(list.dataset.csv, csvOf(rowsOfList(list)))));
     });
   }
 
@@ -818,10 +822,11 @@
   }
 
   // A browser that prints waits for no more than promises that are kept at once. What the page
-  // shows is drawn in that time, wherever it was scrolled to; what is folded stays so on paper.
+  // shows is drawn in that time, wherever it was scrolled to. Of what is folded, paper has what the
+  // summary rests on and all numbers: the rest would be hundreds of pages (?all has it).
   const isShown = (canvas) => canvas.offsetParent && !canvas.closest("details:not([open])");
   window.addEventListener("beforeprint", () => {
-    all("details.fold").forEach((each) => { each.open = true; });
+    all("#summary details.fold, #all-numbers").forEach((each) => { each.open = true; });
     all(".canvas[data-chart]").filter(isShown).forEach(draw);
   });
 
@@ -952,6 +957,12 @@
     });
   }
 
+  // As if a reader had emptied each field.
+  function clear(form) {
+    all("select, input", form).forEach((field) => { field.value = ""; });
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
   // Returns the function that applies the filter; it passes the chosen verdict to `then`.
   function offerFilter(form, then) {
     const section = form.closest("section");
@@ -979,7 +990,8 @@
     };
     form.addEventListener("input", apply);
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("reset", () => setTimeout(apply));
+    form.querySelector(".clear").addEventListener("click", () => clear(form));
+    if (chosenIn(form).length) apply(); // what the page begins with, or a browser keeps
     return apply;
   }
 
@@ -995,8 +1007,7 @@
     const entry = target.closest("[data-filter][hidden]");
     const form = entry && entry.closest("section").querySelector(".filter");
     if (!form) return;
-    form.reset();
-    filters.get(form)();
+    clear(form);
   }
 
   // ---- One protocol on the whole page ------------------------------------------------------------
@@ -1075,12 +1086,26 @@
     }));
   }
 
-  // A link may choose a protocol: report.html?protocol=CUBIC
-  const asked = new URLSearchParams(location.search).get("protocol");
-  if (protocols.has(asked)) {
-    pageFilter.elements.protocol.value = asked;
-    filterPage();
+  // What is chosen stands in the address, so that a link leads to the same: report.html?protocol=CUBIC
+  const asked = new URLSearchParams(location.search);
+  const nameOf = (form, { name }) => [form.dataset.what || (form === runForm && "runs"), name].filter(Boolean).join("-");
+
+  async function keepChoices() {
+    await showRun;
+    const fields = all("form.filter").flatMap((form) => all("select, input", form)
+      .map((field) => ({ form, field, key: nameOf(form, field), usual: field.value })));
+    fields.filter(({ key }) => asked.has(key)).forEach(({ form, field, key }) => {
+      field.value = asked.get(key);
+      form.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    document.addEventListener("input", () => {
+      fields.forEach(({ field, key, usual }) => (field.value === usual ? asked.delete(key) : asked.set(key, field.value)));
+      try { // which a browser may refuse to a page from a disk
+        history.replaceState(null, "", `${location.pathname}${asked.size ? `?${asked}` : ""}${location.hash}`);
+      } catch { /* the page works without */ }
+    });
   }
+  keepChoices();
 
   // Reports that are published together link each other; in one that stands alone these are words.
   const shelf = location.pathname.match(/\/(published\/[^/]+|evaluations)\/[^/]+\.html$/);
@@ -1152,8 +1177,10 @@
 
   // ---- Contents ------------------------------------------------------------------------------
 
+  const isNarrower = (width) => window.matchMedia(`(max-width: ${width}rem)`).matches;
   const contents = document.querySelector(".contents details");
-  if (contents && window.matchMedia("(max-width: 67.99rem)").matches) contents.open = false;
+  if (contents && isNarrower(67.99)) contents.open = false;
+  if (isNarrower(48)) all("details.wide").forEach((each) => { each.open = false; });
   const links = new Map(all(".contents a").map((link) => [link.hash.slice(1), link]));
   const reader = new IntersectionObserver((entries) => {
     for (const entry of entries) {

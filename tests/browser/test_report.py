@@ -141,7 +141,7 @@ def test_paper_has_the_charts_that_the_page_shows(visit: Any, report: Path) -> N
     )
     assert page.pdf().startswith(b"%PDF")
     printed = page.evaluate("window.printed")
-    assert len(printed) > 15
+    assert len(printed) > 2
     assert all(printed)
     page.emulate_media(media="print")
     for hidden in (".contents", ".filter", ".views", "button.csv"):

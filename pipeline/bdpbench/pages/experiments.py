@@ -14,6 +14,7 @@ from bdpbench.contracts.runs import RunRecord
 from bdpbench.contracts.scorecard import rows_of
 from bdpbench.pages.answers import answer
 from bdpbench.pages.curves import LazyViews, View, charted_view, plan_views
+from bdpbench.pages.drawing import MOST_NAMED
 from bdpbench.pages.html import page_environment
 from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.names import (
@@ -21,12 +22,13 @@ from bdpbench.pages.names import (
     Sweep,
     are_mixed,
     find_sweep,
+    pairs_of,
     protocols_of,
     subject_name,
 )
 from bdpbench.pages.shards import Row
 from bdpbench.pages.specs import Chart
-from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart, tradeoff_chart
+from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_charts, tradeoff_chart
 from bdpbench.pages.text import format_bytes, format_number, joined, value_text
 from bdpbench.studies.ns3_program import is_ns3, ns3_build_id
 
@@ -186,13 +188,11 @@ def _summaries(
     for x, y in tradeoffs:
         if (chart := tradeoff_chart(f"{key}-{x}-{y}", x, y, swept)) is not None:
             yield chart
-    charts = [(f"{key}-means-{metric}", metric, interval_chart) for metric in asked]
-    # Lines for all pairs would be unreadable: the comparison has their matrix.
-    if not are_mixed(swept.runs):
-        lines = [(f"{key}-sweep-{metric}", metric, sweep_chart) for metric in asked]
-        charts = [*lines, *charts]
-    for chart_id, metric, draw in charts:
-        if (chart := draw(chart_id, metric, swept)) is not None:
+    # Lines for many pairs would be unreadable: the comparison has their matrix.
+    for metric in asked if len(pairs_of(swept.runs)) <= MOST_NAMED else ():
+        yield from sweep_charts(f"{key}-sweep-{metric}", metric, swept)
+    for metric in asked:
+        if (chart := interval_chart(f"{key}-means-{metric}", metric, swept)) is not None:
             yield chart
 
 

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -23,9 +24,10 @@ from bdpbench.pages.matrices import Matrix, Winner
 from bdpbench.pages.names import (
     NEUTRAL,
     Names,
-    are_mixed,
     grouped,
+    in_order,
     is_protocol,
+    pairs_of,
     subject_name,
     undetermined,
 )
@@ -160,7 +162,9 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
     found, names = [], data.names
     for scenario, planned in data.scenarios.items():
         matrices = [each for each in data.inputs.study.matrices if each.scenario == scenario]
-        if not matrices and are_mixed(planned):
+        # One protocol beside several others is no matrix.
+        sides = zip(*pairs_of(planned), strict=False)
+        if not matrices and min((len(set(side)) for side in sides), default=0) > 1:
             matrices = [Matrix.model_validate({"scenario": scenario, **names.captions.pairs})]
         grids = [Grid(each, planned, data) for each in matrices]
         shown = {run["run_id"] for grid in grids for run in grid.runs}
@@ -215,15 +219,33 @@ class Grid:
     def _labels(self, parameter: str, *, named: bool = False) -> list[str]:
         """The values of a parameter in words, in order."""
         given = {value for run in self.runs for value in values_of(run, parameter)}
-        label = self.names.condition if named else self.names.value
+        label = self.names.condition if named else self._label
         return [label(parameter, each) for each in in_order(parameter, given, self.names)]
+
+    @cached_property
+    def _senders(self) -> Mapping[tuple[str, Scalar], str]:
+        """Parameter and value of what is a case → who meets in all runs that have it."""
+        found: dict[tuple[str, Scalar], set[str]] = {}
+        for run in self.runs:
+            for key in run["parameters"].items():
+                found.setdefault(key, set()).add(self.names.protocols_of(run))
+        return {key: who.pop() for key, who in found.items() if len(who) == 1}
+
+    def _label(self, parameter: str, value: Scalar) -> str:
+        """A value in words; with the senders if each value has its own."""
+        told = self.names.value(parameter, value)
+        given = {each for run in self.runs for each in values_of(run, parameter)}
+        who = [self._senders.get((parameter, each), "") for each in given]
+        if is_protocol(parameter) or not all(who) or len(set(who)) < 2:
+            return told
+        return f"{told}: {self._senders[parameter, value]}"
 
     def places(self, run: PlannedRun) -> list[Place]:
         """Labels of the panels, rows and columns of a run; several if it stands for several."""
         panels = self.matrix.panels or ""
         titles = [self.names.condition(panels, each) for each in values_of(run, panels)]
         rows, columns = (
-            [self.names.value(side.parameter, each) for each in values_of(run, side.parameter)]
+            [self._label(side.parameter, each) for each in values_of(run, side.parameter)]
             for side in (self.matrix.rows, self.matrix.columns)
         )
         return list(product(titles or [""], rows, columns))
@@ -297,13 +319,6 @@ def _measured(grid: Grid) -> Iterator[Measured]:
                         cells.setdefault(place, []).append(run)
             said = joined(condition, subject)
             yield Measured(said, cells, len(incomplete), values, str(part["unit"][0]))
-
-
-def in_order(parameter: str, values: Collection[Scalar], names: Names) -> Sequence[Scalar]:
-    """Values of a parameter: protocols in the order of the study, else numbers before words."""
-    if is_protocol(parameter):
-        return [key for key in names.protocols if key in values]
-    return sorted(values, key=lambda each: (isinstance(each, str), each))
 
 
 def _valued(chart_id: str, measured: Measured, grid: Grid) -> Chart:

@@ -200,10 +200,13 @@ def leads_of(sections: Sections) -> list[Lead]:
     most = MOST_LEAD_CHARTS if len(asked) == 1 else 1
     leads = []
     for each in asked:
-        charts = (*each.summaries, *cells.get(each.key, ()))
+        charts = tuple(
+            sorted((*each.summaries, *cells.get(each.key, ())), key=lambda own: own.pools)
+        )
         if each.answers:  # a chart of another metric would not answer the question
             charts = tuple(own for own in charts if set(own.metrics) & set(each.answers))
-        leads.append(Lead(each, charts[:most]))
+        apart = [own for own in charts[most:] if own.chart_id.startswith(f"{charts[0].chart_id}-")]
+        leads.append(Lead(each, (*charts[:most], *apart)))
     return leads
 
 

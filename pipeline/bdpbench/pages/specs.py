@@ -146,7 +146,8 @@ class Chart:
     """One chart of the page: ``content`` is for the script, the rest for readers.
 
     ``metrics`` are the ids of the metrics that it shows; curves over time have none. ``place`` says
-    of which experiment, with which values of parameters, and of which period it is.
+    of which experiment, with which values of parameters, and of which period it is. ``pools``: a
+    mark stands for runs with several values of parameters.
     """
 
     chart_id: str
@@ -157,6 +158,7 @@ class Chart:
     note: str = ""
     metrics: tuple[str, ...] = ()
     place: str = ""
+    pools: bool = False
 
 
 def spec_content(spec: Spec, labels: Sequence[str] = ()) -> SpecContent:

@@ -44,6 +44,9 @@ MEANING: dict[Kind, str] = {
 REACH = 3.0
 """Half widths of the bounds at which the axis ends; numbers farther off are drawn at its end."""
 
+FEWEST = 3
+"""Fewest numbers that make a chart."""
+
 _HEIGHT = 190
 _LOOKS = {
     "reproduced": ("#17663a", "circle"),
@@ -74,7 +77,7 @@ class Reason:
     @property
     def short(self) -> str:
         """Its first sentence, or the first part of it, without what follows a colon."""
-        return re.split(r"(?<=[^.\d])[.:;](?:\s|$)", self.text, maxsplit=1)[0]
+        return re.split(r"(?<=[^.\d])[.:;](?:\s|$)", self.text, maxsplit=1)[0].rstrip(".")
 
 
 @dataclass(frozen=True)
@@ -186,11 +189,11 @@ def printed_chart(numbers: Sequence[NumberRow], captions: Captions) -> Chart | N
     """All numbers that were run, the largest miss first: printed against measured.
 
     Returns:
-        The chart; None if no number was run.
+        The chart; None of fewer numbers than ``FEWEST``, which a sentence tells.
     """
     known = [row for row in numbers if row.number["measured"] is not None]
     known.sort(key=lambda row: -abs(row.widths(row.number["measured"] or 0.0)))
-    if not known:
+    if len(known) < FEWEST:
         return None
     counts = Counter(row.verdict for row in known)
     looks = {

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import polars as pl
@@ -32,8 +33,8 @@ from bdpbench.pages.names import (
     lighter,
 )
 from bdpbench.pages.specs import Chart, Styles, spec_content
-from bdpbench.pages.sweep_charts import Abscissa, interval_bars, standing_spec, sweep_spec
-from bdpbench.pages.text import format_number, inside, joined, listed
+from bdpbench.pages.sweep_charts import Abscissa, interval_bars, standing_chart, sweep_spec
+from bdpbench.pages.text import format_number, joined, listed
 from bdpbench.units import axis_title, several, with_unit
 
 
@@ -189,52 +190,31 @@ class Parts:
         """Goodput against queueing delay, of all protocols whose judged figures have both.
 
         Returns:
-            None if no scenario has figures of both.
+            None with fewer than two, or if no scenario has figures of both.
         """
-        by_metric = {each.column.metric: each for each in reversed(self._judged.figures)}
-        if not by_metric.keys() >= set(STANDING):
+        figures = {each.column.metric: each for each in reversed(self._judged.figures)}
+        across, up = (figures.get(each) for each in STANDING)
+        if across is None or up is None or across.column.scenario != up.column.scenario:
             return None
-        across, up = (by_metric[each] for each in STANDING)
-        pairs = [
-            (x, y)
-            for x in across.values
-            for y in up.values
-            if x["protocol"] == y["protocol"] and is_known(x["value"]) and is_known(y["value"])
-        ]
-        if len(pairs) < 2 or across.column.scenario != up.column.scenario:
-            return None
-        marks = pl.DataFrame(
+        points = pl.DataFrame(
             [
                 {
                     "label": self._labels[x["protocol"]],
+                    "colour": self._colours[x["protocol"]],
                     "run_id": x["run_ids"][0],
                     "runs": "\n".join(f"{each}\t{each}" for each in x["run_ids"]),
-                    **{
-                        at + end: value
-                        for at, cell in (("x", x), ("y", y))
-                        for end, value in zip(
-                            ("", "_low", "_high"),
-                            (cell["value"], *found_of(cell).ends),
-                            strict=True,
-                        )
-                    },
+                    **dict(zip(("x", "x_low", "x_high"), (x["value"], *found_of(x).ends), strict=True)),
+                    **dict(zip(("y", "y_low", "y_high"), (y["value"], *found_of(y).ends), strict=True)),
                 }
-                for x, y in pairs
+                for x, y in product(across.values, up.values)
+                if x["protocol"] == y["protocol"] and is_known(x["value"]) and is_known(y["value"])
             ]
-        )
-        titles = [
-            joined(axis_title(each.column.title, each.column.unit), direction(each.column.judged))
-            for each in (across, up)
-        ]
-        colours = [self._colours[x["protocol"]] for x, _ in pairs]
+        )  # fmt: skip
+        if points.height < 2:
+            return None
+        quantities = [(each.column.title, each.column.judged) for each in (across, up)]
         marked = [self._labels[key] for key in self._new]
-        return Chart(
-            chart_id="standing",
-            title=f"{up.column.title} against {inside(across.column.title)}",
-            caption=self._captions.charts["standing"]["caption"],
-            alternative=f"{titles[1]} against {titles[0]}: {'; '.join(marks['label'])}.",
-            content=spec_content(standing_spec(marks, colours, titles[0], titles[1], marked)),
-        )
+        return standing_chart("standing", points, quantities, self._captions, marked)
 
     def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:
         own = [

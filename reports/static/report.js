@@ -12,6 +12,10 @@
     made.append(...children);
     return made;
   };
+  const once = (made, key, make) => {
+    if (!made.has(key)) made.set(key, make(key));
+    return made.get(key);
+  };
   const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
@@ -57,11 +61,7 @@
   });
 
   const loaded = new Map();
-
-  function shard(file) {
-    if (!loaded.has(file)) loaded.set(file, loadShard(file));
-    return loaded.get(file);
-  }
+  const shard = (file) => once(loaded, file, loadShard);
 
   // A file of a page that was opened from a disk can be had as a script alone: it calls this.
   window.bdpbenchShard = (text) => document.currentScript.handOver(text);
@@ -287,10 +287,7 @@
 
   const drawings = new Map();
 
-  function draw(canvas) {
-    if (!drawings.has(canvas)) drawings.set(canvas, drawAnew(canvas));
-    return drawings.get(canvas);
-  }
+  const draw = (canvas) => once(drawings, canvas, drawAnew);
 
   function redraw(canvas) {
     canvas.replaceChildren();
@@ -773,10 +770,7 @@
     return `<div class="run-body">${html.join("\n")}${tables.map((each) => tableOf(each, label)).join("")}${parts.join("")}</div>`;
   }
 
-  function unfold(details) {
-    if (!unfolded.has(details)) unfolded.set(details, unfoldAnew(details));
-    return unfolded.get(details);
-  }
+  const unfold = (details) => once(unfolded, details, unfoldAnew);
 
   async function unfoldAnew(details) {
     try {
@@ -863,13 +857,6 @@
   // Elements of runs that were listed before are listed again, opened or not.
   const listed = new Map();
 
-  function listRuns(runs, list) {
-    list.replaceChildren(...runs.map((run) => {
-      if (!listed.has(run[0])) listed.set(run[0], runDetails(run));
-      return listed.get(run[0]);
-    }));
-  }
-
   async function offerRuns(form) {
     const { runs, scenarios } = await indexed;
     const { scenario, text, shown: output } = form.elements;
@@ -884,7 +871,8 @@
       const place = scenarios.findIndex(([key]) => key === scenario.value);
       const found = runs.filter((run) => (place < 0 || run[2] === place) && holds(`${run[1]} ${run[0]}`, words));
       const shown = found.slice(0, most).filter((run) => run !== first);
-      listRuns(first ? [first, ...shown] : shown, list);
+      const each = (run) => once(listed, run[0], () => runDetails(run));
+      list.replaceChildren(...(first ? [first, ...shown] : shown).map(each));
       more.hidden = found.length <= most;
       output.value = `${found.length.toLocaleString("en")} of ${runs.length.toLocaleString("en")} runs`;
     };
@@ -957,14 +945,12 @@
     });
   }
 
-  // As if a reader had emptied each field.
   function clear(form) {
     all("select, input", form).forEach((field) => { field.value = ""; });
     form.dispatchEvent(new Event("input", { bubbles: true }));
   }
 
-  // Returns the function that applies the filter; it passes the chosen verdict to `then`.
-  function offerFilter(form, then) {
+  function offerFilter(form) {
     const section = form.closest("section");
     const entries = all("[data-filter]", section);
     const value = (name) => (form.elements[name] ? form.elements[name].value : "");
@@ -986,28 +972,20 @@
       onPaper.textContent = `${shown}; ${chosen.join("; ")}`;
       onPaper.hidden = !chosen.length;
       section.querySelector(".nothing").hidden = count > 0;
-      then(value("verdict"));
     };
     form.addEventListener("input", apply);
     form.addEventListener("submit", (event) => event.preventDefault());
     form.querySelector(".clear").addEventListener("click", () => clear(form));
     if (chosenIn(form).length) apply(); // what the page begins with, or a browser keeps
-    return apply;
   }
 
-  const pressTiles = (verdict) => all(".tile").forEach((tile) => {
-    tile.setAttribute("aria-pressed", String(tile.dataset.verdict === verdict));
-  });
-  const filters = new Map(all(".filter[data-what]").map((each) => [each, offerFilter(each, (verdict) => {
-    if (each.dataset.what === "numbers") pressTiles(verdict);
-  })]));
+  all(".filter[data-what]").forEach(offerFilter);
 
   // A link to what a filter hides clears the filter.
   function unfilter(target) {
     const entry = target.closest("[data-filter][hidden]");
     const form = entry && entry.closest("section").querySelector(".filter");
-    if (!form) return;
-    clear(form);
+    if (form) clear(form);
   }
 
   // ---- One protocol on the whole page ------------------------------------------------------------
@@ -1020,7 +998,7 @@
   const pageFilter = document.getElementById("page-filter");
   const protocols = new Set(pageFilter ? [...pageFilter.elements.protocol.options].slice(1).map(({ value }) => value) : []);
 
-  const NAMING = ["series", "protocol", "label", "row", "column", "winner"];
+  const NAMING = ["series", "protocol", "label", "row", "column"];
   const named = (row) => NAMING.map((field) => row[field])
     .filter((text) => typeof text === "string").flatMap((text) => namesIn(text, protocols));
 
@@ -1062,11 +1040,11 @@
       const own = each.dataset.protocols.split("|");
       each.classList.toggle("filtered-out", Boolean(onlyProtocol) && !own.includes(onlyProtocol));
     });
-    filters.forEach((apply, { elements }) => {
-      const { protocol } = elements;
+    all(".filter[data-what]").forEach((form) => {
+      const { protocol } = form.elements;
       if (!protocol) return;
       protocol.value = [...protocol.options].some(({ value }) => value === onlyProtocol) ? onlyProtocol : "";
-      apply();
+      form.dispatchEvent(new Event("input"));
     });
     if (runForm) {
       runForm.elements.text.value = onlyProtocol;
@@ -1117,7 +1095,6 @@
   // ---- Scorecard -----------------------------------------------------------------------------
 
   const table = document.querySelector("table.numbers");
-  const form = document.querySelector('.filter[data-what="numbers"]');
 
   function keyOf(row, column) {
     const value = row.rows[0].querySelector(`.col-${column}`).dataset.value;
@@ -1141,12 +1118,6 @@
       const details = document.getElementById(button.getAttribute("aria-controls"));
       details.hidden = !open;
       if (open) unfoldNumber(details);
-    }));
-    all(".tile").forEach((tile) => tile.addEventListener("click", () => {
-      const { verdict } = form.elements;
-      form.closest("details").open = true;
-      verdict.value = verdict.value === tile.dataset.verdict ? "" : tile.dataset.verdict;
-      filters.get(form)();
     }));
   }
 

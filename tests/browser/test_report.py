@@ -369,16 +369,6 @@ def test_a_link_to_what_a_filter_hides_clears_the_filter(visit: Any, report: Pat
     expect(page.locator(NUMBERS)).to_have_count(1)
 
 
-def test_tiles_filter_by_keyboard(page: Any) -> None:
-    tile = page.get_by_role("button", name="close")
-    tile.focus()
-    page.keyboard.press("Enter")
-    expect(tile).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(NUMBERS)).to_have_count(1)
-    page.keyboard.press("Enter")
-    expect(page.locator(NUMBERS)).to_have_count(5)
-
-
 def test_columns_sort_and_leave_numbers_without_value_at_the_end(page: Any) -> None:
     page.get_by_role("button", name="Deviation").click()
     rows = page.locator(NUMBERS)

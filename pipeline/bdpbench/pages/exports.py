@@ -219,7 +219,9 @@ def printed_caption(chart: Chart) -> str:
     if "spec" not in content and "medians" in content:
         number = len(content["traces"])
         told = f"Lines are medians of {number} curves, bands their 10th to 90th percentiles."
-    text = joined(chart.place and f"{chart.place}.", chart.caption, chart.note, told, by=" ")
+    text = joined(
+        chart.finding, chart.place and f"{chart.place}.", chart.caption, chart.note, told, by=" "
+    )
     return re.sub(
         r"\s*Click on [^.;]*(?:\.|;\s*(\w))",
         lambda found: f" {found[1].upper()}" if found[1] else "",

@@ -147,7 +147,7 @@ class Chart:
 
     ``metrics`` are the ids of the metrics that it shows; curves over time have none. ``place`` says
     of which experiment, with which values of parameters, and of which period it is. ``pools``: a
-    mark stands for runs with several values of parameters.
+    mark stands for runs with several values of parameters. ``finding`` says what it shows.
     """
 
     chart_id: str
@@ -159,6 +159,7 @@ class Chart:
     metrics: tuple[str, ...] = ()
     place: str = ""
     pools: bool = False
+    finding: str = ""
 
 
 def spec_content(spec: Spec, labels: Sequence[str] = ()) -> SpecContent:

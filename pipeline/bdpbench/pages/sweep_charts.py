@@ -14,6 +14,7 @@ import polars as pl
 from bdpbench.contracts.judged import Judged, direction, rounded
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.scorecard import ScoredNumber
+from bdpbench.pages.answers import answer
 from bdpbench.pages.drawing import MOST_NAMED
 from bdpbench.pages.names import (
     Captions,
@@ -28,6 +29,7 @@ from bdpbench.pages.names import (
 )
 from bdpbench.pages.specs import (
     BARE,
+    FAINT,
     INK,
     NAME_PX,
     ROOM_ABOVE,
@@ -136,6 +138,10 @@ class Swept:
         suffix = [f", {subject_name(each)}" if named else "" for each in found["subject"]]
         return found.with_columns(series=pl.col(of) + pl.Series(suffix, dtype=pl.String))
 
+    def finding(self, metric: str) -> str:
+        """What its runs show of a metric, in a sentence; "" if they show nothing."""
+        return "".join(answer([metric], self.runs, self.metrics, self.sweep, self.names))
+
     def means(self, metric: str) -> pl.DataFrame:
         """Means of a metric over the repetitions of each run, with the smallest and the largest.
 
@@ -197,7 +203,7 @@ def sweep_charts(chart_id: str, metric: str, swept: Swept) -> Iterator[Chart]:
         own = rows.filter(pl.col("run_id").is_in(part.known["run_id"].implode()))
         chart = draw(f"{chart_id}-{nth}" if nth else chart_id, metric, own, part)
         if chart is not None:
-            yield replace(chart, title=joined(chart.title, said))
+            yield replace(chart, title=joined(chart.title, said), finding=part.finding(metric))
 
 
 def _parts(swept: Swept) -> list[tuple[str, Swept]]:
@@ -248,8 +254,9 @@ def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
         ends |= {"y_low": pl.col("y").min(), "y_high": pl.col("y").max()}
         marks = points.group_by(label="series", maintain_order=True).agg(
             pl.col("protocol", "run_id").first(),
-            pl.format("{}\t{}", "run_id", "run").unique(maintain_order=True).str.join("\n").alias("runs"),
-            pl.col("x", "y").mean(),
+            runs=pl.format("{}\t{}", "run_id", "run").unique(maintain_order=True).str.join("\n"),
+            x=pl.col("x").mean(),
+            y=pl.col("y").mean(),
             **ends,
         )  # fmt: skip
         colours = pl.Series("colour", [names.colour(each) for each in marks["protocol"]])
@@ -568,6 +575,7 @@ def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
         content=spec_content(interval_bars(bars, order, colours, quantity)),
         note=joined(repetitions_note(bars), _not_reached(swept.points(own, named=False)), by=" "),
         metrics=(metric,),
+        finding=swept.finding(metric),
     )
 
 
@@ -720,7 +728,8 @@ def interval_bars(
     """Means as bars, each with its interval.
 
     Args:
-        bars: ``label`` str, ``mean``, ``lower``, ``upper`` f64, ``runs`` i64, ``run_id`` str.
+        bars: ``label`` str, ``mean`` (null if it was never reached), ``lower``, ``upper`` f64,
+            ``runs`` i64, ``run_id`` str.
         order: labels from top to bottom.
         colours: colours of the bars, in order.
         quantity: title of the horizontal axis, with unit.
@@ -744,9 +753,13 @@ def interval_bars(
     # An interval of zero width would look like a very narrow one.
     wide = {"transform": [{"filter": "datum.upper > datum.lower"}]}
     any_wide = bars.filter(pl.col("upper") > pl.col("lower")).height > 0
+    never = {**base, "x": {"value": "width"}, "text": {"value": "never \u25b8"}}
+    beyond = layer("text", "bars", never, align="right", fontSize=11, color=FAINT)
+    beyond["transform"] = [{"filter": "!isValid(datum.mean)"}]
     return layered(
         layer("bar", "bars", bar, height=_BAND, cursor="pointer", opacity=0.75),
         *({**each, **wide} for each in ends if any_wide),
+        *([beyond] if bars["mean"].has_nulls() else ()),
         height=_BAR_HEIGHT * len(order),
         rows={"bars": bars},
         room_above=ROOM_ABOVE,

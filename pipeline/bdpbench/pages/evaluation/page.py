@@ -19,8 +19,9 @@ from bdpbench.contracts.evaluation import (
     Figure,
     Judgement,
     Ranked,
+    found_of,
 )
-from bdpbench.contracts.judged import direction
+from bdpbench.contracts.judged import direction, rounded
 from bdpbench.pages import text
 from bdpbench.pages.evaluation.findings import (
     MOVES,
@@ -166,7 +167,10 @@ class EvaluationReport:
 def standing_of(value: Ranked | None) -> str:
     """A value of a figure where there is little room."""
     is_last = value is not None and value["value"] is None and value["rank"]
-    return "never" if is_last else few_digits(value["value"] if value else None)
+    if is_last or not value or not is_known(value["value"]):
+        return "never" if is_last else few_digits(None)
+    low, high = found_of(value).ends
+    return format_number(rounded(value["value"], high - low))
 
 
 def rank_of(figure: Figure, value: Ranked | None) -> str:

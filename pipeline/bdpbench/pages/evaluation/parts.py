@@ -147,15 +147,10 @@ class Parts:
         Returns:
             None if no protocol has a value.
         """
-        known = [each for each in figure.values if is_known(each["value"])]
+        known = [each for each in figure.values if is_known(each["value"]) or each["rank"]]
         known.sort(key=lambda each: each["rank"] or 0)
-        if not known:
+        if not any(is_known(each["value"]) for each in known):
             return None
-        never = [
-            self._labels[each["protocol"]]
-            for each in figure.values
-            if each["rank"] and not is_known(each["value"])
-        ]
         order = [self._labels[each["protocol"]] for each in known]
         ends = [found_of(each).ends for each in known]
         bars = pl.DataFrame(
@@ -176,12 +171,7 @@ class Parts:
         return Chart(
             chart_id=f"figure-{figure.key}",
             title=column.title,
-            caption=joined(
-                figure.text,
-                _better(column),
-                f"Without a bar, as they never got there: {listed(never)}." if never else "",
-                by=" ",
-            ),
+            caption=joined(figure.text, _better(column), by=" "),
             alternative=f"Bars of {column.title}: {'; '.join(order)}.",
             content=spec_content(spec),
         )
@@ -203,8 +193,8 @@ class Parts:
                     "colour": self._colours[x["protocol"]],
                     "run_id": x["run_ids"][0],
                     "runs": "\n".join(f"{each}\t{each}" for each in x["run_ids"]),
-                    **dict(zip(("x", "x_low", "x_high"), (x["value"], *found_of(x).ends), strict=True)),
-                    **dict(zip(("y", "y_low", "y_high"), (y["value"], *found_of(y).ends), strict=True)),
+                    "x": x["value"], "x_low": found_of(x).ends[0], "x_high": found_of(x).ends[1],
+                    "y": y["value"], "y_low": found_of(y).ends[0], "y_high": found_of(y).ends[1],
                 }
                 for x, y in product(across.values, up.values)
                 if x["protocol"] == y["protocol"] and is_known(x["value"]) and is_known(y["value"])

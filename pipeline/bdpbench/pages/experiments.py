@@ -28,7 +28,13 @@ from bdpbench.pages.names import (
 )
 from bdpbench.pages.shards import Row
 from bdpbench.pages.specs import Chart
-from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_charts, tradeoff_chart
+from bdpbench.pages.sweep_charts import (
+    Swept,
+    interval_chart,
+    is_crowded,
+    sweep_charts,
+    tradeoff_chart,
+)
 from bdpbench.pages.text import format_bytes, format_number, joined, value_text
 from bdpbench.studies.ns3_program import is_ns3, ns3_build_id
 
@@ -189,7 +195,8 @@ def _summaries(
         if (chart := tradeoff_chart(f"{key}-{x}-{y}", x, y, swept)) is not None:
             yield chart
     # Lines for many pairs would be unreadable: the comparison has their matrix.
-    for metric in asked if len(pairs_of(swept.runs)) <= MOST_NAMED else ():
+    pairs = len(pairs_of(swept.runs))
+    for metric in () if pairs > MOST_NAMED or (pairs and is_crowded(swept)) else asked:
         yield from sweep_charts(f"{key}-sweep-{metric}", metric, swept)
     for metric in asked:
         if (chart := interval_chart(f"{key}-means-{metric}", metric, swept)) is not None:

@@ -163,7 +163,7 @@ def test_what_is_marked_differs_by_what_counts(
     # The mean of B is the smallest, but A was once faster.
     seconds = Judged("less", 0.05, None, "s")
     open_place = _marks(seconds, ("A", 3.4), ("A", 25.8), ("B", 3.6), ("B", 3.8), ("C", 40.0))
-    assert open_place == [("14.6", ""), ("3.7", ""), ("40", "worst")]
+    assert open_place == [("15", ""), ("3.7", ""), ("40", "worst")]
 
 
 ANSWERS = yaml_of(Path(__file__).with_name("answers.yaml").read_text())

@@ -216,12 +216,13 @@ def printed_chart(numbers: Sequence[NumberRow], captions: Captions) -> Chart | N
         ]
     )
     domain = {"domain": [-REACH, REACH]}
+    away = number("away", "measured − printed (half widths)", scale=domain,
+                  axis={"values": [-3, -2, -1, 0, 1, 2, 3], "grid": False})  # fmt: skip
     abscissa = f"{len(known)} numbers, the largest miss first"
     base: Encoding = {
         "x": number("place", abscissa, scale={"domain": [0, len(known) + 1]},
                     axis={"labels": False, "ticks": False, "grid": False}),
-        "y": number("away", "measured − printed (half widths)", scale=domain,
-                    axis={"values": [-3, -2, -1, 0, 1, 2, 3], "grid": False}),
+        "y": away,
         "color": coloured("verdict", {name: colour for name, (colour, _) in looks.items()},
                           title=None, legend={"symbolSize": 70}),
     }  # fmt: skip
@@ -229,14 +230,14 @@ def printed_chart(numbers: Sequence[NumberRow], captions: Captions) -> Chart | N
     words = ("what", "protocol", "published", "measured", "verdict")
     point = {
         **base,
-        "shape": text("verdict", scale=shapes, legend=None),
+        "shape": text("verdict", None, scale=shapes, legend={"symbolSize": 70}),
         "tooltip": [text(each, each) for each in words],
     }
-    ends = {**base, "y": {**base["y"], "field": "low"}, "y2": {"field": "high"}}  # type: ignore[dict-item]
+    ends: Encoding = {**base, "y": {**away, "field": "low"}, "y2": {"field": "high"}}
     bounds = pl.DataFrame([{"low": -1.0, "high": 1.0, "print": 0.0}])
     spec = layered(
-        layer("rect", "bounds", {"y": number("low"), "y2": {"field": "high"}}, color="#e3f2e8"),
-        layer("rule", "bounds", {"y": number("print")}, color=FAINT, strokeDash=[3, 3]),
+        layer("rect", "bounds", {"y": ends["y"], "y2": ends["y2"]}, color="#e3f2e8"),
+        layer("rule", "bounds", {"y": {**away, "field": "print"}}, color=FAINT, strokeDash=[3, 3]),
         layer("rule", "numbers", ends, strokeWidth=1.4, opacity=0.55),
         layer("point", "numbers", point, filled=True, size=42, opacity=1, cursor="pointer"),
         height=_HEIGHT,

@@ -11,6 +11,7 @@ relative, and every one is checked.
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -30,12 +31,15 @@ from bdpbench.contracts.reports import REPORT_NAME, SUMMARY_NAME, read_scorecard
 from bdpbench.contracts.scorecard import SCORECARD_NAME
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.atlas import atlas_page
+from bdpbench.pages.drawing import PAGE_PT, sized, svg_of
+from bdpbench.pages.shards import read_shards
 from bdpbench.processes import run
 
 CONFIG_NAME = "mkdocs.yml"
 PUBLISHED_PAGE = "published.md"
 PUBLISHED_FOLDER, EVALUATIONS_FOLDER = "published", "evaluations"
 ATLAS_NAME = "all-studies.html"
+PICTURE_NAME = "first.svg"
 
 _SHOWN = 5
 _MOST_BUILDING_S = 600
@@ -99,7 +103,7 @@ def _mkdocs(lock: Path) -> Path:
 
 
 def _add_published(reports: Path, pages: Path) -> int:
-    """Link the published reports, and write the page that lists them; returns how many."""
+    """Link the published reports, and list them on a page and on the first; returns how many."""
     (pages / EVALUATIONS_FOLDER).symlink_to(reports / EVALUATIONS_FOLDER)
     lines = [
         "# Published reports",
@@ -116,9 +120,34 @@ def _add_published(reports: Path, pages: Path) -> int:
                 (target / each.name).symlink_to(each.resolve())
         scorecard = read_scorecard(source / SCORECARD_NAME)
         link = f"{PUBLISHED_FOLDER}/{source.name}/{REPORT_NAME}"
-        lines += ["", f"- **[{source.name}]({link})**: {totals_sentence(scorecard)}"]
+        title, picture = _title_and_picture(source / REPORT_NAME)
+        (target / PICTURE_NAME).write_text(picture, encoding="utf-8")
+        shown = f"[![{title}]({PUBLISHED_FOLDER}/{source.name}/{PICTURE_NAME})]({link})"
+        lines += ["", f"## {source.name}: {title}", "", shown, ""]
+        lines += [f"[The report]({link}). {totals_sentence(scorecard)}"]
     (pages / PUBLISHED_PAGE).write_text("\n".join([*lines, ""]), encoding="utf-8")
+    with (pages / "index.md").open("a", encoding="utf-8") as first:
+        first.write(
+            "\n".join(
+                [
+                    "",
+                    "## What came of them",
+                    *(each.replace("## ", "### ", 1) for each in lines[4:]),
+                    "",
+                ]
+            )
+        )
     return len(found)
+
+
+def _title_and_picture(report: Path) -> tuple[str, str]:
+    """The title of a report, and the first chart on it that needs no series, as SVG."""
+    html = report.read_text(encoding="utf-8")
+    title = re.findall(r"<h1[^>]*>(.*?)</h1>", html, re.DOTALL)[0]
+    charts = {key: each for part in read_shards(report) for key, each in part["charts"].items()}
+    shown = (charts.get(each) for each in re.findall(r'data-chart="([^"]+)"', html))
+    chart = next(each for each in shown if each and "spec" in each)
+    return title, svg_of(sized(chart["spec"], chart["labels"], PAGE_PT))
 
 
 def _configured(root: Path, pages: Path, made: Path) -> Path:

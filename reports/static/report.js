@@ -12,6 +12,10 @@
     made.append(...children);
     return made;
   };
+  const once = (made, key, make) => {
+    if (!made.has(key)) made.set(key, make(key));
+    return made.get(key);
+  };
   const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
@@ -57,11 +61,7 @@
   });
 
   const loaded = new Map();
-
-  function shard(file) {
-    if (!loaded.has(file)) loaded.set(file, loadShard(file));
-    return loaded.get(file);
-  }
+  const shard = (file) => once(loaded, file, loadShard);
 
   // A file of a page that was opened from a disk can be had as a script alone: it calls this.
   window.bdpbenchShard = (text) => document.currentScript.handOver(text);
@@ -287,10 +287,7 @@
 
   const drawings = new Map();
 
-  function draw(canvas) {
-    if (!drawings.has(canvas)) drawings.set(canvas, drawAnew(canvas));
-    return drawings.get(canvas);
-  }
+  const draw = (canvas) => once(drawings, canvas, drawAnew);
 
   function redraw(canvas) {
     canvas.replaceChildren();
@@ -403,7 +400,8 @@
   function openRunsOnClick(view) {
     view.addEventListener("click", (_, item) => {
       const run = item && item.datum && item.datum.run_id;
-      if (run && item.datum.runs) listRunsOfCell(view, item.datum);
+      if (item && item.datum && item.datum.number) location.hash = `more-${item.datum.number}`;
+      else if (run && item.datum.runs) listRunsOfCell(view, item.datum);
       else if (run) location.hash = `run-${run}`;
     });
   }
@@ -412,7 +410,7 @@
   function listRunsOfCell(view, datum) {
     const figure = view.container().closest("figure");
     all(".runs-of-cell", figure).forEach((each) => each.remove());
-    const place = [datum.panel, datum.row, datum.column].filter(Boolean).join(", ");
+    const place = [datum.label, datum.panel, datum.row, datum.column].filter(Boolean).join(", ");
     const items = datum.runs.split("\n").map((line) => {
       const [run, label] = line.split("\t");
       return element("li", {}, element("a", { href: `#run-${run}` }, label));
@@ -526,9 +524,9 @@
   };
   const csvOf = (rows) => rows.map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
 
-  function download(name, rows) {
-    const href = URL.createObjectURL(new Blob([csvOf(rows)], { type: "text/csv" }));
-    element("a", { href, download: `${document.documentElement.dataset.name}-${name}.csv` }).click();
+  function download(name, text, ending = "csv") {
+    const href = URL.createObjectURL(new Blob([text], { type: ending === "csv" ? "text/csv" : "application/json" }));
+    element("a", { href, download: `${document.documentElement.dataset.name}-${name}.${ending}` }).click();
     setTimeout(() => URL.revokeObjectURL(href), 10000);
   }
 
@@ -577,28 +575,32 @@
     return [columns, ...records.map((record) => columns.map((column) => record[column]))];
   }
 
-  function csvButton(what, onclick) {
-    const title = `Download ${what} as CSV`;
-    return element("button", { type: "button", className: "csv", title, ariaLabel: title, onclick }, "CSV");
+  function csvButton(what, onclick, kind = "CSV") {
+    const title = `Download ${what} as ${kind}`;
+    return element("button", { type: "button", className: "csv", title, ariaLabel: title, onclick }, kind);
   }
 
   const csvRow = (what, onclick) => element("p", { className: "csv-row screen-only" }, csvButton(what, onclick));
 
   function offerCsv(root) {
     all("figure.chart", root).forEach((figure) => {
-      const name = figure.querySelector(".canvas").dataset.chart;
-      const make = async () => download(name, rowsOfChart(await contentOf(name)));
-      figure.querySelector("figcaption").append(" ", csvButton("the chart's data", make));
+      const canvas = figure.querySelector(".canvas");
+      const name = canvas.dataset.chart;
+      const rows = async () => download(name, csvOf(rowsOfChart(await contentOf(name))));
+      const spec = async () => download(name, JSON.stringify(specOf(await contentOf(name), canvas)), "vl.json");
+      const link = element("a", { className: "csv screen-only", href: `#${figure.id}`, title: "A link to this chart" }, "link");
+      const buttons = [csvButton("the chart's data", rows), csvButton("the chart", spec, "Vega-Lite"), link];
+      figure.querySelector("figcaption").append(...buttons.flatMap((each) => [" ", each]));
     });
     all("table", root).forEach((table, i) => {
       nameCells(table);
       const run = table.closest("details.run");
       const place = run ? run.id : (table.closest("section[id]") || document.body).id;
       const name = table.dataset.csv || `${place}-table-${i + 1}`;
-      (table.closest(".scroll") || table).after(csvRow("the table", () => download(name, rowsOfTable(table))));
+      (table.closest(".scroll") || table).after(csvRow("the table", () => download(name, csvOf(rowsOfTable(table)))));
     });
     all("ol[data-csv]", root).forEach((list) => {
-      list.after(csvRow("the list", () => download(list.dataset.csv, rowsOfList(list))));
+      list.after(csvRow("the list", () => download(list.dataset.csv, csvOf(rowsOfList(list)))));
     });
   }
 
@@ -768,10 +770,7 @@
     return `<div class="run-body">${html.join("\n")}${tables.map((each) => tableOf(each, label)).join("")}${parts.join("")}</div>`;
   }
 
-  function unfold(details) {
-    if (!unfolded.has(details)) unfolded.set(details, unfoldAnew(details));
-    return unfolded.get(details);
-  }
+  const unfold = (details) => once(unfolded, details, unfoldAnew);
 
   async function unfoldAnew(details) {
     try {
@@ -817,10 +816,11 @@
   }
 
   // A browser that prints waits for no more than promises that are kept at once. What the page
-  // shows is drawn in that time, wherever it was scrolled to; what is folded stays so on paper.
+  // shows is drawn in that time, wherever it was scrolled to. Of what is folded, paper has what the
+  // summary rests on and all numbers: the rest would be hundreds of pages (?all has it).
   const isShown = (canvas) => canvas.offsetParent && !canvas.closest("details:not([open])");
   window.addEventListener("beforeprint", () => {
-    all("details.fold").forEach((each) => { each.open = true; });
+    all("#summary details.fold, #all-numbers").forEach((each) => { each.open = true; });
     all(".canvas[data-chart]").filter(isShown).forEach(draw);
   });
 
@@ -857,13 +857,6 @@
   // Elements of runs that were listed before are listed again, opened or not.
   const listed = new Map();
 
-  function listRuns(runs, list) {
-    list.replaceChildren(...runs.map((run) => {
-      if (!listed.has(run[0])) listed.set(run[0], runDetails(run));
-      return listed.get(run[0]);
-    }));
-  }
-
   async function offerRuns(form) {
     const { runs, scenarios } = await indexed;
     const { scenario, text, shown: output } = form.elements;
@@ -878,7 +871,8 @@
       const place = scenarios.findIndex(([key]) => key === scenario.value);
       const found = runs.filter((run) => (place < 0 || run[2] === place) && holds(`${run[1]} ${run[0]}`, words));
       const shown = found.slice(0, most).filter((run) => run !== first);
-      listRuns(first ? [first, ...shown] : shown, list);
+      const each = (run) => once(listed, run[0], () => runDetails(run));
+      list.replaceChildren(...(first ? [first, ...shown] : shown).map(each));
       more.hidden = found.length <= most;
       output.value = `${found.length.toLocaleString("en")} of ${runs.length.toLocaleString("en")} runs`;
     };
@@ -951,8 +945,12 @@
     });
   }
 
-  // Returns the function that applies the filter; it passes the chosen verdict to `then`.
-  function offerFilter(form, then) {
+  function clear(form) {
+    all("select, input", form).forEach((field) => { field.value = ""; });
+    form.dispatchEvent(new Event("input", { bubbles: true }));
+  }
+
+  function offerFilter(form) {
     const section = form.closest("section");
     const entries = all("[data-filter]", section);
     const value = (name) => (form.elements[name] ? form.elements[name].value : "");
@@ -974,28 +972,20 @@
       onPaper.textContent = `${shown}; ${chosen.join("; ")}`;
       onPaper.hidden = !chosen.length;
       section.querySelector(".nothing").hidden = count > 0;
-      then(value("verdict"));
     };
     form.addEventListener("input", apply);
     form.addEventListener("submit", (event) => event.preventDefault());
-    form.addEventListener("reset", () => setTimeout(apply));
-    return apply;
+    form.querySelector(".clear").addEventListener("click", () => clear(form));
+    if (chosenIn(form).length) apply(); // what the page begins with, or a browser keeps
   }
 
-  const pressTiles = (verdict) => all(".tile").forEach((tile) => {
-    tile.setAttribute("aria-pressed", String(tile.dataset.verdict === verdict));
-  });
-  const filters = new Map(all(".filter[data-what]").map((each) => [each, offerFilter(each, (verdict) => {
-    if (each.dataset.what === "numbers") pressTiles(verdict);
-  })]));
+  all(".filter[data-what]").forEach(offerFilter);
 
   // A link to what a filter hides clears the filter.
   function unfilter(target) {
     const entry = target.closest("[data-filter][hidden]");
     const form = entry && entry.closest("section").querySelector(".filter");
-    if (!form) return;
-    form.reset();
-    filters.get(form)();
+    if (form) clear(form);
   }
 
   // ---- One protocol on the whole page ------------------------------------------------------------
@@ -1008,7 +998,7 @@
   const pageFilter = document.getElementById("page-filter");
   const protocols = new Set(pageFilter ? [...pageFilter.elements.protocol.options].slice(1).map(({ value }) => value) : []);
 
-  const NAMING = ["series", "protocol", "label", "row", "column", "winner"];
+  const NAMING = ["series", "protocol", "label", "row", "column"];
   const named = (row) => NAMING.map((field) => row[field])
     .filter((text) => typeof text === "string").flatMap((text) => namesIn(text, protocols));
 
@@ -1050,11 +1040,11 @@
       const own = each.dataset.protocols.split("|");
       each.classList.toggle("filtered-out", Boolean(onlyProtocol) && !own.includes(onlyProtocol));
     });
-    filters.forEach((apply, { elements }) => {
-      const { protocol } = elements;
+    all(".filter[data-what]").forEach((form) => {
+      const { protocol } = form.elements;
       if (!protocol) return;
       protocol.value = [...protocol.options].some(({ value }) => value === onlyProtocol) ? onlyProtocol : "";
-      apply();
+      form.dispatchEvent(new Event("input"));
     });
     if (runForm) {
       runForm.elements.text.value = onlyProtocol;
@@ -1074,12 +1064,26 @@
     }));
   }
 
-  // A link may choose a protocol: report.html?protocol=CUBIC
-  const asked = new URLSearchParams(location.search).get("protocol");
-  if (protocols.has(asked)) {
-    pageFilter.elements.protocol.value = asked;
-    filterPage();
+  // What is chosen stands in the address, so that a link leads to the same: report.html?protocol=CUBIC
+  const asked = new URLSearchParams(location.search);
+  const nameOf = (form, { name }) => [form.dataset.what || (form === runForm && "runs"), name].filter(Boolean).join("-");
+
+  async function keepChoices() {
+    await showRun;
+    const fields = all("form.filter").flatMap((form) => all("select, input", form)
+      .map((field) => ({ form, field, key: nameOf(form, field), usual: field.value })));
+    fields.filter(({ key }) => asked.has(key)).forEach(({ form, field, key }) => {
+      field.value = asked.get(key);
+      form.dispatchEvent(new Event("input", { bubbles: true }));
+    });
+    document.addEventListener("input", () => {
+      fields.forEach(({ field, key, usual }) => (field.value === usual ? asked.delete(key) : asked.set(key, field.value)));
+      try { // which a browser may refuse to a page from a disk
+        history.replaceState(null, "", `${location.pathname}${asked.size ? `?${asked}` : ""}${location.hash}`);
+      } catch { /* the page works without */ }
+    });
   }
+  keepChoices();
 
   // Reports that are published together link each other; in one that stands alone these are words.
   const shelf = location.pathname.match(/\/(published\/[^/]+|evaluations)\/[^/]+\.html$/);
@@ -1091,7 +1095,6 @@
   // ---- Scorecard -----------------------------------------------------------------------------
 
   const table = document.querySelector("table.numbers");
-  const form = document.querySelector('.filter[data-what="numbers"]');
 
   function keyOf(row, column) {
     const value = row.rows[0].querySelector(`.col-${column}`).dataset.value;
@@ -1116,12 +1119,6 @@
       details.hidden = !open;
       if (open) unfoldNumber(details);
     }));
-    all(".tile").forEach((tile) => tile.addEventListener("click", () => {
-      const { verdict } = form.elements;
-      form.closest("details").open = true;
-      verdict.value = verdict.value === tile.dataset.verdict ? "" : tile.dataset.verdict;
-      filters.get(form)();
-    }));
   }
 
   // ---- Links open what they point to ---------------------------------------------------------
@@ -1131,6 +1128,7 @@
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     if (!target) return;
     unfilter(target);
+    if (target.matches(".more-row[hidden]")) target.parentElement.querySelector(".more").click();
     const within = target.querySelector(":scope > details.fold"); // of a section that is folded
     if (within) within.open = true;
     for (let each = target; each; each = each.parentElement) {
@@ -1150,8 +1148,10 @@
 
   // ---- Contents ------------------------------------------------------------------------------
 
+  const isNarrower = (width) => window.matchMedia(`(max-width: ${width}rem)`).matches;
   const contents = document.querySelector(".contents details");
-  if (contents && window.matchMedia("(max-width: 67.99rem)").matches) contents.open = false;
+  if (contents && isNarrower(67.99)) contents.open = false;
+  if (isNarrower(48)) all("details.wide").forEach((each) => { each.open = false; });
   const links = new Map(all(".contents a").map((link) => [link.hash.slice(1), link]));
   const reader = new IntersectionObserver((entries) => {
     for (const entry of entries) {

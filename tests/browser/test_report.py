@@ -141,7 +141,7 @@ def test_paper_has_the_charts_that_the_page_shows(visit: Any, report: Path) -> N
     )
     assert page.pdf().startswith(b"%PDF")
     printed = page.evaluate("window.printed")
-    assert len(printed) > 15
+    assert len(printed) > 2
     assert all(printed)
     page.emulate_media(media="print")
     for hidden in (".contents", ".filter", ".views", "button.csv"):
@@ -369,16 +369,6 @@ def test_a_link_to_what_a_filter_hides_clears_the_filter(visit: Any, report: Pat
     expect(page.locator(NUMBERS)).to_have_count(1)
 
 
-def test_tiles_filter_by_keyboard(page: Any) -> None:
-    tile = page.get_by_role("button", name="close")
-    tile.focus()
-    page.keyboard.press("Enter")
-    expect(tile).to_have_attribute("aria-pressed", "true")
-    expect(page.locator(NUMBERS)).to_have_count(1)
-    page.keyboard.press("Enter")
-    expect(page.locator(NUMBERS)).to_have_count(5)
-
-
 def test_columns_sort_and_leave_numbers_without_value_at_the_end(page: Any) -> None:
     page.get_by_role("button", name="Deviation").click()
     rows = page.locator(NUMBERS)
@@ -391,14 +381,13 @@ def test_columns_sort_and_leave_numbers_without_value_at_the_end(page: Any) -> N
     expect(page.locator("th.col-deviation")).to_have_attribute("aria-sort", "descending")
 
 
-def test_the_picture_leads_to_the_number(visit: Visit, report: Path) -> None:
+def test_a_mark_leads_to_the_number_and_its_runs(visit: Visit, report: Path) -> None:
     page = visit.open(report)
     expect(page.locator("#all-numbers")).not_to_have_attribute("open", "")
-    page.get_by_text("What the verdicts rest on").click()
-    # hs-40 is reproduced, 0.01 points below, and no other dot covers its dot.
-    page.locator('.overview a[href="#number-hs-40"]').click()
+    chart = _draw(page.locator("#chart-printed-against-measured .canvas"))
+    chart.locator(".mark-symbol.role-mark path").last.click()
     expect(page.locator("#all-numbers")).to_have_attribute("open", "")
-    expect(page.locator("tbody:target")).to_be_in_viewport()
+    expect(page.locator(".more-row:target dl")).to_be_in_viewport()
 
 
 def test_charts_are_dark_in_the_dark_and_light_on_paper(visit: Any, report: Path) -> None:

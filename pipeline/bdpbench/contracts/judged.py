@@ -96,13 +96,18 @@ def direction(judged: Judged) -> str:
     return f"{judged.better} is better" if judged.better else ""
 
 
-def rounded(value: float) -> float:
+def rounded(value: float, spread: float = 0.0) -> float:
     """A value as pages show it: three significant digits, and all digits before the point.
+
+    Of what varies by ``spread`` from run to run, no more digits than the first two of that.
 
     >>> rounded(97.534), rounded(0.0184321), rounded(9409.98)
     (97.5, 0.0184, 9410.0)
+    >>> rounded(-0.8683, 1.35), rounded(0.838, 0.33), rounded(97.53, 0.001)
+    (-0.9, 0.84, 97.5)
     """
-    return float(f"{value:.3g}") if abs(value) < 1000 else float(round(value))
+    found = float(f"{value:.3g}") if abs(value) < 1000 else float(round(value))
+    return round(found, 1 - math.floor(math.log10(spread))) if spread > 0 else found
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ from bdpbench.contracts.judged import Found, Judged, places, rounded
 from bdpbench.contracts.plan import PlannedRun, Scalar
 from bdpbench.pages.curves import flow_protocol
 from bdpbench.pages.names import Names, Sweep
-from bdpbench.pages.text import format_number, listed
+from bdpbench.pages.text import format_number, inside, listed
 from bdpbench.units import several, with_unit
 
 MOST_NAMED = 3
@@ -153,7 +153,7 @@ def _sentence(name: str, found: pl.DataFrame, judged: Judged, sweep: Sweep, name
         where = listed(parts, most=len(parts)) if keys.height > 1 else ""
         told[where] = _told(own, judged)
     (where, first), *rest = told.items()
-    body = f"With {where}, {_inside(name)} is {first}" if where else f"{name} is {first}"
+    body = f"With {where}, {inside(name)} is {first}" if where else f"{name} is {first}"
     body += "".join(f"; with {place}, it is {words}" for place, words in rest)
     fewest, most = found["runs"].min(), found["runs"].max()
     several_runs = f"{'' if fewest == most else 'up to '}{several(int(str(most)), 'run')}"
@@ -233,9 +233,3 @@ def _shown(found: Sequence[Found], judged: Judged) -> str:
 
 def _of(who: Sequence[str], word: str = "for") -> str:
     return f" {word} {listed(who)}" if any(who) else ""
-
-
-def _inside(name: str) -> str:
-    """A name inside a sentence: names of people and abbreviations keep their capital letter."""
-    first = name.split(" ", 1)[0]
-    return name[:1].lower() + name[1:] if first[1:].islower() and "'" not in first else name

@@ -121,7 +121,9 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
     width_px = width_pt / PT_PER_PX
     found: Spec = copy.deepcopy({key: spec[key] for key in spec if key != "datasets"})
     longest = max((len(label) for label in labels), default=0)
-    is_narrow = longest * _LETTER < _WIDEST_NAMES * width_px
+    # In the width of a column, names beside a plot would leave half of it.
+    widest = _WIDEST_NAMES if width_pt > COLUMN_PT else _WIDEST_NAMES / 2
+    is_narrow = longest * _LETTER < widest * width_px
     has_ends = any(each.get("name") == ENDS for each in found["layer"])
     if has_ends and 1 < len(labels) <= MOST_NAMED and is_narrow:
         for each in found["layer"]:

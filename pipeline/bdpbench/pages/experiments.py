@@ -14,6 +14,7 @@ from bdpbench.contracts.runs import RunRecord
 from bdpbench.contracts.scorecard import rows_of
 from bdpbench.pages.answers import answer
 from bdpbench.pages.curves import LazyViews, View, charted_view, plan_views
+from bdpbench.pages.drawing import MOST_NAMED
 from bdpbench.pages.html import page_environment
 from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.names import (
@@ -21,17 +22,27 @@ from bdpbench.pages.names import (
     Sweep,
     are_mixed,
     find_sweep,
+    pairs_of,
     protocols_of,
     subject_name,
 )
 from bdpbench.pages.shards import Row
 from bdpbench.pages.specs import Chart
-from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart, tradeoff_chart
+from bdpbench.pages.sweep_charts import (
+    Swept,
+    interval_chart,
+    is_crowded,
+    sweep_charts,
+    tradeoff_chart,
+)
 from bdpbench.pages.text import format_bytes, format_number, joined, value_text
 from bdpbench.studies.ns3_program import is_ns3, ns3_build_id
 
 # Shown over a sweep if the study has no published numbers for it.
 _USUAL_SWEEP_METRICS = ("utilization", "asymmetry", "time_to_90pct_utilization")
+
+STANDING = ("mean_queueing_delay", "goodput")
+"""What a page that compares senders, and reproduces nothing, shows of them first."""
 
 # The report is in results/<study>/<tier>/, the runs are in results/runs/.
 RUNS_FROM_REPORT = "../../runs"
@@ -66,16 +77,23 @@ class Experiment:
 
 def experiments(data: ReportData) -> list[Experiment]:
     """Sections of the scenarios that have a run in the plan, in the order of the plan."""
-    found, counted = [], set[str]()
-    for key in data.inputs.plan["scenarios"]:
+    found, counted = list[Experiment](), set[str]()
+    scenarios = data.inputs.plan["scenarios"]
+    declared = data.inputs.study.citation or any("tradeoffs" in each for each in scenarios.values())
+    for key in scenarios:
         if key in data.scenarios:
             own = {run["run_id"] for run in data.scenarios[key]}
-            found.append(_experiment(key, len(own & counted), data))
+            stands = any(chart.metrics == STANDING for each in found for chart in each.summaries)
+            mixed = are_mixed(data.scenarios[key])
+            usual = () if declared or stands or mixed else (STANDING,)
+            found.append(_experiment(key, len(own & counted), data, usual))
             counted |= own
     return found
 
 
-def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
+def _experiment(
+    key: str, shared: int, data: ReportData, usual: Sequence[Sequence[str]]
+) -> Experiment:
     inputs, names, series, runs = data.inputs, data.names, data.series, data.scenarios[key]
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
@@ -97,7 +115,7 @@ def _experiment(key: str, shared: int, data: ReportData) -> Experiment:
         absent=len(runs) - len(done),
         shared=shared,
         summaries=placed(
-            _summaries(key, swept, asked, scenario.get("tradeoffs", ())),
+            _summaries(key, swept, asked, scenario.get("tradeoffs", usual)),
             *(scenario["title"], done, data, metrics),
         ),
         views=LazyViews(
@@ -176,13 +194,12 @@ def _summaries(
     for x, y in tradeoffs:
         if (chart := tradeoff_chart(f"{key}-{x}-{y}", x, y, swept)) is not None:
             yield chart
-    charts = [(f"{key}-means-{metric}", metric, interval_chart) for metric in asked]
-    # Lines for all pairs would be unreadable: the comparison has their matrix.
-    if not are_mixed(swept.runs):
-        lines = [(f"{key}-sweep-{metric}", metric, sweep_chart) for metric in asked]
-        charts = [*lines, *charts]
-    for chart_id, metric, draw in charts:
-        if (chart := draw(chart_id, metric, swept)) is not None:
+    # Lines for many pairs would be unreadable: the comparison has their matrix.
+    pairs = len(pairs_of(swept.runs))
+    for metric in () if pairs > MOST_NAMED or (pairs and is_crowded(swept)) else asked:
+        yield from sweep_charts(f"{key}-sweep-{metric}", metric, swept)
+    for metric in asked:
+        if (chart := interval_chart(f"{key}-means-{metric}", metric, swept)) is not None:
             yield chart
 
 

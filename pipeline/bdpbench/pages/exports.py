@@ -44,7 +44,7 @@ from bdpbench.pages.series import RunSeries, points_of, unpack
 from bdpbench.pages.specs import Chart, CurveContent, Spec
 from bdpbench.pages.tables import PaperTable, render_table, score_tables
 from bdpbench.pages.text import joined
-from bdpbench.units import slug
+from bdpbench.units import several, slug
 
 if TYPE_CHECKING:
     import altair as alt
@@ -167,11 +167,13 @@ def paper_files(
             yield f"{folders[width_pt]}/{figure.name}.{ending}", content
         if not request.archived:
             yield f"{caption.file}.csv", renderer.csv(figure.chart)
-            yield f"{caption.file}.tex", f"\\caption{{{latex_text(_short(caption))}}}\n".encode()
+            text = f"{_source(caption)}\\caption{{{latex_text(_short(caption))}}}\n"
+            yield f"{caption.file}.tex", text.encode()
         tell(done, len(figures))
     for table, caption in zip(tables, captions[len(figures) :], strict=True):
         for ending, text in render_table(table, _short(caption)).items():
-            yield f"{caption.file}.{ending}", text.encode()
+            source = _source(caption) if ending == "tex" else ""
+            yield f"{caption.file}.{ending}", f"{source}{text}".encode()
     told = {"schema_version": 1, "captions": list(map(asdict, captions))}
     yield "captions.json", (json.dumps(told, indent=1, ensure_ascii=False) + "\n").encode()
 
@@ -217,7 +219,9 @@ def printed_caption(chart: Chart) -> str:
     if "spec" not in content and "medians" in content:
         number = len(content["traces"])
         told = f"Lines are medians of {number} curves, bands their 10th to 90th percentiles."
-    text = joined(chart.place and f"{chart.place}.", chart.caption, chart.note, told, by=" ")
+    text = joined(
+        chart.finding, chart.place and f"{chart.place}.", chart.caption, chart.note, told, by=" "
+    )
     return re.sub(
         r"\s*Click on [^.;]*(?:\.|;\s*(\w))",
         lambda found: f" {found[1].upper()}" if found[1] else "",
@@ -226,13 +230,15 @@ def printed_caption(chart: Chart) -> str:
 
 
 def _short(caption: Caption) -> str:
-    """A caption short enough for a paper: runs and definitions would fill pages."""
-    parts = [f"{caption.title}.", caption.text, caption.origin]
-    if caption.run_ids:
-        ids = ", ".join(caption.definitions) or "see captions.json"
-        runs = len(caption.run_ids)
-        parts.append(f"Definitions: {ids}; from {runs} run{'s' if runs > 1 else ''}, see CSV.")
-    return " ".join(filter(None, parts))
+    """A caption for a paper: what is shown, and of how many runs."""
+    runs = f"From {several(len(caption.run_ids), 'run')}." if caption.run_ids else ""
+    return joined(f"{caption.title}.", caption.text, runs, by=" ")
+
+
+def _source(caption: Caption) -> str:
+    """A comment of LaTeX with what nobody prints: versions, checksums and definitions."""
+    ids = ", ".join(caption.definitions) or "see captions.json"
+    return f"% {caption.origin} Definitions: {ids}.\n"
 
 
 class Charts:
@@ -310,6 +316,8 @@ def named(charts: Iterable[tuple[str, str, str, Chart]]) -> list[Figure]:
 
 def _placed(sections: Sections) -> Iterator[tuple[str, str, str, Chart]]:
     """Words for the name of each chart, its scenario, its full title, and the chart."""
+    if each := sections.printed:
+        yield each.chart_id, "", each.title, each
     for experiment in sections.experiments:
         key = experiment.key
         for chart in experiment.summaries:

@@ -24,7 +24,6 @@ from bdpbench.contracts.scorecard import (
 )
 from bdpbench.pages.names import subject_name
 from bdpbench.pages.packing import pack
-from bdpbench.pages.pictures import share_in_words
 from bdpbench.pages.text import (
     VERDICTS,
     assets_dir,
@@ -35,6 +34,7 @@ from bdpbench.pages.text import (
     origin_keys,
     range_text,
     read_asset,
+    share_in_words,
     subscripts,
     unbroken,
     value_text,

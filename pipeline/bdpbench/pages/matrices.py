@@ -2,8 +2,7 @@
 
 A matrix shows a metric of the runs of one scenario, a row and a column for each value of two of its
 parameters, such as the protocols of two flows. ``panels`` draws one for each value of a third, side
-by side and in the same colours; ``winner`` shows instead which value of another parameter is best
-in each cell, and by how much.
+by side and in the same colours.
 """
 
 from __future__ import annotations
@@ -32,20 +31,6 @@ class Axis(Strict):
     title: Text
 
 
-class Winner(Strict):
-    """What a cell shows instead of a value: which value of a parameter is best in it.
-
-    The metric declares which value is best; where it does not, it is the largest.
-
-    Attributes:
-        among: parameter whose values are compared, such as protocol.
-        least_lead: smallest lead over the second, in the metric's unit, that counts as a win.
-    """
-
-    among: Text
-    least_lead: Annotated[float, Field(ge=0, allow_inf_nan=False)] = 0.0
-
-
 class Matrix(Strict):
     """A matrix of the runs of a scenario.
 
@@ -61,7 +46,6 @@ class Matrix(Strict):
             stands for several buffers counts once for each of them, or once with ``buffer_pkts``.
         ends: values of the lightest and of the darkest colour; if absent, those of the cells. With
             -x and x the colours distinguish the sides of 0.
-        winner: what is shown instead of a value.
         caption: caption of the chart.
     """
 
@@ -73,7 +57,6 @@ class Matrix(Strict):
     only: dict[Text, list[Scalar]] = Field(default_factory=dict)
     mean_over: list[Text] = Field(default_factory=list)
     ends: tuple[Finite, Finite] | None = Field(None, strict=False)
-    winner: Winner | None = None
     caption: str = ""
 
     @property
@@ -94,7 +77,6 @@ class Matrix(Strict):
             ("rows", "parameter"): self.rows.parameter,
             ("columns", "parameter"): self.columns.parameter,
             **({("panels",): self.panels} if self.panels else {}),
-            **({("winner", "among"): self.winner.among} if self.winner else {}),
             **{("mean_over", index): each for index, each in enumerate(self.mean_over)},
         }
 
@@ -105,8 +87,6 @@ class Matrix(Strict):
             if name in seen:
                 raise ValueError(f"{place[0]}: {name} is already part of the matrix")
             seen.add(name)
-        if self.winner is not None and self.ends is not None:
-            raise ValueError("winner: its colours are those of the winners: remove ends")
         if self.ends is not None and self.ends[0] >= self.ends[1]:
             low, high = self.ends
             raise ValueError(f"ends: the first, {low:g}, must be below the second, {high:g}")

@@ -10,8 +10,9 @@ from __future__ import annotations
 import math
 import re
 import statistics
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -19,13 +20,12 @@ import polars as pl
 
 from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
 from bdpbench.pages.inputs import ReportData
-from bdpbench.pages.matrices import Matrix, Winner
+from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import (
-    NEUTRAL,
-    Names,
-    are_mixed,
     grouped,
+    in_order,
     is_protocol,
+    pairs_of,
     subject_name,
     undetermined,
 )
@@ -37,7 +37,6 @@ from bdpbench.pages.specs import (
     Chart,
     Encoding,
     Spec,
-    coloured,
     layer,
     layered,
     number,
@@ -45,24 +44,7 @@ from bdpbench.pages.specs import (
     text,
 )
 from bdpbench.pages.text import format_number, joined
-from bdpbench.units import MINUS, axis_title, with_unit
-
-NOBODY = "nobody is ahead"
-"""The winner of a cell that nobody wins."""
-
-_TIE_COLOUR = "#c9ced4"
-
-_BEST = {
-    "more": "largest",
-    "": "largest",
-    "less": "smallest",
-    "nearest": "nearest to its reference",
-}
-"""Which value wins, by how the values of a metric are judged."""
-
-# For values without a colour of their own; distinguishable with every kind of colour blindness
-# (after Okabe and Ito).
-_COLOURS = ("#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442")
+from bdpbench.units import MINUS, axis_title
 
 # px of a cell: alone, and in panels, whose cells are low above this number of rows.
 _CELL_HEIGHT, _HIGH, _LOW = 46, 36, 22
@@ -91,7 +73,6 @@ _GRADIENT: Mapping[str, Any] = {
     "titleFontWeight": "normal",
     "titleLimit": 300,  # the name of a metric, which the default cuts off
 }
-_FAINTEST = 0.35
 _OWN_NAME = "slice(datum.label, indexof(datum.label, '|') + 1)"
 
 
@@ -160,7 +141,9 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
     found, names = [], data.names
     for scenario, planned in data.scenarios.items():
         matrices = [each for each in data.inputs.study.matrices if each.scenario == scenario]
-        if not matrices and are_mixed(planned):
+        # One protocol beside several others is no matrix.
+        sides = zip(*pairs_of(planned), strict=False)
+        if not matrices and min((len(set(side)) for side in sides), default=0) > 1:
             matrices = [Matrix.model_validate({"scenario": scenario, **names.captions.pairs})]
         grids = [Grid(each, planned, data) for each in matrices]
         shown = {run["run_id"] for grid in grids for run in grid.runs}
@@ -215,15 +198,33 @@ class Grid:
     def _labels(self, parameter: str, *, named: bool = False) -> list[str]:
         """The values of a parameter in words, in order."""
         given = {value for run in self.runs for value in values_of(run, parameter)}
-        label = self.names.condition if named else self.names.value
+        label = self.names.condition if named else self._label
         return [label(parameter, each) for each in in_order(parameter, given, self.names)]
+
+    @cached_property
+    def _senders(self) -> Mapping[tuple[str, Scalar], str]:
+        """Parameter and value of what is a case → who meets in all runs that have it."""
+        found: dict[tuple[str, Scalar], set[str]] = {}
+        for run in self.runs:
+            for key in run["parameters"].items():
+                found.setdefault(key, set()).add(self.names.protocols_of(run))
+        return {key: who.pop() for key, who in found.items() if len(who) == 1}
+
+    def _label(self, parameter: str, value: Scalar) -> str:
+        """A value in words; with the senders if each value has its own."""
+        told = self.names.value(parameter, value)
+        given = {each for run in self.runs for each in values_of(run, parameter)}
+        who = [self._senders.get((parameter, each), "") for each in given]
+        if is_protocol(parameter) or not all(who) or len(set(who)) < 2:
+            return told
+        return f"{told}: {self._senders[parameter, value]}"
 
     def places(self, run: PlannedRun) -> list[Place]:
         """Labels of the panels, rows and columns of a run; several if it stands for several."""
         panels = self.matrix.panels or ""
         titles = [self.names.condition(panels, each) for each in values_of(run, panels)]
         rows, columns = (
-            [self.names.value(side.parameter, each) for each in values_of(run, side.parameter)]
+            [self._label(side.parameter, each) for each in values_of(run, side.parameter)]
             for side in (self.matrix.rows, self.matrix.columns)
         )
         return list(product(titles or [""], rows, columns))
@@ -258,14 +259,11 @@ class Measured:
 
 
 def _charts(prefix: str, grid: Grid) -> list[Chart]:
-    winner, charts = grid.matrix.winner, list[Chart]()
-    for place, measured in enumerate(_measured(grid)):
-        chart_id = f"{prefix}-{place}"
-        if winner is None and measured.cells:
-            charts.append(_valued(chart_id, measured, grid))
-        elif winner is not None:
-            charts += _won(chart_id, measured, grid, winner)
-    return charts
+    return [
+        _valued(f"{prefix}-{place}", measured, grid)
+        for place, measured in enumerate(_measured(grid))
+        if measured.cells
+    ]
 
 
 def _measured(grid: Grid) -> Iterator[Measured]:
@@ -297,13 +295,6 @@ def _measured(grid: Grid) -> Iterator[Measured]:
                         cells.setdefault(place, []).append(run)
             said = joined(condition, subject)
             yield Measured(said, cells, len(incomplete), values, str(part["unit"][0]))
-
-
-def in_order(parameter: str, values: Collection[Scalar], names: Names) -> Sequence[Scalar]:
-    """Values of a parameter: protocols in the order of the study, else numbers before words."""
-    if is_protocol(parameter):
-        return [key for key in names.protocols if key in values]
-    return sorted(values, key=lambda each: (isinstance(each, str), each))
 
 
 def _valued(chart_id: str, measured: Measured, grid: Grid) -> Chart:
@@ -346,77 +337,6 @@ def _frame(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
     return frame if any(frame["runs"]) else frame.drop("runs")
 
 
-def _won(chart_id: str, measured: Measured, grid: Grid, winner: Winner) -> Iterator[Chart]:
-    """The chart of the best in each cell; none if none has a rival."""
-    names, metric = grid.names, grid.matrix.metric
-    won = {place: _best(runs, measured, grid, winner) for place, runs in measured.cells.items()}
-    rows = [{**_at(place), **cell} for place, cell in won.items() if cell]
-    if not rows:
-        return
-    frame = _frame(rows)
-    axes = grid.axes(axis_title(grid.quantity, measured.unit))
-    spec = winner_matrix(frame, axes, _colours(frame, measured.cells, names, winner))
-    competitors = [
-        part for runs in measured.cells.values() for part in _competitors(runs, winner).values()
-    ]
-    words = f"{grid.quantity}: {names.parameters.name(winner.among)} with the "
-    words += _BEST[names.judged(metric).better]
-    least = with_unit(format_number(winner.least_lead), measured.unit)
-    lead = f"A lead of less than {least} does not count as a win." if winner.least_lead else ""
-    yield Chart(
-        chart_id=chart_id,
-        title=joined(words, measured.condition),
-        caption=grid.matrix.caption or names.captions.charts["winners"]["caption"],
-        alternative=f"Matrix. {words}. {_in_words(frame, 'winner')}",
-        content=spec_content(spec, frame["winner"].unique(maintain_order=True).to_list()),
-        note=joined(lead, _means_note(competitors), _missing_note(measured), by=" "),
-        metrics=(metric,),
-    )
-
-
-def _best(
-    runs: Sequence[PlannedRun], measured: Measured, grid: Grid, winner: Winner
-) -> dict[str, object]:
-    """The cell: winner, its value, the second, the lead, its text; empty without a rival.
-
-    Of equal values, the one that comes first in the scenario wins with a lead of 0.
-    """
-    parts = [
-        (measured.mean(part, grid.matrix), grid.names.value(winner.among, value), part)
-        for value, part in _competitors(runs, winner).items()
-    ]
-    if len(parts) < 2:
-        return {}
-    judged = grid.names.judged(grid.matrix.metric)
-    (best, who, own), (value, second, _) = sorted(parts, key=lambda part: judged.cost(part[0]))[:2]
-    lead, said = abs(best - value), "="
-    if lead == 0 or lead < winner.least_lead:
-        who, second = NOBODY, f"{who} and {second}"
-    else:
-        said = f"+{format_number(lead)}"
-    told = {"winner": who, "best": best, "second": second, "lead": lead, "text": said}
-    return {**told, **_opened(own)}
-
-
-def _competitors(runs: Sequence[PlannedRun], winner: Winner) -> dict[Scalar, list[PlannedRun]]:
-    """Competing value → its runs."""
-    known = [run for run in runs if winner.among in run["parameters"]]
-    return grouped(known, lambda run: run["parameters"][winner.among])
-
-
-def _colours(frame: pl.DataFrame, cells: Cells, names: Names, winner: Winner) -> dict[str, str]:
-    """Winner → colour: a protocol's own, otherwise one of a palette."""
-    won = set(frame["winner"])
-    values = {value for runs in cells.values() for value in _competitors(runs, winner)}
-    found = {}
-    for position, value in enumerate(in_order(winner.among, values, names)):
-        own = names.colour(str(value)) if is_protocol(winner.among) else NEUTRAL
-        colour = own if own != NEUTRAL else _COLOURS[position % len(_COLOURS)]
-        found[names.value(winner.among, value)] = colour
-    found[NOBODY] = _TIE_COLOUR
-    return {label: colour for label, colour in found.items() if label in won}
-
-
 def _opened(runs: Sequence[PlannedRun]) -> dict[str, str]:
     """Id of the run that a click opens, its description, and the list of all if there are several.
 
@@ -438,9 +358,9 @@ def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
     return f"A value is the mean of {counts[0]} to {counts[-1]} runs, as far as they have results."
 
 
-def _in_words(cells: pl.DataFrame, what: str = "text") -> str:
+def _in_words(cells: pl.DataFrame) -> str:
     """Text alternative: every cell in words."""
-    rows = cells.select("panel", "row", "column", what).rows()
+    rows = cells.select("panel", "row", "column", "text").rows()
     return "; ".join(
         f"{joined(panel, row, by=': ')} and {column}: {said}" for panel, row, column, said in rows
     )
@@ -478,39 +398,6 @@ def valued_matrix(
     tips = [number("value", axes.quantity, value_format), text("run", "run")]
     colour = {"color": number("value", axes.quantity, scale=scale, legend=_GRADIENT)}
     return _panels(cells, axes, colour, tips, "luminance(scale('color', datum.value))")
-
-
-def winner_matrix(cells: pl.DataFrame, axes: Axes, colours: Mapping[str, str]) -> Spec:
-    """The best in each cell, fainter if the lead is smaller, and faintest if nobody is ahead.
-
-    Args:
-        cells: ``panel``, ``row`` and ``column`` str (labels), ``winner`` and ``second`` str,
-            ``best`` f64 and ``lead`` f64, ``text`` str, ``run_id`` str, ``run`` str.
-        axes: the axes and panels.
-        colours: winner → colour, #rrggbb; the order of the legend.
-    """
-    leads = [
-        (str(who), 0.0 if who == NOBODY else float(lead))
-        for who, lead in cells.select("winner", "lead").rows()
-    ]
-    largest = max((lead for _, lead in leads), default=0.0) or 1.0
-    share = pl.Series("share", [lead / largest for _, lead in leads], pl.Float64)
-    tips = [
-        text("winner", "best"),
-        number("best", axes.quantity, ",.5~g"),
-        text("second", "second"),
-        number("lead", "ahead by", ",.4~g"),
-        text("run", "run"),
-    ]
-    squares = {"symbolType": "square", "symbolStrokeWidth": 0}
-    strength = {"domain": [0, 1], "range": [_FAINTEST, 1]}
-    colour = {
-        "color": coloured("winner", colours, title=None, legend=squares),
-        "opacity": number("share", scale=strength, legend=None),
-    }
-    strength_of = f"({_FAINTEST} + {1 - _FAINTEST} * datum.share)"
-    luminance = f"1 - {strength_of} * (1 - luminance(scale('color', datum.winner)))"
-    return _panels(cells.with_columns(share), axes, colour, tips, luminance)
 
 
 def _panels(

@@ -289,6 +289,18 @@ def are_mixed(runs: Iterable[PlannedRun]) -> bool:
     return any(len(set(protocols_of(run))) > 1 for run in runs)
 
 
+def in_order(parameter: str, values: Collection[Scalar], names: Names) -> Sequence[Scalar]:
+    """Values of a parameter: protocols in the order of the study, else numbers before words."""
+    if is_protocol(parameter):
+        return [key for key in names.protocols if key in values]
+    return sorted(values, key=lambda each: (isinstance(each, str), each))
+
+
+def pairs_of(runs: Iterable[PlannedRun]) -> set[tuple[str, ...]]:
+    """The protocols of runs in which different ones meet."""
+    return {met for met in map(protocols_of, runs) if len(set(met)) > 1}
+
+
 def lighter(colour: str, nth: int) -> str:
     """A colour, #rrggbb, for the nth series of that colour: lighter by a quarter each time.
 

@@ -522,7 +522,10 @@ def _cells(
     for who, own in found.items():
         value, about = told[who], [n for n in printed if set(n.protocols) == set(rows[who])]
         low, high = (format_number(rounded(each)) for each in value.ends)
-        text = "not reached" if value.value is None else format_number(rounded(value.value))
+        spread = value.ends[1] - value.ends[0]
+        text = "not reached"
+        if value.value is not None:
+            text = format_number(rounded(value.value, spread))
         span = "" if low == high or value.value is None else f"{low} to {high}"
         if own.height > 1:
             text, span = span or text, f"{own.height} settings"

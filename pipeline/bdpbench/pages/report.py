@@ -14,7 +14,7 @@ from bdpbench.contracts.scorecard import (
     NUMBER_VERDICTS,
 )
 from bdpbench.pages.curves import time_specs
-from bdpbench.pages.experiments import Experiment, run_rows
+from bdpbench.pages.experiments import STANDING, Experiment, run_rows
 from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.names import protocols_of
@@ -27,7 +27,6 @@ from bdpbench.pages.specs import Chart
 from bdpbench.pages.summary import (
     in_doubt,
     kind_rows,
-    overview,
     reading_rows,
     summarize,
 )
@@ -195,16 +194,20 @@ def leads_of(sections: Sections) -> list[Lead]:
     for each in answered:
         first.setdefault(each.question, each)
     asked = [each for question, each in first.items() if question]
-    if not asked:  # the first ones that have a chart
+    if not asked:  # the first ones that have a chart, before them one that compares all senders
+        answered.sort(key=lambda each: all(chart.metrics != STANDING for chart in each.summaries))
         asked = [each for each in answered if each.summaries or each.key in cells][:MOST_LEADS]
     asked = asked or answered[:MOST_LEADS]
     most = MOST_LEAD_CHARTS if len(asked) == 1 else 1
     leads = []
     for each in asked:
-        charts = (*each.summaries, *cells.get(each.key, ()))
+        charts = tuple(
+            sorted((*each.summaries, *cells.get(each.key, ())), key=lambda own: own.pools)
+        )
         if each.answers:  # a chart of another metric would not answer the question
             charts = tuple(own for own in charts if set(own.metrics) & set(each.answers))
-        leads.append(Lead(each, charts[:most]))
+        apart = [own for own in charts[most:] if own.chart_id.startswith(f"{charts[0].chart_id}-")]
+        leads.append(Lead(each, (*charts[:most], *apart)))
     return leads
 
 
@@ -227,7 +230,6 @@ def _content(sections: Sections) -> dict[str, object]:
         "reproduces": bool(numbers or claims),
         "scorecard": scorecard,
         "summary": summarize(numbers, claims, sections.experiments),
-        "overview": overview(numbers),
         "kinds": kind_rows(scorecard),
         "readings": reading_rows(scorecard),
         "changes": scorecard["history"][::-1],  # the latest first
@@ -247,6 +249,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "names": names,
         "given": {name for run in inputs.plan["runs"] for name in run["parameters"]},
         "experiments": sections.experiments,
+        "printed": sections.printed,
         "leads": leads,
         "led": {chart.chart_id for lead in leads for chart in lead.charts},
         "table": sections.table,

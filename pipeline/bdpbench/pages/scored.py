@@ -19,7 +19,6 @@ from bdpbench.contracts.scorecard import (
     rows_of,
 )
 from bdpbench.pages.names import Names, RunLink, subject_name
-from bdpbench.pages.pictures import Picture, picture_of_claim, picture_of_number
 from bdpbench.pages.text import (
     VERDICTS,
     Verdict,
@@ -29,20 +28,19 @@ from bdpbench.pages.text import (
     joined,
     value_text,
 )
-from bdpbench.units import axis_title, with_unit
+from bdpbench.units import with_unit
 
 
 @dataclass(frozen=True)
 class Scored:
     """What rows of numbers and of statements have in common.
 
-    ``picture`` shows its values; ``protocols`` are the labels of those that it concerns, ``search``
+    ``protocols`` are the labels of those that it concerns, ``search``
     is the text that a filter searches; ``readings`` are the names of other readings of the study,
     each with the entry by it.
     """
 
     verdict: Verdict
-    picture: Picture | None
     protocols: tuple[str, ...]
     search: str
     readings: tuple[tuple[str, ScoredNumber | ScoredClaim], ...]
@@ -76,14 +74,11 @@ class NumberRow(Scored):
         distance = self.number["distance"]
         return math.inf if distance is None else distance
 
-    @property
-    def widths(self) -> float | None:
-        """Signed distance in widths of the bounds, within which it is from -1 to 1."""
-        deviation = self.number["deviation"]
-        if self.number["measured"] is None or deviation is None:
-            return None
-        known = self.number["distance"] is not None
-        return math.copysign(self.distance if known or deviation else 0.0, deviation)
+    def widths(self, value: float) -> float:
+        """How far a value is from the print, in widths of the bounds, which are from -1 to 1."""
+        number, away = self.number, value - self.number["published"]
+        side = abs(number["upper" if away > 0 else "lower"] - number["published"])
+        return away / (side or (number["upper"] - number["lower"]) / 2 or abs(away) or 1.0)
 
     @property
     def rows(self) -> tuple[NumberRow, ...]:
@@ -160,7 +155,6 @@ def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
     told += [claim["known_miss"], *protocols, verdict.label, claim["kind"]]
     return ClaimRow(
         verdict=verdict,
-        picture=picture_of_claim(claim),
         protocols=protocols,
         search=" ".join(map(str, told)).lower(),
         readings=(),
@@ -173,7 +167,7 @@ def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
     if not number.get("parts"):
         return _row(number, names)
     parts = tuple(_row(each, names) for each in rows_of(number))
-    row = _row(number, names, [" and ".join(each.protocols) or each.condition for each in parts])
+    row = _row(number, names)
     return replace(
         row,
         parts=parts,
@@ -200,7 +194,7 @@ def _span(parts: Sequence[NumberRow]) -> str:
     return f"{start}{most[1]}" + (f", {lacking} without a value" if lacking else "")
 
 
-def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> NumberRow:
+def _row(number: ScoredNumber, names: Names) -> NumberRow:
     verdict, selected = VERDICTS[number["verdict"]], number["select"]
     of_runs = {names.run(each).protocols for each in number["run_ids"]}
     # A number of "case 3" is about those that meet in its runs, if these are the same in all.
@@ -212,10 +206,8 @@ def _row(number: ScoredNumber, names: Names, labels: Sequence[str] = ()) -> Numb
     told += [scenario, verdict.label, number["note"], number["reason"], number["kind"]]
     percent = number["unit"] == "%"  # percentages differ by points; the deviation in % is beside it
     deviation = format_deviation(number["deviation"], number["measured"], published)
-    shown = labels or [""] * len(rows_of(number))
     return NumberRow(
         verdict=verdict,
-        picture=picture_of_number(number, shown, axis_title(metric, unit)),
         protocols=protocols,
         search=" ".join(map(str, told)).lower(),
         readings=(),

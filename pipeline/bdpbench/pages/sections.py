@@ -21,6 +21,7 @@ from bdpbench.pages.protocols import (
 )
 from bdpbench.pages.scored import claim_rows, number_rows
 from bdpbench.pages.specs import Chart
+from bdpbench.pages.summary import printed_chart
 
 
 class Sections:
@@ -36,6 +37,7 @@ class Sections:
     Attributes:
         data: what the sections were made of.
         numbers, claims: rows of the scorecard.
+        printed: all numbers in one chart; None if none was run.
         experiments, matrices: sections with their charts.
         protocols, queues: their rules and parameters.
         laws: response functions, growth and cuts of cwnd; empty if no runs show them.
@@ -46,6 +48,7 @@ class Sections:
         self.data = data = ReportData(inputs, bins)
         self.numbers = number_rows(inputs.scorecard, data.names)
         self.claims = claim_rows(inputs.scorecard, data.names)
+        self.printed = printed_chart(self.numbers, data.names.captions)
         self.experiments = experiments(data)
         self.matrices = [_placed_group(each, data) for each in matrix_groups(data)]
         self.protocols = protocol_pages(data, self.numbers, self.claims)
@@ -58,6 +61,7 @@ class Sections:
     def charts(self) -> list[Chart]:
         """The charts of the page, without those of views and of single runs."""
         return [
+            *([self.printed] if self.printed else ()),
             *(chart for each in self.experiments for chart in each.summaries),
             *self.laws,
             *(chart for group in self.matrices for chart in group.charts),

@@ -41,7 +41,9 @@ FAINT = "#5b6570"
 BARE: Mapping[str, Any] = {"domain": False, "grid": False, "labelPadding": 6, "ticks": False}
 """An axis of names."""
 
-_NAME_PX = 12.5
+NAME_PX = 12.5
+"""Height of the name of a line."""
+
 _TO_NAMES_PX = 14
 
 ROOM_ABOVE = 34
@@ -144,7 +146,8 @@ class Chart:
     """One chart of the page: ``content`` is for the script, the rest for readers.
 
     ``metrics`` are the ids of the metrics that it shows; curves over time have none. ``place`` says
-    of which experiment, with which values of parameters, and of which period it is.
+    of which experiment, with which values of parameters, and of which period it is. ``pools``: a
+    mark stands for runs with several values of parameters. ``finding`` says what it shows.
     """
 
     chart_id: str
@@ -155,6 +158,8 @@ class Chart:
     note: str = ""
     metrics: tuple[str, ...] = ()
     place: str = ""
+    pools: bool = False
+    finding: str = ""
 
 
 def spec_content(spec: Spec, labels: Sequence[str] = ()) -> SpecContent:
@@ -222,11 +227,11 @@ def names_at_ends(line: Layer, until: str = "") -> Layer:
         {"window": [{"op": "row_number", "as": "nth"}], "sort": in_order},
         {"joinaggregate": [{"op": "count", "as": "count"}]},
         # As far up as those above leave room, but none below the plot.
-        {"calculate": f"datum.end - {_NAME_PX} * datum.nth", "as": "at"},
+        {"calculate": f"datum.end - {NAME_PX} * datum.nth", "as": "at"},
         {"window": [{"op": "max", "field": "at", "as": "at"}], "sort": in_order},
         {
-            "calculate": f"min(datum.at + {_NAME_PX} * datum.nth, "
-            f"height - {_NAME_PX} * (datum.count - datum.nth))",
+            "calculate": f"min(datum.at + {NAME_PX} * datum.nth, "
+            f"height - {NAME_PX} * (datum.count - datum.nth))",
             "as": "at",
         },
     ]

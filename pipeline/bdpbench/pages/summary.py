@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import itertools
+import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TypeVar
+
+import polars as pl
 
 from bdpbench.contracts.scorecard import (
     CLAIM_VERDICTS,
@@ -17,9 +19,20 @@ from bdpbench.contracts.scorecard import (
     is_repeated,
 )
 from bdpbench.pages.experiments import Experiment
+from bdpbench.pages.names import Captions
 from bdpbench.pages.scored import ClaimRow, NumberRow
-from bdpbench.pages.text import Total, distinct, totals
-from bdpbench.units import MINUS
+from bdpbench.pages.specs import (
+    FAINT,
+    Chart,
+    Encoding,
+    coloured,
+    layer,
+    layered,
+    number,
+    spec_content,
+    text,
+)
+from bdpbench.pages.text import Total, distinct, joined, totals
 
 Entry = TypeVar("Entry", NumberRow, ClaimRow)
 
@@ -31,11 +44,16 @@ MEANING: dict[Kind, str] = {
 REACH = 3.0
 """Half widths of the bounds at which the axis ends; numbers farther off are drawn at its end."""
 
-PLOT_WIDTH = 400.0
-DOT = 8.0
-_NAME_HEIGHT = 15.0
-_GAP = 5.0
-_HIGHEST_STACK = 4
+FEWEST = 3
+"""Fewest numbers that make a chart."""
+
+_HEIGHT = 190
+_LOOKS = {
+    "reproduced": ("#17663a", "circle"),
+    "undecided": ("#5b3f8f", "square"),
+    "close": ("#7a5200", "diamond"),
+    "not_reproduced": ("#a3211b", "triangle-up"),
+}
 
 
 @dataclass(frozen=True)
@@ -56,20 +74,27 @@ class Reason:
     protocols: tuple[str, ...]
     first: str
 
+    @property
+    def short(self) -> str:
+        """Its first sentence, or the first part of it, without what follows a colon."""
+        return re.split(r"(?<=[^.\d])[.:;](?:\s|$)", self.text, maxsplit=1)[0].rstrip(".")
+
 
 @dataclass(frozen=True)
 class Summary:
     """What the first section of the page says of verdicts, besides their counts.
 
-    ``misses`` counts numbers outside their bounds and ``reasons`` are theirs, the most frequent
-    first, unknown ones last; ``absent`` names what was not run, and how much of it. ``by_chance``
-    are undecided, ``hairs`` are decided by a small margin and their spread is not measured, each
-    with its anchor and id; ``narrow`` counts small margins.
+    ``misses`` counts numbers outside their bounds, most often ``often`` (a metric, and how many);
+    ``reasons`` are theirs, the most frequent first, unknown ones last; ``absent`` names what was
+    not run, and how much of it. ``by_chance`` are undecided, ``hairs`` are decided by a small
+    margin and their spread is not measured, each with its anchor and id; ``narrow`` counts small
+    margins.
     """
 
     misses: int
     reasons: tuple[Reason, ...]
     absent: tuple[tuple[str, str], ...]
+    often: tuple[str, int] = ("", 0)
     by_chance: tuple[tuple[str, str], ...] = ()
     hairs: tuple[tuple[str, str], ...] = ()
     narrow: int = 0
@@ -86,6 +111,7 @@ def summarize(
     return Summary(
         misses=len(misses),
         reasons=tuple(_reasons(misses)),
+        often=Counter(row.metric for row in misses).most_common(1)[0] if misses else ("", 0),
         absent=tuple(_absent(numbers, claims, experiments)),
         by_chance=tuple(_link(row) for row in rows if row.verdict.key == "undecided"),
         hairs=tuple(_link(row) for row in narrow if not is_repeated(row.entry)),
@@ -159,91 +185,81 @@ def kind_rows(scorecard: Scorecard) -> list[dict[str, object]]:
     return rows
 
 
-@dataclass(frozen=True)
-class Dot:
-    """One number: its position, in px from the left and the top of its row."""
+def printed_chart(numbers: Sequence[NumberRow], captions: Captions) -> Chart | None:
+    """All numbers that were run, the largest miss first: printed against measured.
 
-    row: NumberRow
-    x: float
-    y: float
-    beyond: int
-
-
-@dataclass(frozen=True)
-class Strip:
-    """The numbers of one experiment; ``top`` and ``height`` in px."""
-
-    title: str
-    top: float
-    height: float
-    dots: tuple[Dot, ...]
-
-
-@dataclass(frozen=True)
-class Overview:
-    """The picture: ``width`` and ``height`` in px; ``lower`` and ``upper`` are the bounds in px.
-
-    ``ticks`` are places and texts of its axis, in half widths of the bounds.
+    Returns:
+        The chart; None of fewer numbers than ``FEWEST``, which a sentence tells.
     """
-
-    strips: tuple[Strip, ...]
-    width: float
-    height: float
-    lower: float
-    upper: float
-    middle: float
-    ticks: tuple[tuple[float, str], ...]
-
-
-def overview(numbers: Sequence[NumberRow]) -> Overview | None:
-    """The picture of all numbers, with a row per experiment; None if none of them was run."""
-    rows: dict[str, list[NumberRow]] = {}
-    for row in numbers:
-        rows.setdefault(row.scenario, []).append(row)
-    strips: list[Strip] = []
-    top = 0.0
-    for title, own in rows.items():
-        strip = _strip(title, top, own)
-        if strip.dots:
-            strips.append(strip)
-            top += strip.height
-    if not strips:
+    known = [row for row in numbers if row.number["measured"] is not None]
+    known.sort(key=lambda row: -abs(row.widths(row.number["measured"] or 0.0)))
+    if len(known) < FEWEST:
         return None
-    ends = (_across(-1.0), _across(1.0))
-    reach = range(-int(REACH), int(REACH) + 1)
-    ticks = tuple(
-        (_across(each), f"{each:+d}".replace("-", MINUS) if each else "0") for each in reach
+    counts = Counter(row.verdict for row in known)
+    looks = {
+        f"{verdict.label} ({counts[verdict]})": _LOOKS[verdict.key]
+        for verdict in sorted(counts, key=lambda each: each.rank)
+    }
+    rows = pl.DataFrame(
+        [
+            {
+                "place": place,
+                "verdict": f"{row.verdict.label} ({counts[row.verdict]})",
+                **_span(row),
+                "protocol": " and ".join(row.protocols),
+                "what": joined(row.number["where"], row.metric, row.condition),
+                "published": row.published,
+                "measured": row.measured,
+                "number": row.number["id"],
+            }
+            for place, row in enumerate(known, start=1)
+        ]
     )
-    return Overview(tuple(strips), PLOT_WIDTH, top, *ends, _across(0.0), ticks)
+    domain = {"domain": [-REACH, REACH]}
+    away = number("away", "measured − printed (half widths)", scale=domain,
+                  axis={"values": [-3, -2, -1, 0, 1, 2, 3], "grid": False})  # fmt: skip
+    abscissa = f"{len(known)} numbers, the largest miss first"
+    base: Encoding = {
+        "x": number("place", abscissa, scale={"domain": [0, len(known) + 1]},
+                    axis={"labels": False, "ticks": False, "grid": False}),
+        "y": away,
+        "color": coloured("verdict", {name: colour for name, (colour, _) in looks.items()},
+                          title=None, legend={"symbolSize": 70}),
+    }  # fmt: skip
+    shapes = {"domain": list(looks), "range": [shape for _, shape in looks.values()]}
+    words = ("what", "protocol", "published", "measured", "verdict")
+    point = {
+        **base,
+        "shape": text("verdict", None, scale=shapes, legend={"symbolSize": 70}),
+        "tooltip": [text(each, each) for each in words],
+    }
+    ends: Encoding = {**base, "y": {**away, "field": "low"}, "y2": {"field": "high"}}
+    bounds = pl.DataFrame([{"low": -1.0, "high": 1.0, "print": 0.0}])
+    spec = layered(
+        layer("rect", "bounds", {"y": ends["y"], "y2": ends["y2"]}, color="#e3f2e8"),
+        layer("rule", "bounds", {"y": {**away, "field": "print"}}, color=FAINT, strokeDash=[3, 3]),
+        layer("rule", "numbers", ends, strokeWidth=1.4, opacity=0.55),
+        layer("point", "numbers", point, filled=True, size=42, opacity=1, cursor="pointer"),
+        height=_HEIGHT,
+        rows={"bounds": bounds, "numbers": rows},
+    )
+    reproduced = sum(row.verdict.key == "reproduced" for row in known)
+    return Chart(
+        chart_id="printed-against-measured",
+        title=f"{reproduced} of {len(known)} printed numbers are reproduced",
+        caption=captions.charts["printed"]["caption"],
+        alternative=f"Printed against measured: {'; '.join(looks)}; all are in the table below.",
+        content=spec_content(spec, list(looks)),
+    )
 
 
-def _strip(title: str, top: float, rows: Sequence[NumberRow]) -> Strip:
-    stacks: Counter[int] = Counter()
-    dots = []
-    shown = [(row, row.widths) for row in rows]
-    known = [(row, widths) for row, widths in shown if widths is not None]
-    for row, widths in sorted(known, key=lambda each: abs(each[1])):
-        across = _across(max(-REACH, min(REACH, widths)))
-        own = round(across / DOT)
-        column = _free(own, stacks)
-        beyond = (widths > REACH) - (widths < -REACH)
-        x = round(across, 1) if column == own else column * DOT
-        dots.append(Dot(row, x, stacks[column] * DOT, beyond))
-        stacks[column] += 1
-    height = _NAME_HEIGHT + max(stacks.values(), default=1) * DOT + 2 * _GAP
-    bottom = top + height - _GAP - DOT / 2
-    standing = tuple(replace(each, y=bottom - each.y) for each in dots)
-    return Strip(title, top, height, standing)
-
-
-def _free(column: int, stacks: Counter[int]) -> int:
-    """The column, or the nearest with room: dots that would overlap are stacked."""
-    steps = (side * step for step in itertools.count() for side in (1, -1))
-    return next(column + step for step in steps if stacks[column + step] < _HIGHEST_STACK)
-
-
-def _across(widths: float) -> float:
-    return (widths + REACH) / (2 * REACH) * (PLOT_WIDTH - 2 * DOT) + DOT
+def _span(row: NumberRow) -> dict[str, float]:
+    """How far a number, and the ends of the interval of its mean, are away; at most ``REACH``."""
+    own = row.number["measured"] or 0.0
+    of_means = [each for each in row.number.get("spread", []) if each.get("repetitions")]
+    ends = [end for each in of_means for end in (each["least"], each["most"])] or [own]
+    told = {"away": own, "low": min(ends), "high": max(ends)}
+    return {key: round(max(-REACH, min(REACH, row.widths(each))), 3) for key, each in told.items()}
 
 
 @dataclass(frozen=True)

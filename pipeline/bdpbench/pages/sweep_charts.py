@@ -4,26 +4,34 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 import polars as pl
 
+from bdpbench.contracts.judged import Judged, direction, rounded
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.scorecard import ScoredNumber
+from bdpbench.pages.answers import answer
+from bdpbench.pages.drawing import MOST_NAMED
 from bdpbench.pages.names import (
+    Captions,
     Names,
     Sweep,
     flow_pair,
+    grouped,
+    in_order,
     lighter,
     protocols_of,
     subject_name,
 )
 from bdpbench.pages.specs import (
     BARE,
+    FAINT,
     INK,
+    NAME_PX,
     ROOM_ABOVE,
     Channel,
     Chart,
@@ -40,7 +48,7 @@ from bdpbench.pages.specs import (
     spec_content,
     text,
 )
-from bdpbench.pages.text import VERDICTS, joined
+from bdpbench.pages.text import VERDICTS, inside, joined, value_text
 from bdpbench.units import axis_title
 
 MOST_SERIES = 24
@@ -62,8 +70,13 @@ _FEW_SUBJECTS = 4
 _LOW, _HIGH = 0.1, 0.9
 _ENDS = ("lower", "upper")
 _MOST_BARS = 40
+_MOST_PARTS = 4
 _MOST_NAMED = 3
 _HEIGHT = 260
+
+# px of a plot on a phone, and of a letter of a name.
+_NARROW = 220
+_LETTER = 6.2
 
 
 @dataclass(frozen=True)
@@ -109,9 +122,10 @@ class Swept:
         for run in {run["run_id"]: run for run in self.runs}.values():
             own = [*protocols_of(run), ""]
             apart = next((each for each in own if each not in everywhere), own[0])
+            colour = own[:-1][-1] if len(own) > 1 else ""  # of a pair, that of the second
             x = float(run["parameters"][main]) if main else 0.0
             who, rank = self.who(run), self.names.rank(run, self.sweep.others)
-            said = (run["run_id"], run["label"], who, self.series(run), own[0], apart or own[0])
+            said = (run["run_id"], run["label"], who, self.series(run), colour, apart or own[0])
             rows.append((*said, x, rank))
         return pl.DataFrame(rows, schema=_KNOWN, orient="row")
 
@@ -124,6 +138,10 @@ class Swept:
         found = rows.join(self.known, on="run_id", maintain_order="left")
         suffix = [f", {subject_name(each)}" if named else "" for each in found["subject"]]
         return found.with_columns(series=pl.col(of) + pl.Series(suffix, dtype=pl.String))
+
+    def finding(self, metric: str) -> str:
+        """What its runs show of a metric, in a sentence; "" if they show nothing."""
+        return "".join(answer([metric], self.runs, self.metrics, self.sweep, self.names))
 
     def means(self, metric: str) -> pl.DataFrame:
         """Means of a metric over the repetitions of each run, with the smallest and the largest.
@@ -174,24 +192,42 @@ class Abscissa:
     label: str = ""
 
 
-def sweep_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
+def sweep_charts(chart_id: str, metric: str, swept: Swept) -> Iterator[Chart]:
     """A metric over a sweep, run by run, or as mean and spread if there are too many runs.
 
-    Returns:
-        The chart; None if nothing is swept, or no series has two points.
+    More series than names beside them are drawn apart, a chart for each value of what else is
+    swept. There is none if nothing is swept, or if no series has two points.
     """
-    if not swept.sweep.main:
-        return None
     rows = swept.metrics.filter(pl.col("metric") == metric)
-    draw = _mean_and_spread if is_crowded(swept) else _single_runs
-    return draw(chart_id, metric, rows, swept)
+    for nth, (said, part) in enumerate(_parts(swept) if swept.sweep.main else ()):
+        draw = _mean_and_spread if is_crowded(part) else _single_runs
+        own = rows.filter(pl.col("run_id").is_in(part.known["run_id"].implode()))
+        chart = draw(f"{chart_id}-{nth}" if nth else chart_id, metric, own, part)
+        if chart is not None:
+            yield replace(chart, title=joined(chart.title, said), finding=part.finding(metric))
+
+
+def _parts(swept: Swept) -> list[tuple[str, Swept]]:
+    """What is drawn apart, and what its runs have in common, in words."""
+    sweep, names = swept.sweep, swept.names
+    for each in sweep.others if swept.known["series"].n_unique() > MOST_NAMED else ():
+        by_value = grouped(swept.runs, lambda run: run["parameters"].get(each))  # noqa: B023
+        apart = Sweep(sweep.main, tuple(other for other in sweep.others if other != each))
+        parts = [
+            (names.condition(each, value), replace(swept, runs=by_value[value], sweep=apart))
+            for value in in_order(each, [known for known in by_value if known is not None], names)
+        ]
+        most = max(own.known["series"].n_unique() for _, own in parts)
+        if 1 < len(parts) <= _MOST_PARTS and most <= MOST_NAMED:
+            return parts
+    return [("", swept)]
 
 
 def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
-    """A metric against another, a point for each run that has both.
+    """A metric against another, for the runs that have both.
 
-    Lines join the runs of a series in the order of the swept parameter, unless repetitions have
-    several points there.
+    Over a sweep there is a point for each run, and lines join those of a series in the order of the
+    swept parameter, unless repetitions have several points there; else a mark for each series.
 
     Returns:
         The chart; None with fewer than two points, or with more than are readable.
@@ -209,24 +245,147 @@ def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
     # A series has the colour of the protocol that not all runs have.
     of = "subject_x" if several == [True, False] else "subject"
     drawn = pairs.drop_nulls(["x", "y"]).select("run_id", "x", "y", subject=of)
-    points = swept.points(drawn.rename({"x": "across"}), named=any(several)).select(
-        *("y", "series", "run_id", "run", "rank"), x="across", at="x", protocol="apart"
-    )
+    points = swept.points(
+        drawn.rename({"x": "across"}), named=any(several) and bool(swept.sweep.main)
+    ).select(*("y", "series", "run_id", "run", "rank"), x="across", at="x", protocol="apart")
     if points.height < 2 or is_crowded(swept):
         return None
+    if not swept.sweep.main:
+        ends = {"x_low": pl.col("x").min(), "x_high": pl.col("x").max()}
+        ends |= {"y_low": pl.col("y").min(), "y_high": pl.col("y").max()}
+        marks = points.group_by(label="series", maintain_order=True).agg(
+            pl.col("protocol", "run_id").first(),
+            runs=pl.format("{}\t{}", "run_id", "run").unique(maintain_order=True).str.join("\n"),
+            x=pl.col("x").mean(),
+            y=pl.col("y").mean(),
+            **ends,
+        )  # fmt: skip
+        colours = pl.Series("colour", [names.colour(each) for each in marks["protocol"]])
+        units = zip((x, y), (pairs["unit_x"][0], pairs["unit_y"][0]), strict=True)
+        told = [
+            (names.metric(each), replace(names.judged(each), unit=unit)) for each, unit in units
+        ]
+        chart = standing_chart(chart_id, marks.with_columns(colours), told, names.captions)
+        return replace(chart, metrics=(x, y))
     titles = [axis_title(names.metric(x), pairs["unit_x"][0])]
     titles.append(axis_title(names.metric(y), pairs["unit_y"][0]))
     styles, scale = _styles(points, names), {"zero": False, "nice": True}
     shown = points.select("x", "y", "at", "series", "run_id", "run")
-    across_axis, up_axis = (number(*each, scale=scale) for each in zip("xy", titles, strict=True))
+    x_axis, y_axis = (number(*each, scale=scale) for each in zip("xy", titles, strict=True))
     return Chart(
         chart_id=chart_id,
-        title=f"{names.metric(y)} against {names.metric(x)}",
+        title=f"{names.metric(y)} against {inside(names.metric(x))}",
         caption=names.captions.charts["tradeoff"]["caption"],
         alternative=f"{titles[1]} against {titles[0]}. Series: {'; '.join(styles)}.",
-        content=spec_content(tradeoff_spec(shown, styles, across_axis, up_axis), list(styles)),
+        content=spec_content(tradeoff_spec(shown, styles, x_axis, y_axis), list(styles)),
         metrics=(x, y),
     )
+
+
+def standing_chart(
+    chart_id: str,
+    marks: pl.DataFrame,
+    quantities: Sequence[tuple[str, Judged]],
+    captions: Captions,
+    marked: Sequence[str] = (),
+) -> Chart:
+    """A metric against another: of each sender a mark, the spread of its runs, and its name.
+
+    Args:
+        chart_id: id of the chart.
+        marks: ``label``, ``colour``, ``run_id``, ``runs`` str (id and label of each run, parted by
+            a tab, in lines); ``x`` and ``y``, each also with ``_low`` and ``_high``, f64.
+        quantities: name of x and of y, and how they are judged.
+        captions: words of the report.
+        marked: labels that stand out; the title tells their place.
+    """
+    x, y = (joined(axis_title(name, each.unit), direction(each)) for name, each in quantities)
+    (across, judged_x), (up, judged_y) = quantities
+    told = [
+        f"{label}: {inside(up)} {value_text(rounded(own_y), judged_y.unit)}, "
+        f"{inside(across)} {value_text(rounded(own_x), judged_x.unit)}"
+        for label, own_x, own_y in marks.select("label", "x", "y").iter_rows()
+    ]
+    title = next((said for said in told if said.split(": ")[0] in marked), "")
+    return Chart(
+        chart_id=chart_id,
+        title=title or f"{up} against {inside(across)}",
+        caption=captions.charts["standing"]["caption"],
+        alternative=f"{y} against {x}. {'; '.join(told)}.",
+        content=spec_content(standing_spec(marks, x, y, marked)),
+    )
+
+
+def standing_spec(marks: pl.DataFrame, x: str, y: str, marked: Sequence[str]) -> Spec:
+    """The specification of ``standing_chart``, with the titles of its axes."""
+    # On an axis from 0, what lies far above 0 would be one point.
+    ends = {}
+    for at in ("x", "y"):
+        low, high = min(marks[f"{at}_low"].to_list()), max(marks[f"{at}_high"].to_list())
+        ends[at] = (0.0 if 0 <= low <= high / 2 else low, high)
+    scales = {at: {"domain": list(found), "nice": True} for at, found in ends.items()}
+    below = pl.Series(_name_places(marks, ends))
+    rows = marks.drop("protocol", "colour", strict=False).with_columns(below=below)
+    across, up = number("x", x, scale=scales["x"]), number("y", y, scale=scales["y"])
+    colour = coloured("label", dict(marks.select("label", "colour").iter_rows()), legend=None)
+    base: Encoding = {"x": across, "y": up, "color": colour}
+    spans = [
+        layer("rule", "marks", {**base, at: {**base[at], "field": f"{at}_low"},  # type: ignore[dict-item]
+                                f"{at}2": {"field": f"{at}_high"}}, strokeWidth=1.6)
+        for at in ("x", "y")
+    ]  # fmt: skip
+    tips = [
+        number(at + end, said or title, ",.5~g")
+        for at, title in (("x", x), ("y", y))
+        for end, said in (("", ""), ("_low", "from"), ("_high", "to"))
+    ]
+    size = _if_marked("datum.label", marked, 170, 70)
+    point = {**base, "size": size, "tooltip": [text("label", "sender"), *tips]}
+    half = f"{_LETTER / 2} * length(datum.label)"
+    to_name = [
+        {"calculate": told, "as": each}
+        for each, told in (
+            ("across", "scale('x', datum.x)"),
+            ("up", "scale('y', datum.y)"),
+            ("beside", f"clamp(datum.across, {half}, width - {half})"),
+            ("at", f"datum.up + {NAME_PX} * datum.below"),
+        )
+    ]
+    place = {"x": number("beside", scale=None), "y": number("at", scale=None)}
+    lead: Encoding = {**place, "x2": {"field": "across"}, "y2": {"field": "up"}, "color": colour}
+    names = [layer("rule", "marks", lead, opacity=0.5) | {"transform": to_name}]
+    for sign, weight in (("", "bold"), ("!", "normal"))[not marked :]:
+        own = {"filter": f"{sign}({size['condition']['test']})"}
+        look = {"fontSize": 11, "fontWeight": weight, "color": INK}
+        drawn = layer("text", "marks", {**place, "text": text("label")}, **look)
+        names.append(drawn | {"transform": [*to_name, own]})
+    points = layer("point", "marks", point, filled=True, opacity=1, cursor="pointer")
+    return layered(*spans, *names, points, height=_HEIGHT, rows={"marks": rows})
+
+
+def _name_places(marks: pl.DataFrame, ends: Mapping[str, Sequence[float]]) -> list[int]:
+    """How many lines below its mark, or above, each name has room: on a phone, too."""
+
+    def place(at: str, size: float) -> list[float]:
+        low, high = ends[at]
+        return [(each - low) / ((high - low) or 1.0) * size for each in marks[at]]
+
+    spots = [
+        *zip(place("x", _NARROW), [_HEIGHT - each for each in place("y", _HEIGHT)], strict=True)
+    ]
+    taken = [(across, up, NAME_PX / 2) for across, up in spots]
+    found = []
+    for label, (across, up) in zip(marks["label"], spots, strict=True):
+        half = len(label) * _LETTER / 2
+        across = min(max(across, half), _NARROW - half)
+        for nth in (side * step for step in range(1, marks.height + 2) for side in (1, -1)):
+            at = up + nth * NAME_PX
+            hits = (abs(at - y) < NAME_PX and abs(across - x) < half + w for x, y, w in taken)
+            if -NAME_PX < at < _HEIGHT and not any(hits):
+                break
+        found.append(nth)
+        taken.append((across, at, half))
+    return found
 
 
 def tradeoff_spec(
@@ -335,7 +494,7 @@ def _published(swept: Swept, numbers: Sequence[ScoredNumber]) -> pl.DataFrame:
         run = next((by_id[run_id] for run_id in each["run_ids"] if run_id in by_id), None)
         main, selected = swept.sweep.main, each["select"]
         x = run["parameters"][main] if run else selected.get(main)
-        if x is None:
+        if x is None or (each["run_ids"] and not run):  # its runs are in another chart
             continue
         if run:
             who = joined(swept.series(run), subject_name(each["subject"]) if several else "")
@@ -387,12 +546,12 @@ def repetitions_note(means: pl.DataFrame) -> str:
 
 
 def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
-    """Bars of the means of a metric with their intervals; None if no runs are repeated."""
+    """Bars of the means of a metric with their intervals; None for fewer than two bars."""
     names, by_id = swept.names, {run["run_id"]: run for run in swept.runs}
     means = swept.means(metric)
     several = means["subject"].n_unique() > 1
     shown = means.filter(pl.col("run_id").is_in(list(by_id)))
-    if not 0 < shown.height <= _MOST_BARS:
+    if not 1 < shown.height <= _MOST_BARS:  # a single value is a sentence
         return None
     runs = [by_id[each] for each in shown["run_id"]]
     own = swept.metrics.filter(pl.col("metric") == metric).select("run_id", "subject", "value")
@@ -417,66 +576,39 @@ def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
         content=spec_content(interval_bars(bars, order, colours, quantity)),
         note=joined(repetitions_note(bars), _not_reached(swept.points(own, named=False)), by=" "),
         metrics=(metric,),
+        finding=swept.finding(metric),
     )
 
 
 def _mean_and_spread(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
-    """Mean and spread of the runs of each protocol: means as lines, in bands of percentiles."""
-    named = 1 < rows["subject"].n_unique() <= _FEW_SUBJECTS
-    known = swept.points(rows.drop_nulls("value"), named=named, of="who")
-    value = pl.col("value")
-    points = (
-        known.group_by("series", "x", maintain_order=True)
-        .agg(
-            value=value.mean(),
-            low=value.quantile(_LOW, "linear"),
-            high=value.quantile(_HIGH, "linear"),
-            runs=pl.col("run_id").n_unique(),
-        )
-        .sort("x", maintain_order=True)
+    """Means of the runs of each protocol, with bars of percentiles."""
+    named, value = 1 < rows["subject"].n_unique() <= _FEW_SUBJECTS, pl.col("value")
+    known = swept.points(rows.drop_nulls("value"), named=named, of="who").with_columns(rank=0)
+    points = known.group_by("series", "x", maintain_order=True).agg(
+        value=value.mean(),
+        lower=value.quantile(_LOW, "linear"),
+        upper=value.quantile(_HIGH, "linear"),
+        runs=pl.col("run_id").n_unique().cast(pl.Int64),
+        run_id=pl.lit(""),
+        run=pl.format("mean of {} runs", pl.col("run_id").n_unique()),
     )
     if points["x"].n_unique() < 2:
         return None
-    names, main = swept.names, swept.sweep.main
-    words, name = names.parameters, names.metric(metric)
-    abscissa = axis_title(words.name(main), words.unit(main))
+    names, words, abscissa = swept.names, swept.names.parameters, _abscissa(swept)
+    name, styles = names.metric(metric), _styles(known, names)
+    shown = points.select("x", "value", "series", "run_id", "run")
     ordinate = axis_title(name, known["unit"][0])
-    protocol_of = dict(
-        known.select("series", "protocol").unique("series", keep="first").iter_rows()
-    )
-    styles = {each: names.colour(protocol_of[each]) for each in dict.fromkeys(points["series"])}
-    scale = {"type": "linear", "nice": False, "padding": 14, "zero": False}
-    base: Encoding = {
-        "x": number("x", abscissa, scale=scale),
-        "color": coloured("series", styles, title=None),
-    }
-    tooltip = [
-        text("series", "series"),
-        number("x", abscissa),
-        number("value", "mean", ",.5~g"),
-        number("low", "10th percentile", ",.5~g"),
-        number("high", "90th percentile", ",.5~g"),
-        number("runs", "runs", ","),
-    ]
-    up, low = {**base, "y": number("value")}, number("low", ordinate, scale={"zero": False})
-    line = layer("line", "rows", up, strokeWidth=1.7)
-    spec = layered(
-        layer("area", "rows", {**base, "y": low, "y2": {"field": "high"}}, opacity=0.16),
-        line,
-        layer("point", "rows", {**up, "tooltip": tooltip}, filled=True, size=40, opacity=1),
-        names_at_ends(line),
-        height=_HEIGHT,
-        rows={"rows": points},
-    )
+    spec = sweep_spec(shown, _published(swept, ()), styles, abscissa, ordinate, points)
     others = joined(*map(words.name, swept.sweep.others)) or "repetitions"
     caption = names.captions.charts["crowd"]["caption"]
     return Chart(
         chart_id=chart_id,
-        title=f"{name} against {words.name(main)}",
+        title=f"{name} against {abscissa.name}",
         caption=caption.format(runs=f"{len(swept.runs):,}", others=others),
-        alternative=f"Mean {name} against {abscissa}. Series: {'; '.join(styles)}.",
+        alternative=f"Mean {name} against {abscissa.title}. Series: {'; '.join(styles)}.",
         content=spec_content(spec, list(styles)),
         metrics=(metric,),
+        pools=True,
     )
 
 
@@ -597,7 +729,8 @@ def interval_bars(
     """Means as bars, each with its interval.
 
     Args:
-        bars: ``label`` str, ``mean``, ``lower``, ``upper`` f64, ``runs`` i64, ``run_id`` str.
+        bars: ``label`` str, ``mean`` (null if it was never reached), ``lower``, ``upper`` f64,
+            ``runs`` i64, ``run_id`` str.
         order: labels from top to bottom.
         colours: colours of the bars, in order.
         quantity: title of the horizontal axis, with unit.
@@ -621,9 +754,13 @@ def interval_bars(
     # An interval of zero width would look like a very narrow one.
     wide = {"transform": [{"filter": "datum.upper > datum.lower"}]}
     any_wide = bars.filter(pl.col("upper") > pl.col("lower")).height > 0
+    never = {**base, "x": {"value": "width"}, "text": {"value": "never \u25b8"}}
+    beyond = layer("text", "bars", never, align="right", fontSize=11, color=FAINT)
+    beyond["transform"] = [{"filter": "!isValid(datum.mean)"}]
     return layered(
         layer("bar", "bars", bar, height=_BAND, cursor="pointer", opacity=0.75),
         *({**each, **wide} for each in ends if any_wide),
+        *([beyond] if bars["mean"].has_nulls() else ()),
         height=_BAR_HEIGHT * len(order),
         rows={"bars": bars},
         room_above=ROOM_ABOVE,

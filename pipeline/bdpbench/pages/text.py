@@ -99,6 +99,16 @@ def format_percent(value: float | None) -> str:
     return f"{sign}{text}{NARROW_SPACE}%"
 
 
+def share_in_words(*shares: float) -> str:
+    """Shares in per cent, with two digits.
+
+    >>> share_in_words(-0.00123, 0.307)
+    '−0.12 to 31 %'
+    """
+    texts = (f"{float(f'{100 * share:.2g}'):,g}".replace("-", MINUS) for share in shares)
+    return with_unit(" to ".join(dict.fromkeys(texts)), "%")
+
+
 def format_bytes(count: float | None) -> str:
     """A size in decimal units, as file managers give it."""
     if count is None:
@@ -118,6 +128,12 @@ def joined(*parts: str, by: str = ", ") -> str:
     'RTT 20 ms, flow 1'
     """
     return by.join(filter(None, parts))
+
+
+def inside(name: str) -> str:
+    """A name inside a sentence: names of people and abbreviations keep their capital letter."""
+    first = name.split(" ", 1)[0]
+    return name[:1].lower() + name[1:] if first[1:].islower() and "'" not in first else name
 
 
 def distinct(texts: Iterable[str]) -> tuple[str, ...]:

@@ -56,7 +56,9 @@ def value(protocol: str, number: float | None, rank: int | None, of: int = 3, **
 def figure(key: str, *values: Any, better: Better = "less") -> Figure:
     """A figure, with the places that follow from the values and intervals of those with a rank."""
     column = {**DOCUMENT["studies"][0]["parts"]["table"]["columns"]["a"], "better": better}
-    told = Column(**{**column, "metric": f"metric_{key}", "title": f"Figure {key}"})
+    told = Column(
+        **{**column, "metric": key if len(key) > 4 else f"metric_{key}", "title": f"Figure {key}"}
+    )
     ranked = [each for each in values if each["rank"] is not None] if better else []
     found = places(list(map(found_of, ranked)), told.judged)
     for each, place in zip(ranked, found, strict=True):

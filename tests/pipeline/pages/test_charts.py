@@ -31,7 +31,7 @@ from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.names import Names, Sweep, find_sweep
 from bdpbench.pages.series import unpack
-from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_chart, tradeoff_chart
+from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_charts, tradeoff_chart
 from bdpbench.pages.texts import StudyPage, read_protocols
 
 
@@ -168,7 +168,8 @@ def _charts(inputs: Inputs, case: Any) -> list[Any]:
     swept = Swept(runs, find_sweep(runs), metrics, names, repetitions=means)
     if "delays" in case:
         return [tradeoff_chart("x", "mean_queueing_delay", "utilization", swept)]
-    return [make("x", "utilization", swept) for make in (sweep_chart, interval_chart)]
+    drawn = [*sweep_charts("x", "utilization", swept)]
+    return [*(drawn or [None]), interval_chart("x", "utilization", swept)]
 
 
 def test_sweeps_show_what_they_showed(inputs: Inputs) -> None:

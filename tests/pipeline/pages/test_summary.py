@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -22,7 +20,7 @@ from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.names import Names, find_sweep
 from bdpbench.pages.protocols import ProtocolTable, protocol_table
 from bdpbench.pages.scored import NumberRow, cause_rows, claim_rows, number_rows
-from bdpbench.pages.summary import DOT, in_doubt, overview, summarize
+from bdpbench.pages.summary import in_doubt, printed_chart, summarize
 from bdpbench.pages.text import VERDICTS
 
 
@@ -59,18 +57,31 @@ def test_a_reason_leads_to_its_farthest_miss(rows: list[NumberRow]) -> None:
     ]
 
 
-def test_dots_are_stacked_and_hide_one_another_nowhere(rows: list[NumberRow]) -> None:
-    found = overview([_row(rows, "reproduced", deviation=0.0, distance=0.0)] * 23)
+def test_printed_against_measured_has_the_largest_miss_first(rows: list[NumberRow]) -> None:
+    bounds = {"published": 10.0, "lower": 9.0, "upper": 12.0, "unit": "s"}
+    spread = [{"least": 8.5, "most": 100.0, "repetitions": 3}]
+    found = printed_chart(
+        [
+            _row(rows, "reproduced", id="in", measured=11.0, **bounds),
+            _row(rows, "close", id="near", measured=8.75, spread=spread, **bounds),
+            _row(rows, "not_reproduced", id="far", measured=1.0, **bounds),
+            _row(rows, "not_run", id="none", measured=None, **bounds),
+            _row(rows, "close", id="one side", measured=0.9, published=1.0, lower=1.0, upper=1.2),
+        ],
+        read_captions(),
+    )
     assert found is not None
-    (strip,) = found.strips
-    places = [(each.x, each.y) for each in strip.dots]
-    lone = overview([_row(rows, "close", deviation=-1.0, distance=1 / 3)])
-    assert lone is not None
-    assert lone.strips[0].dots[0].x == round(lone.strips[0].dots[0].x, 1)
-    assert max(Counter(x for x, _ in places).values()) == 4
-    assert all(strip.top < y < strip.top + strip.height for _, y in places)
-    for (x, y), (other_x, other_y) in itertools.combinations(places, 2):
-        assert max(abs(x - other_x), abs(y - other_y)) >= DOT - 4
+    assert "spec" in found.content
+    assert found.title == "1 of 4 printed numbers are reproduced"
+    (points,) = (own for own in found.content["spec"]["datasets"].values() if len(own) > 1)
+    places = [(each["number"], each["away"], each["low"], each["high"]) for each in points]
+    assert places == [
+        ("far", -3, -3, -3),
+        ("near", -1.25, -1.5, 3),
+        ("one side", -1, -1, -1),
+        ("in", 0.5, 0.5, 0.5),
+    ]
+    assert printed_chart(rows[:1], read_captions()) is None  # a sentence says it
 
 
 def test_statements_that_fail_come_first(inputs: Inputs) -> None:
@@ -168,7 +179,7 @@ def test_what_is_marked_differs_by_what_counts(
     # The mean of B is the smallest, but A was once faster.
     seconds = Judged("less", 0.05, None, "s")
     open_place = _marks(seconds, ("A", 3.4), ("A", 25.8), ("B", 3.6), ("B", 3.8), ("C", 40.0))
-    assert open_place == [("14.6", ""), ("3.7", ""), ("40", "worst")]
+    assert open_place == [("15", ""), ("3.7", ""), ("40", "worst")]
 
 
 ANSWERS = yaml_of(Path(__file__).with_name("answers.yaml").read_text())

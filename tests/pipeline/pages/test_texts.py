@@ -212,7 +212,6 @@ def test_a_mean_over_shares_of_the_bdp_can_count_each_run_once(tmp_path: Path) -
         ("protocol_2", "buffer_pkts", r"yaml:5: .*unknown varied parameter 'buffer_pkts'"),
         ("[-1, 1]", "[1, -1]", r"the first, 1, must be below the second"),
         ("[-1, 1]", "[-1, 1]\n    panels: protocol_1", r"panels: protocol_1 is already part"),
-        ("[-1, 1]", "[-1, 1]\n    winner: {among: queue}", r"winner: its colours"),
         ("HS:", "XS:", r"yaml:3: protocols\.XS: unknown protocol"),
         ("0.9", "1.9", r"yaml:1: filled_share: input should be less than or equal to 1"),
         ("said:", "says:", r"yaml:4: protocols\.HS\.says: unknown key"),

@@ -17,6 +17,7 @@ import gzip
 import json
 import math
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -251,6 +252,7 @@ def document(written: Written, verdicts: dict[str, Verdict]) -> str:
 def _cell(text: str) -> str:
     """Words without what differs from file to file."""
     text = text.split("; the line reads")[0].removeprefix("not a trace of ns-2: ")
+    text = re.split(r"[:;,] ", text)[0].removeprefix("this is ")  # as much as tells files apart
     return text.replace("|", r"\|").replace("`", "'")
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import polars as pl
 
 from bdpbench.app.keep.results import KeptResults
 from bdpbench.contracts.files import write_text_atomically
+from bdpbench.contracts.plan import Scalar
 from bdpbench.contracts.reports import Comparison, Row
 from bdpbench.contracts.scorecard import rows_of
 from bdpbench.errors import BdpbenchError, visible
@@ -34,6 +35,7 @@ _HEADLINE = (
     r"^(((overall|mean|total|measured|flows|link)_)?(goodput|throughput|utilization)"
     r"|.*(jain|fairness)_index|asymmetry|fair_share_ratio)$"
 )
+_SHOWN_VALUES = 4
 _OF_RUN = ("scenario", "run_id", "metric", "subject")
 _BOUNDS = {
     **dict.fromkeys((*_OF_RUN, "number"), pl.String),
@@ -140,9 +142,13 @@ def _side(results: KeptResults) -> Side:
 
 
 def _facts(results: KeptResults) -> dict[str, str]:
-    """Name → version, build or checksum; "" for what is not known."""
-    kept = results.provenance
-    facts = {
+    """Name → values of a parameter, version, build or checksum; "" for what is not known."""
+    kept, given = results.provenance, dict[str, set[Scalar]]()
+    for run in results.runs:
+        for name, value in run["parameters"].items():
+            given.setdefault(name, set()).add(value)
+    facts = {name: _listed(values) for name, values in given.items()}
+    facts |= {
         "tier": kept["tier"],
         "bdpbench": kept["bdpbench"]["version"],
         "commit": kept["bdpbench"]["commit"],
@@ -151,6 +157,12 @@ def _facts(results: KeptResults) -> dict[str, str]:
     for build in kept["builds"]:
         facts["ns-2 compiler"] = build.get("compiler", "")
     return facts | {f"SHA-256 of {name}": each for name, each in kept["configuration"].items()}
+
+
+def _listed(values: Collection[Scalar]) -> str:
+    """The values of a parameter, the ends of many."""
+    texts = [str(each) for each in sorted(values, key=lambda own: (isinstance(own, str), own))]
+    return ", ".join(texts) if len(texts) <= _SHOWN_VALUES else f"{texts[0]} to {texts[-1]}"
 
 
 def compare(first: Side, second: Side, share: float = SHARE) -> Comparison:
@@ -270,8 +282,8 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     yield f"first:  {found['first']}"
     yield f"second: {found['second']}"
     beyond = [_row(each) for each in found["moved"] if each["beyond"]]
+    yield from _titled("parameters, versions and configuration that differ", found["facts"])
     yield from _titled("moved beyond their bounds", beyond)
-    yield from _titled("versions and configuration that differ", found["facts"])
     yield from _titled("units or definitions that differ: not compared", found["redefined"])
     yield from _titled("only in the first", found["only_first"])
     yield from _titled("only in the second", found["only_second"])

@@ -19,8 +19,9 @@ from bdpbench.contracts.evaluation import (
     Figure,
     Judgement,
     Ranked,
+    found_of,
 )
-from bdpbench.contracts.judged import direction
+from bdpbench.contracts.judged import direction, rounded
 from bdpbench.pages import text
 from bdpbench.pages.evaluation.findings import (
     MOVES,
@@ -154,6 +155,11 @@ class EvaluationReport:
         return [each for each in drawn if each is not None]
 
     @cached_property
+    def standing(self) -> Chart | None:
+        """Goodput against queueing delay; None without figures of both."""
+        return self.parts.standing()
+
+    @cached_property
     def criteria(self) -> dict[str, list[Criterion]]:
         """Criteria by section of RFC 9743, with a title of each section."""
         found: dict[str, list[Criterion]] = {}
@@ -196,17 +202,17 @@ class EvaluationReport:
     def charts(self) -> list[Chart]:
         """All charts of the page."""
         of_parts = (part for _, parts in self.studies for part in parts.values())
-        return [
-            *self.overview,
-            *self.figures,
-            *(chart for part in of_parts for chart in part.charts),
-        ]
+        leads = self.overview or ([self.standing] if self.standing else [])
+        return [*leads, *self.figures, *(chart for part in of_parts for chart in part.charts)]
 
 
 def standing_of(value: Ranked | None) -> str:
     """A value of a figure where there is little room."""
     is_last = value is not None and value["value"] is None and value["rank"]
-    return "never" if is_last else few_digits(value["value"] if value else None)
+    if is_last or not value or not is_known(value["value"]):
+        return "never" if is_last else few_digits(None)
+    low, high = found_of(value).ends
+    return format_number(rounded(value["value"], high - low))
 
 
 def rank_of(figure: Figure, value: Ranked | None) -> str:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import NamedTuple
 
 import polars as pl
@@ -22,6 +23,7 @@ from bdpbench.contracts.evaluation import (
 )
 from bdpbench.contracts.judged import USUAL_APART, direction
 from bdpbench.pages.evaluation.findings import is_known
+from bdpbench.pages.experiments import STANDING
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_charts import Axes, valued_matrix
 from bdpbench.pages.names import (
@@ -31,7 +33,13 @@ from bdpbench.pages.names import (
     lighter,
 )
 from bdpbench.pages.specs import Chart, Styles, spec_content
-from bdpbench.pages.sweep_charts import Abscissa, against, interval_bars, sweep_spec
+from bdpbench.pages.sweep_charts import (
+    Abscissa,
+    against,
+    interval_bars,
+    standing_chart,
+    sweep_spec,
+)
 from bdpbench.pages.text import format_number, joined, listed
 from bdpbench.units import axis_title, several, with_unit
 
@@ -148,15 +156,10 @@ class Parts:
         Returns:
             None if no protocol has a value.
         """
-        known = [each for each in figure.values if is_known(each["value"])]
+        known = [each for each in figure.values if is_known(each["value"]) or each["rank"]]
         known.sort(key=lambda each: each["rank"] or 0)
-        if not known:
+        if not any(is_known(each["value"]) for each in known):
             return None
-        never = [
-            self._labels[each["protocol"]]
-            for each in figure.values
-            if each["rank"] and not is_known(each["value"])
-        ]
         order = [self._labels[each["protocol"]] for each in known]
         ends = [found_of(each).ends for each in known]
         bars = pl.DataFrame(
@@ -177,12 +180,7 @@ class Parts:
         return Chart(
             chart_id=f"figure-{figure.key}",
             title=column.title,
-            caption=joined(
-                figure.text,
-                _better(column),
-                f"Without a bar, as they never got there: {listed(never)}." if never else "",
-                by=" ",
-            ),
+            caption=joined(figure.text, _better(column), by=" "),
             alternative=f"Bars of {column.title}: {'; '.join(order)}.",
             content=spec_content(spec),
         )
@@ -224,6 +222,36 @@ class Parts:
             alternative=f"{y_title} against {x_title}. Protocols: {'; '.join(colours)}.",
             content=spec_content(spec),
         )
+
+    def standing(self) -> Chart | None:
+        """Goodput against queueing delay, of all protocols whose judged figures have both.
+
+        Returns:
+            None with fewer than two, or if no scenario has figures of both.
+        """
+        figures = {each.column.metric: each for each in reversed(self._judged.figures)}
+        across, up = (figures.get(each) for each in STANDING)
+        if across is None or up is None or across.column.scenario != up.column.scenario:
+            return None
+        points = pl.DataFrame(
+            [
+                {
+                    "label": self._labels[x["protocol"]],
+                    "colour": self._colours[x["protocol"]],
+                    "run_id": x["run_ids"][0],
+                    "runs": "\n".join(f"{each}\t{each}" for each in x["run_ids"]),
+                    "x": x["value"], "x_low": found_of(x).ends[0], "x_high": found_of(x).ends[1],
+                    "y": y["value"], "y_low": found_of(y).ends[0], "y_high": found_of(y).ends[1],
+                }
+                for x, y in product(across.values, up.values)
+                if x["protocol"] == y["protocol"] and is_known(x["value"]) and is_known(y["value"])
+            ]
+        )  # fmt: skip
+        if points.height < 2:
+            return None
+        quantities = [(each.column.title, each.column.judged) for each in (across, up)]
+        marked = [self._labels[key] for key in self._new]
+        return standing_chart("standing", points, quantities, self._captions, marked)
 
     def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:
         own = [

@@ -11,7 +11,7 @@ from typing import Any
 
 import polars as pl
 
-from bdpbench.contracts.judged import Judged, direction, rounded
+from bdpbench.contracts.judged import USUAL_APART, Judged, direction, rounded
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.pages.answers import answer
@@ -31,7 +31,6 @@ from bdpbench.pages.specs import (
     BARE,
     FAINT,
     INK,
-    NAME_PX,
     ROOM_ABOVE,
     Channel,
     Chart,
@@ -73,10 +72,6 @@ _MOST_BARS = 40
 _MOST_PARTS = 4
 _MOST_NAMED = 3
 _HEIGHT = 260
-
-# px of a plot on a phone, and of a letter of a name.
-_NARROW = 220
-_LETTER = 6.2
 
 
 @dataclass(frozen=True)
@@ -288,6 +283,7 @@ def standing_chart(
     quantities: Sequence[tuple[str, Judged]],
     captions: Captions,
     marked: Sequence[str] = (),
+    caption: str = "",
 ) -> Chart:
     """A metric against another: of each sender a mark, the spread of its runs, and its name.
 
@@ -298,6 +294,7 @@ def standing_chart(
         quantities: name of x and of y, and how they are judged.
         captions: words of the report.
         marked: labels that stand out; the title tells their place.
+        caption: what the caption says first.
     """
     x, y = (joined(axis_title(name, each.unit), direction(each)) for name, each in quantities)
     (across, judged_x), (up, judged_y) = quantities
@@ -307,85 +304,81 @@ def standing_chart(
         for label, own_x, own_y in marks.select("label", "x", "y").iter_rows()
     ]
     title = next((said for said in told if said.split(": ")[0] in marked), "")
+    spans = [_span(each, marks[at]) for at, (_, each) in zip("xy", quantities, strict=True)]
     return Chart(
         chart_id=chart_id,
         title=title or f"{up} against {inside(across)}",
-        caption=captions.charts["standing"]["caption"],
+        caption=joined(caption, captions.charts["standing"]["caption"], by=" "),
         alternative=f"{y} against {x}. {'; '.join(told)}.",
-        content=spec_content(standing_spec(marks, x, y, marked)),
+        content=spec_content(standing_spec(marks, (x, y), spans, marked)),
     )
 
 
-def standing_spec(marks: pl.DataFrame, x: str, y: str, marked: Sequence[str]) -> Spec:
-    """The specification of ``standing_chart``, with the titles of its axes."""
-    # On an axis from 0, what lies far above 0 would be one point.
-    ends = {}
-    for at in ("x", "y"):
-        low, high = min(marks[f"{at}_low"].to_list()), max(marks[f"{at}_high"].to_list())
-        ends[at] = (0.0 if 0 <= low <= high / 2 else low, high)
-    scales = {at: {"domain": list(found), "nice": True} for at, found in ends.items()}
-    below = pl.Series(_name_places(marks, ends))
-    rows = marks.drop("protocol", "colour", strict=False).with_columns(below=below)
-    across, up = number("x", x, scale=scales["x"]), number("y", y, scale=scales["y"])
-    colour = coloured("label", dict(marks.select("label", "colour").iter_rows()), legend=None)
-    base: Encoding = {"x": across, "y": up, "color": colour}
-    spans = [
-        layer("rule", "marks", {**base, at: {**base[at], "field": f"{at}_low"},  # type: ignore[dict-item]
-                                f"{at}2": {"field": f"{at}_high"}}, strokeWidth=1.6)
-        for at in ("x", "y")
-    ]  # fmt: skip
-    tips = [
-        number(at + end, said or title, ",.5~g")
-        for at, title in (("x", x), ("y", y))
-        for end, said in (("", ""), ("_low", "from"), ("_high", "to"))
-    ]
+def standing_spec(
+    marks: pl.DataFrame,
+    titles: Sequence[str],
+    spans: Sequence[float],
+    marked: Sequence[str],
+) -> Spec:
+    """The specification of ``standing_chart``, with all names beside the plot, where none overlap.
+
+    Args:
+        marks: as for ``standing_chart``.
+        titles: of both axes, with unit.
+        spans: what the axes show at least, so that no difference looks large that does not count.
+        marked: labels that stand out.
+    """
+    height = max(_HEIGHT, _NAME_HEIGHT * (marks.height + 1))
+    domains = [_wide_enough(marks, name, span) for name, span in zip("xy", spans, strict=True)]
+    low, high = domains[1]
+    # A name is as high as its mark, or as far up as those above leave room; all are in the plot.
+    found = marks.sort("y", descending=True, maintain_order=True).with_row_index("nth")
+    room = _NAME_HEIGHT * pl.col("nth")
+    end = height * (high - pl.col("y")) / (high - low)
+    last = height - _NAME_HEIGHT * (marks.height - pl.col("nth"))
+    found = found.with_columns(end=end, at=pl.min_horizontal((end - room).cum_max() + room, last))
+    scales = [{"domain": list(each), "nice": False} for each in domains]
+    x, y = (number(n, t, scale=s) for n, t, s in zip("xy", titles, scales, strict=True))
+    colours = dict(marks.select("label", "colour").iter_rows())
+    base: Encoding = {"color": coloured("label", colours, legend=None)}
+    tips = [text("label", "sender")]
+    for name, title in zip("xy", titles, strict=True):
+        tips.append(number(name, title, ",.5~g"))
+        ends = {"_low": "from", "_high": "to"}
+        tips += [number(name + end, told, ",.5~g") for end, told in ends.items()]
+    across = {"y": y, "x": number("x_low"), "x2": {"field": "x_high"}}
+    up = {"x": x, "y": number("y_low"), "y2": {"field": "y_high"}}
+    right, at = {"value": "width"}, number("at", scale=None)
+    bold = f"indexof({json.dumps(list(marked))}, datum.label) >= 0 ? 'bold' : 'normal'"
+    look = {"align": "left", "baseline": "middle", "dx": 6, "fontSize": 11, "color": INK}
+    look["fontWeight"] = {"expr": bold}
+    lead = {**base, "x": x, "x2": right, "y": number("end", scale=None), "y2": {"field": "at"}}
     size = _if_marked("datum.label", marked, 170, 70)
-    point = {**base, "size": size, "tooltip": [text("label", "sender"), *tips]}
-    half = f"{_LETTER / 2} * length(datum.label)"
-    to_name = [
-        {"calculate": told, "as": each}
-        for each, told in (
-            ("across", "scale('x', datum.x)"),
-            ("up", "scale('y', datum.y)"),
-            ("beside", f"clamp(datum.across, {half}, width - {half})"),
-            ("at", f"datum.up + {NAME_PX} * datum.below"),
-        )
-    ]
-    place = {"x": number("beside", scale=None), "y": number("at", scale=None)}
-    lead: Encoding = {**place, "x2": {"field": "across"}, "y2": {"field": "up"}, "color": colour}
-    names = [layer("rule", "marks", lead, opacity=0.5) | {"transform": to_name}]
-    for sign, weight in (("", "bold"), ("!", "normal"))[not marked :]:
-        own = {"filter": f"{sign}({size['condition']['test']})"}
-        look = {"fontSize": 11, "fontWeight": weight, "color": INK}
-        drawn = layer("text", "marks", {**place, "text": text("label")}, **look)
-        names.append(drawn | {"transform": [*to_name, own]})
-    points = layer("point", "marks", point, filled=True, opacity=1, cursor="pointer")
-    return layered(*spans, *names, points, height=_HEIGHT, rows={"marks": rows})
+    point = {**base, "x": x, "y": y, "size": size, "tooltip": tips}
+    return layered(
+        layer("rule", "marks", lead, strokeDash=[2, 2], strokeWidth=0.6, opacity=0.7),
+        *(layer("rule", "marks", {**base, **bar}, strokeWidth=1.6) for bar in (across, up)),
+        layer("text", "marks", {"x": right, "y": at, "text": text("label")}, **look),
+        layer("point", "marks", point, filled=True, opacity=1, cursor="pointer"),
+        height=height,
+        rows={"marks": found.drop("protocol", "colour", strict=False)},
+    )
 
 
-def _name_places(marks: pl.DataFrame, ends: Mapping[str, Sequence[float]]) -> list[int]:
-    """How many lines below its mark, or above, each name has room: on a phone, too."""
+def _span(judged: Judged, values: pl.Series) -> float:
+    """What an axis shows at least: ten of the differences that count."""
+    apart = judged.apart or USUAL_APART
+    is_share = judged.unit in ("%", "1") and judged.apart
+    return 10 * apart * (1.0 if is_share else max(abs(each) for each in values))
 
-    def place(at: str, size: float) -> list[float]:
-        low, high = ends[at]
-        return [(each - low) / ((high - low) or 1.0) * size for each in marks[at]]
 
-    spots = [
-        *zip(place("x", _NARROW), [_HEIGHT - each for each in place("y", _HEIGHT)], strict=True)
-    ]
-    taken = [(across, up, NAME_PX / 2) for across, up in spots]
-    found = []
-    for label, (across, up) in zip(marks["label"], spots, strict=True):
-        half = len(label) * _LETTER / 2
-        across = min(max(across, half), _NARROW - half)
-        for nth in (side * step for step in range(1, marks.height + 2) for side in (1, -1)):
-            at = up + nth * NAME_PX
-            hits = (abs(at - y) < NAME_PX and abs(across - x) < half + w for x, y, w in taken)
-            if -NAME_PX < at < _HEIGHT and not any(hits):
-                break
-        found.append(nth)
-        taken.append((across, at, half))
-    return found
+def _wide_enough(points: pl.DataFrame, name: str, span: float) -> tuple[float, float]:
+    """Ends of an axis around all intervals, with a margin, that are a span apart or more."""
+    ends = points.select(f"{name}_low", f"{name}_high")
+    low, high = float(ends.min().row(0)[0]), float(ends.max().row(0)[1])
+    span = max(span, high - low) or 1.0
+    more = (span - (high - low)) / 2 + 0.04 * span
+    return (max(low - more, 0.0) if low >= 0 else low - more), high + more
 
 
 def tradeoff_spec(
@@ -765,66 +758,3 @@ def interval_bars(
         rows={"bars": bars},
         room_above=ROOM_ABOVE,
     )
-
-
-def against(
-    points: pl.DataFrame,
-    colours: Mapping[str, str],
-    titles: tuple[str, str],
-    spans: tuple[float, float],
-    marked: Sequence[str] = (),
-) -> Spec:
-    """One value against another: a mark with its two intervals for each name, and all names beside.
-
-    Args:
-        points: ``label`` str, ``x``, ``x_lower``, ``x_upper``, ``y``, ``y_lower``, ``y_upper`` f64.
-        colours: label → colour.
-        titles: of the horizontal and the vertical axis, with unit.
-        spans: what the axes show at least, so that no difference looks large that does not count.
-        marked: names that stand out.
-    """
-    height = max(_HEIGHT, _NAME_HEIGHT * (points.height + 1))
-    domains = [_wide_enough(points, name, span) for name, span in zip("xy", spans, strict=True)]
-    low, high = domains[1]
-    # A name is as high as its mark, or as far up as those above leave room; all are in the plot.
-    found = points.sort("y", descending=True, maintain_order=True).with_row_index("nth")
-    room = _NAME_HEIGHT * pl.col("nth")
-    end = height * (high - pl.col("y")) / (high - low)
-    last = height - _NAME_HEIGHT * (points.height - pl.col("nth"))
-    found = found.with_columns(end=end, at=pl.min_horizontal((end - room).cum_max() + room, last))
-    scales = [{"domain": list(each), "nice": False} for each in domains]
-    x, y = (number(n, t, scale=s) for n, t, s in zip("xy", titles, scales, strict=True))
-    base: Encoding = {"color": coloured("label", colours, legend=None)}
-    tips = [text("label", "protocol")]
-    for name, title in zip("xy", titles, strict=True):
-        tips.append(number(name, title, ",.4~g"))
-        tips += [number(f"{name}_{end}", end, ",.4~g") for end in ("lower", "upper")]
-    across = {"y": y, "x": number("x_lower"), "x2": {"field": "x_upper"}}
-    up = {"x": x, "y": number("y_lower"), "y2": {"field": "y_upper"}}
-    right, at = {"value": "width"}, number("at", scale=None)
-    bold = f"indexof({json.dumps(list(marked))}, datum.label) >= 0 ? 'bold' : 'normal'"
-    look = {"align": "left", "baseline": "middle", "dx": 6, "fontSize": 11, "color": INK}
-    look["fontWeight"] = {"expr": bold}
-    leader = {**base, "x": x, "x2": right, "y": number("end", scale=None), "y2": {"field": "at"}}
-    return layered(
-        layer("rule", "points", leader, strokeDash=[2, 2], strokeWidth=0.6, opacity=0.7),
-        *(layer("rule", "points", {**base, **bar}, strokeWidth=1.3) for bar in (across, up)),
-        layer(
-            "point", "points", {**base, "x": x, "y": y, "tooltip": tips},
-            filled=True, size=60, opacity=1,
-        ),
-        layer(
-            "text", "points", {"x": right, "y": at, "text": text("label")},
-            **look,
-        ),
-        height=height,
-        rows={"points": found},
-    )  # fmt: skip
-
-
-def _wide_enough(points: pl.DataFrame, name: str, span: float) -> tuple[float, float]:
-    """Ends of an axis around all intervals, with a margin, that are a span apart or more."""
-    ends = points.select(f"{name}_lower", f"{name}_upper")
-    low, high = float(ends.min().row(0)[0]), float(ends.max().row(0)[1])
-    more = max(span - (high - low), 0.0) / 2 + 0.04 * max(high - low, span)
-    return low - more, high + more

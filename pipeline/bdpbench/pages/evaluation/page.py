@@ -137,7 +137,7 @@ class EvaluationReport:
         figures |= {each.key: each for each in self.judgement.figures}
         pairs = (pair for study in self.evaluation.studies for pair in study.against)
         drawn = [
-            self.parts.against(figures[x], figures[y])
+            self.parts.against(f"against-{x}-{y}", figures[x], figures[y])
             for x, y in pairs
             if self.is_league and {x, y} <= figures.keys()
         ]

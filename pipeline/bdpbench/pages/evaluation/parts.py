@@ -21,7 +21,7 @@ from bdpbench.contracts.evaluation import (
     found_of,
     group_of,
 )
-from bdpbench.contracts.judged import USUAL_APART, direction
+from bdpbench.contracts.judged import direction
 from bdpbench.pages.evaluation.findings import is_known
 from bdpbench.pages.experiments import STANDING
 from bdpbench.pages.inputs import read_captions
@@ -35,7 +35,6 @@ from bdpbench.pages.names import (
 from bdpbench.pages.specs import Chart, Styles, spec_content
 from bdpbench.pages.sweep_charts import (
     Abscissa,
-    against,
     interval_bars,
     standing_chart,
     sweep_spec,
@@ -185,54 +184,11 @@ class Parts:
             content=spec_content(spec),
         )
 
-    def against(self, x: Figure, y: Figure) -> Chart | None:
-        """Two judged figures against each other; None if no protocol has both."""
-        rows = [
-            {
-                "label": self._labels[across["protocol"]],
-                "colour": self._colours[across["protocol"]],
-                **_with_ends("x", across),
-                **_with_ends("y", up),
-            }
-            for across in x.values
-            for up in y.values
-            if across["protocol"] == up["protocol"]
-            and is_known(across["value"])
-            and is_known(up["value"])
-        ]
-        if not rows:
-            return None
-        points = pl.DataFrame(rows)
-        colours = dict(points.select("label", "colour").iter_rows())
-        x_title, y_title = (axis_title(each.column.title, each.column.unit) for each in (x, y))
-        spans = [_span(each.column, points[name]) for name, each in (("x", x), ("y", y))]
-        marked = [self._labels[key] for key in self._new]
-        spec = against(
-            points.drop("colour"),
-            colours,
-            (x_title, y_title),
-            (spans[0], spans[1]),
-            marked if len(marked) < points.height / 2 else (),
-        )
-        title = y.column.title
-        return Chart(
-            chart_id=f"against-{x.key}-{y.key}",
-            title=f"{title} against {x.column.title[:1].lower()}{x.column.title[1:]}",
-            caption=joined(x.text, y.text, *map(_titled, (x.column, y.column)), by=" "),
-            alternative=f"{y_title} against {x_title}. Protocols: {'; '.join(colours)}.",
-            content=spec_content(spec),
-        )
+    def against(self, key: str, x: Figure, y: Figure) -> Chart | None:
+        """Two judged figures against each other; None with fewer than two protocols that have both.
 
-    def standing(self) -> Chart | None:
-        """Goodput against queueing delay, of all protocols whose judged figures have both.
-
-        Returns:
-            None with fewer than two, or if no scenario has figures of both.
+        Of many protocols, none stands out.
         """
-        figures = {each.column.metric: each for each in reversed(self._judged.figures)}
-        across, up = (figures.get(each) for each in STANDING)
-        if across is None or up is None or across.column.scenario != up.column.scenario:
-            return None
         points = pl.DataFrame(
             [
                 {
@@ -243,15 +199,25 @@ class Parts:
                     "x": x["value"], "x_low": found_of(x).ends[0], "x_high": found_of(x).ends[1],
                     "y": y["value"], "y_low": found_of(y).ends[0], "y_high": found_of(y).ends[1],
                 }
-                for x, y in product(across.values, up.values)
+                for x, y in product(x.values, y.values)
                 if x["protocol"] == y["protocol"] and is_known(x["value"]) and is_known(y["value"])
             ]
         )  # fmt: skip
         if points.height < 2:
             return None
-        quantities = [(each.column.title, each.column.judged) for each in (across, up)]
-        marked = [self._labels[key] for key in self._new]
-        return standing_chart("standing", points, quantities, self._captions, marked)
+        quantities = [(each.column.title, each.column.judged) for each in (x, y)]
+        new = [self._labels[key] for key in self._new]
+        marked = new if len(new) < points.height / 2 else []
+        said = joined(x.text, y.text, by=" ")
+        return standing_chart(key, points, quantities, self._captions, marked, said)
+
+    def standing(self) -> Chart | None:
+        """Goodput against queueing delay, of all protocols whose judged figures have both."""
+        figures = {each.column.metric: each for each in reversed(self._judged.figures)}
+        across, up = (figures.get(each) for each in STANDING)
+        if across is None or up is None or across.column.scenario != up.column.scenario:
+            return None
+        return self.against("standing", across, up)
 
     def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:
         own = [
@@ -463,24 +429,6 @@ class Parts:
             alternative=f"Matrix of {column.title}: {'; '.join(rows)} {by} {'; '.join(columns)}.",
             content=spec_content(valued_matrix(shown, axes, ends, 0.0 if about_zero else None)),
         )
-
-
-def _with_ends(name: str, cell: Ranked) -> dict[str, float | None]:
-    low, high = found_of(cell).ends
-    return {name: cell["value"], f"{name}_lower": low, f"{name}_upper": high}
-
-
-def _span(column: Column, values: pl.Series) -> float:
-    """What an axis shows at least: ten of the differences that count."""
-    apart = column.apart or USUAL_APART
-    is_share = column.unit in ("%", "1") and column.apart
-    return 10 * apart * (1.0 if is_share else float(values.max()))  # type: ignore[arg-type]
-
-
-def _titled(column: Column) -> str:
-    """Which values are better of what."""
-    words = direction(column.judged)
-    return f"{column.title}: {words}." if words else ""
 
 
 def _better(column: Column) -> str:

@@ -214,3 +214,12 @@ def test_an_ns2_that_does_not_answer_is_told(tmp_path: Path) -> None:
     binary.chmod(0o755)
     with pytest.raises(BdpbenchError, match="does not answer"):
         unknown_to_ns2(Ns2Build("broken", binary, {}), declared_by(load_study(study_keys()[0])))
+
+
+def test_what_is_not_built_is_built_and_nothing_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[object] = []
+    monkeypatch.setattr("bdpbench.simulation.backend.run_build_script", calls.append)
+    for is_there in (True, False):
+        monkeypatch.setattr(NativeBackend, "is_built", lambda _self, found=is_there: found)
+        NativeBackend("0" * 16, "stock").build()
+    assert calls == [["--variant", "stock", "--install-deps"]]

@@ -45,7 +45,7 @@ def text_of(case: dict[str, Any]) -> str:
 
 @pytest.fixture
 def sum_of(tmp_path: Path) -> Sum:
-    """Sums a trace as text, and as rows, four batches or each row alone, which comes to the same."""
+    """Sums a trace as text, and as rows in a few batches, which comes to the same."""
 
     def of(lines: str | Iterable[str], window: Window | None = None, **options: Any) -> PacketSums:
         path = tmp_path / "by_hand.tr"

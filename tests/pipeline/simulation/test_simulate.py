@@ -10,7 +10,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from pathlib import Path
 
 import pytest
@@ -27,7 +27,7 @@ from bdpbench.simulation import ns2_process
 from bdpbench.simulation.backend import Command, NativeBackend, choose_backend
 from bdpbench.simulation.build import PREFIX_VARIABLE, current_build_id, require_build
 from bdpbench.simulation.ns2_process import RunNames, run_ns2
-from bdpbench.simulation.simulate import simulate
+from bdpbench.simulation.simulate import _check_outputs, simulate
 
 
 def _planned(
@@ -81,6 +81,17 @@ def test_an_output_that_is_not_written_is_told(tmp_path: Path, backend: NativeBa
     run, run_dir = _planned(tmp_path, outputs=("nothing.out",))
     with pytest.raises(BdpbenchError, match=r"did not write nothing\.out"):
         simulate(run, run_dir, backend)
+
+
+@pytest.mark.parametrize(("table", "is_refused"), [("facts", True), ("utilization", False)])
+def test_a_run_whose_facts_are_empty_has_ended_early(
+    tmp_path: Path, table: str, *, is_refused: bool
+) -> None:
+    run, folder = planned(tmp_path, arguments(), [{"file": "one.out", "table": table}])
+    (tmp_path / "one.out").touch()
+    names = RunNames("a run", "network.tcl", folder)
+    with pytest.raises(BdpbenchError, match="ended before") if is_refused else nullcontext():
+        _check_outputs(run, names, tmp_path)
 
 
 def test_a_disk_that_refuses_the_record_is_told_and_other_failures_are_not_hidden(

@@ -321,6 +321,8 @@
     // The chart as a whole has a text alternative: its marks are not read out one by one.
     place.querySelector("svg.marks").setAttribute("aria-hidden", "true");
     place.querySelector("summary").setAttribute("aria-label", "Save the chart");
+    // Vega names a gradient by the page's address, which a choice of the reader changes.
+    all("[fill*='#gradient']", place).forEach((mark) => mark.setAttribute("fill", mark.getAttribute("fill").replace(/^url\(.*#/, "url(#")));
     return view;
   };
 

@@ -132,10 +132,12 @@ def test_first_chart_is_there_within_two_seconds(visit: Any, report: Path) -> No
 def test_paper_has_the_charts_that_the_page_shows(visit: Any, report: Path) -> None:
     page = visit.open(report)
     page.wait_for_function("document.documentElement.dataset.unpacked === 'yes'")
+    page.emulate_media(media="print")
     # At the end of printing, before the page can draw any chart that it had put off.
     page.evaluate(
         """() => window.addEventListener("afterprint", () => {
-            const shown = [...document.querySelectorAll(".canvas")].filter((c) => c.offsetParent);
+            const isOpen = (c) => c.offsetParent && !c.closest("details:not([open])");
+            const shown = [...document.querySelectorAll(".canvas")].filter(isOpen);
             window.printed = shown.map((c) => Boolean(c.querySelector("svg.marks path")));
         })"""
     )
@@ -143,7 +145,6 @@ def test_paper_has_the_charts_that_the_page_shows(visit: Any, report: Path) -> N
     printed = page.evaluate("window.printed")
     assert len(printed) > 2
     assert all(printed)
-    page.emulate_media(media="print")
     for hidden in (".contents", ".filter", ".views", "button.csv"):
         expect(page.locator(hidden).first).to_be_hidden()
     expect(page.locator("table.numbers")).to_be_visible()
@@ -499,7 +500,7 @@ def _downloaded(page: Any, button: Locator) -> tuple[str, list[list[str]]]:
 def test_the_data_of_a_chart_over_time_can_be_downloaded(page: Any) -> None:
     figure = page.locator("#experiment-single_flow figure.chart").first
     _draw(figure.locator(".canvas"))
-    name, rows = _downloaded(page, figure.get_by_role("button", name="Download"))
+    name, rows = _downloaded(page, figure.get_by_role("button", name="as CSV"))
     assert name.startswith("synthetic-quick-")
     assert name.endswith(".csv")
     assert rows[0] == ["run_id", "series", "time_s", "cwnd"]
@@ -512,7 +513,7 @@ def test_the_data_of_a_sweep_can_be_downloaded(page: Any) -> None:
     figure = page.locator(
         "figure.chart", has=page.locator('[data-chart="buffer_size-sweep-utilization"]')
     )
-    _, rows = _downloaded(page, figure.get_by_role("button", name="Download"))
+    _, rows = _downloaded(page, figure.get_by_role("button", name="as CSV"))
     columns = rows[0]
     assert {"run_id", "x", "value"} <= set(columns)
     buffers = {float(row[columns.index("x")]) for row in rows[1:] if row[columns.index("x")]}
@@ -569,7 +570,7 @@ def test_queues_have_their_distribution(page: Any) -> None:
     figure = page.locator("#experiment-single_flow figure.chart", has=wanted)
     labels = _draw(figure.locator(".canvas")).locator(".role-axis-label text").all_text_contents()
     assert "100" in labels  # % of the time
-    _, rows = _downloaded(page, figure.get_by_role("button", name="Download"))
+    _, rows = _downloaded(page, figure.get_by_role("button", name="as CSV"))
     assert rows[0][2:] == ["queue_pkts", "share_of_time_pct"]
     assert [float(row[3]) for row in rows[1:] if row[1] == "HS-TCP"][-1] == 100
 

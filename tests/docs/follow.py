@@ -2,10 +2,10 @@
 
     PYTHONPATH=$PWD/pipeline:$PWD .bdpbench/venv/bin/python tests/docs/follow.py tutorial results
 
-clones the checkout into an empty folder, which gets the environment and ns-2 of this one, and runs
-the pages' commands there, one page after the other, with a short study in place of a long one where
-ELSE says so. Without a page it lists all of them, and what does not follow them. The README is
-followed by tests/bare/prove.sh, on bare machines.
+clones the checkout for each page into an empty folder, which gets the environment and ns-2 of this
+one, and runs the page's commands there, with a short study in place of a long one where ELSE says
+so. Without a page it lists all of them, and what does not follow them. The README is followed by
+tests/bare/prove.sh, on bare machines.
 """
 
 from __future__ import annotations
@@ -35,15 +35,18 @@ ELSE = {
     "./bdpbench ns2 build --variant stock": "",
     "./bdpbench run config/tcpeval": "./bdpbench run config/tcpeval -n",
     "./bdpbench evaluate myprotocol --study tcpeval": "./bdpbench evaluate myprotocol -n",
+    "./bdpbench new protocol mine --linux cubic": "./bdpbench new protocol other --linux cubic",
+    "./bdpbench check mystudy": "",  # the study that `new` writes has no numbers
     "./bdpbench run ahmad2013 --tier paper --scenario long_same": "",
     "./bdpbench run ahmad2013 --tier paper": "",
+    "rsync -a --ignore-existing --exclude='.*' results-of-another/runs/ results/runs/": "",
 }
 # What a page presupposes: the files of its reader.
 BEFORE = {
     "publications": "./bdpbench new study mystudy",
-    "protocols": "./bdpbench new protocol other --linux scalable;"
-    " cp other/tcp_scalable.c tcp_mine.c",
-    "results": "./bdpbench run; mkdir -p results-of-another/runs; for each in before after; do"
+    "protocols": "./bdpbench new protocol given --linux scalable;"
+    " cp given/tcp_scalable.c tcp_mine.c",
+    "results": "./bdpbench run; for each in before after; do"
     " ./bdpbench archive sharma2006 -o $each.zip; done",
     "tcpeval": "./bdpbench new protocol myprotocol",
     "traces": "$(./bdpbench ns2 path) tests/pipeline/metrics/packets/monitors.tcl;"
@@ -72,14 +75,14 @@ def main() -> int:
                 print(f"{name}: {told}")
         return 0
     failed = 0
-    with tempfile.TemporaryDirectory() as work:
-        clone = Path(work, "bdpbench")
-        subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
-        (clone / ".bdpbench").symlink_to(ROOT / ".bdpbench")
-        own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
-        for name in sys.argv[1:]:
-            if name in NOT_HERE or name not in pages:
-                raise SystemExit(f"{name}: {NOT_HERE.get(name, 'there is no such page')}")
+    own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    for name in sys.argv[1:]:
+        if name in NOT_HERE or name not in pages:
+            raise SystemExit(f"{name}: {NOT_HERE.get(name, 'there is no such page')}")
+        with tempfile.TemporaryDirectory() as work:
+            clone = Path(work, "bdpbench")
+            subprocess.run(["git", "clone", "-q", str(ROOT), str(clone)], check=True)
+            (clone / ".bdpbench").symlink_to(ROOT / ".bdpbench")
             before = filter(None, [BEFORE.get(name)])
             for command in [*before, *filter(None, commands(pages[name]))]:
                 call = ["bash", "-euo", "pipefail", "-c", command]

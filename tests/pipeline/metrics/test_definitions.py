@@ -244,7 +244,9 @@ def test_a_docstring_is_the_definition(load: Load) -> None:
     )
 
 
-@pytest.mark.parametrize(("rank", "nth"), [(1, "1st"), (11, "11th"), (22, "22nd"), (93, "93rd")])
+@pytest.mark.parametrize(
+    ("rank", "nth"), [(1, "1st"), (11, "11th"), (21, "21st"), (22, "22nd"), (93, "93rd")]
+)
 def test_a_percentile_has_the_name_of_its_rank(rank: int, nth: str) -> None:
     samples = pl.Series(range(1, 101))
     assert percentile(rank).title == f"{nth} percentile of the"

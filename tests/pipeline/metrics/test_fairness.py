@@ -26,6 +26,8 @@ def test_textbook_example() -> None:
 
 
 def test_who_wants_less_leaves_it_to_the_others() -> None:
+    shares = max_min_shares({"a": "l", "b": "l"}, {"l": 10.0}, {"a": 1.0, "b": 1.5})
+    assert shares == {"a": 1.0, "b": 1.5}  # neither stops before it has what it asks for
     shares = max_min_shares({"a": "l", "b": "l", "c": "l"}, {"l": 10.0}, {"a": 1.0})
     assert shares == pytest.approx({"a": 1.0, "b": 4.5, "c": 4.5})
 

@@ -87,6 +87,8 @@ def test_capacity_of_a_moment_is_that_of_the_beginning() -> None:
     link = RunView({**given}, {}, "r").link("bottleneck")
     assert link.capacity_mbps((5.0, 5.0)) == 10
     assert link.capacity_mbps((5.0, 6.0)) == 5
+    assert link.capacity_mbps((0.0, 5.0)) == 9
+    assert link.rates.rows() == [(0, 10), (4, 5)]
 
 
 def test_the_shares_of_a_run_are_computed_once_and_not_for_each_flow(

@@ -25,6 +25,7 @@ from bdpbench.metrics.packets import (
     measure_packets,
     sum_packets,
 )
+from bdpbench.metrics.packets.rows import FIRST_GROUP, goes_to_group
 from bdpbench.trace import open_trace
 
 from ..conftest import number
@@ -293,3 +294,8 @@ def test_new_is_what_a_set_of_numbers_says(sum_of: Sum, seed: int) -> None:
     line = "r {uid} 0 1 cbr 100 ------- 1 0.0 1.0 {seq} {uid}"
     flows = sum_of(line.format(uid=uid, seq=seq) for uid, seq in enumerate(numbers)).flows
     assert flows["good_bytes"].to_list() == [100 * expected]
+
+
+def test_node_0_is_no_group() -> None:
+    nodes = pl.DataFrame({"dst_node": [-1, 0, 7, FIRST_GROUP]})
+    assert nodes.select(goes_to_group())["dst_node"].to_list() == [True, False, False, True]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 import re
 import shutil
@@ -141,6 +142,12 @@ def test_another_buffer_moves_metrics_beyond_their_bounds(
     found = re.match(r"[1-9]\d* of \d+ metrics moved beyond their bounds", done.stdout)
     assert found
     assert "SHA-256 of study.yaml" in done.stdout
+    assert max(map(len, done.stdout.splitlines()[4:])) <= 80  # behind the names of the folders
+    told = bdpbench("compare", str(published_once), str(second), "--json").stdout.splitlines()
+    counts, *rows = map(json.loads, told)
+    assert counts["kind"] == "compared"
+    assert counts["beyond"] == sum(row.get("beyond", False) for row in rows)
+    assert {row["name"] for row in rows if row["kind"] == "facts"} >= {"buffer_pkts"}
     html = re.sub(r"<script>.*?</script>", "", page.read_text(), flags=re.DOTALL)
     assert found[0] in html
     assert not re.search(r'(?:src|href)="(?!data:|#)', html)

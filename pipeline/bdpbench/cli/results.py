@@ -151,7 +151,10 @@ def publish_command(**asked: Any) -> None:
     show_default=True,
     help="How far a metric without a published number may move, %.",
 )
-def compare_command(first: Path, second: Path, html: Path | None, percent: float) -> None:
+@json_option
+def compare_command(
+    first: Path, second: Path, html: Path | None, percent: float, as_json: bool
+) -> None:
     """Show which metrics moved between FIRST and SECOND beyond their bounds.
 
     Each is an archive, a folder of reports/published/, or results/STUDY/TIER. Runs are matched by
@@ -162,7 +165,7 @@ def compare_command(first: Path, second: Path, html: Path | None, percent: float
     """
     from bdpbench.app.keep.compare import compare_results
 
-    if compare_results(first, second, html, percent / 100):
+    if compare_results(first, second, html, percent / 100, as_json=as_json):
         sys.exit(1)
 
 

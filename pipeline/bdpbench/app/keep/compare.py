@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from pathlib import Path
+from textwrap import wrap
 
 import polars as pl
 
@@ -16,7 +19,7 @@ from bdpbench.contracts.scorecard import rows_of
 from bdpbench.errors import BdpbenchError, visible
 from bdpbench.metrics import DEFINITIONS
 from bdpbench.pages.comparison import comparison_page, moved_words
-from bdpbench.units import table_lines
+from bdpbench.units import several
 
 SHARE = 0.05
 """How far a metric without a published number may move, relative to its first value."""
@@ -43,7 +46,7 @@ _BOUNDS = {
     "upper": pl.Float64,
     "by_chance": pl.Boolean,
 }
-_SHOWN = 40
+_SHOWN = 20
 _DIGITS_OF_A_CHECKSUM = 16
 
 
@@ -65,7 +68,9 @@ class Side:
     facts: Mapping[str, str]
 
 
-def compare_results(first: Path, second: Path, html: Path | None, share: float) -> bool:
+def compare_results(
+    first: Path, second: Path, html: Path | None, share: float, *, as_json: bool = False
+) -> bool:
     """Print what differs between two results, and write it as a page if that is requested.
 
     Args:
@@ -73,6 +78,7 @@ def compare_results(first: Path, second: Path, html: Path | None, share: float) 
         second: another one.
         html: page to write.
         share: how far a metric without bounds may move, relative to its first value.
+        as_json: print one object per line.
 
     Returns:
         Whether any metric moved beyond its bounds.
@@ -87,7 +93,7 @@ def compare_results(first: Path, second: Path, html: Path | None, share: float) 
     if html is not None:
         titles = {each.metric: each.title for each in DEFINITIONS.values()}
         write_text_atomically(html, visible(comparison_page(found, titles)))
-    for line in comparison_lines(found):
+    for line in map(json.dumps, comparison_records(found)) if as_json else comparison_lines(found):
         print(visible(line))
     return found["beyond"] > 0
 
@@ -272,50 +278,71 @@ def _different(a: Mapping[str, str], b: Mapping[str, str]) -> list[Row]:
 
 
 def comparison_lines(found: Comparison) -> Iterator[str]:
-    """The comparison as text for a terminal."""
+    """The comparison as text for a terminal of 80 columns: of each metric its largest change."""
     moved = len(found["moved"])
-    yield (
+    yield from _wrapped(
         f"{found['beyond']} of {found['compared']} metrics moved beyond their bounds, "
         f"{moved - found['beyond']} within them; {found['compared'] - moved} are equal"
     )
-    yield ""
-    yield f"first:  {found['first']}"
-    yield f"second: {found['second']}"
-    beyond = [_row(each) for each in found["moved"] if each["beyond"]]
-    yield from _titled("parameters, versions and configuration that differ", found["facts"])
-    yield from _titled("moved beyond their bounds", beyond)
-    yield from _titled("units or definitions that differ: not compared", found["redefined"])
-    yield from _titled("only in the first", found["only_first"])
-    yield from _titled("only in the second", found["only_second"])
+    yield from ("", f"first:  {found['first']}", f"second: {found['second']}")
+    yield from _titled(
+        "parameters, versions and configuration that differ",
+        [f"{each['name']}: {_short(each['first'])}, then {_short(each['second'])}"
+         for each in found["facts"]],
+    )  # fmt: skip
+    of_metric = dict[str, list[Row]]()
+    for each in filter(itemgetter("beyond"), found["moved"]):
+        of_metric.setdefault(each["metric"], []).append(each)
+    yield from _titled("moved beyond their bounds", list(map(_most_moved, of_metric.values())))
+    yield from _titled(
+        "units or definitions that differ: not compared",
+        ["{metric}: {first}, then {second}".format(**each) for each in found["redefined"]],
+    )
+    for side in ("first", "second"):
+        alone = found["only_first" if side == "first" else "only_second"]
+        told = [f"{row['scenario']}: {several(row['values'], row['metric'])}" for row in alone]
+        yield from _titled(f"only in the {side}", told)
 
 
-def _row(moved: Row) -> Row:
-    words = moved_words(moved)
-    return {
-        "metric": f"{moved['metric']} ({words['subject']})",
-        "run": f"{moved['scenario']}: {moved['run']}",
-        "first": words["first"],
-        "second": words["second"],
-        "change": words["change"],
-        "percent": words["change_pct"],
-        "bounds": words["bounds"],
-        "why": moved["why"],
-    }
+def _most_moved(rows: Sequence[Row]) -> str:
+    """How many values of a metric moved, and which most."""
+    most, words = rows[0], moved_words(rows[0])
+    by = "" if most["change_pct"] is None else f" ({words['change_pct']})"
+    many = "" if len(rows) == 1 else f"{len(rows)} values, the most: "
+    where = f"{most['scenario']}: {most['run']}, {words['subject']}"
+    return (
+        f"{most['metric']}: {many}{words['first']}, then {words['second']}{by}\n"
+        f"{where}: {most['why']}"
+    )
 
 
-def _titled(title: str, rows: Sequence[Row]) -> Iterator[str]:
-    """A table under its title; empty without rows."""
-    if not rows:
+def _titled(title: str, told: Sequence[str]) -> Iterator[str]:
+    """Lines under their title; empty without any."""
+    if not told:
         return
     yield from ("", f"{title}:")
-    cells = [tuple(rows[0]), *(tuple(map(_short, row.values())) for row in rows[:_SHOWN])]
-    yield from (f"  {line}" for line in table_lines(cells))
-    if len(rows) > _SHOWN:
-        yield f"  … and {len(rows) - _SHOWN} more; --html has all of them"
+    for each in told[:_SHOWN]:
+        for depth, line in enumerate(each.splitlines(), 1):
+            yield from _wrapped(line, depth * "  ")
+    if len(told) > _SHOWN:
+        yield f"  … and {len(told) - _SHOWN} more; --html and --json have all of them"
+
+
+def _wrapped(text: str, indent: str = "") -> list[str]:
+    return wrap(text, 80, initial_indent=indent, subsequent_indent=indent and indent + "  ")
 
 
 def _short(value: object) -> str:
-    """A cell; a checksum or commit is shortened to its first characters."""
+    """A value; a checksum or commit is shortened to its first characters."""
     text = str(value)
     is_hex = len(text) > _DIGITS_OF_A_CHECKSUM and set(text) <= set("0123456789abcdef+")
     return text[:_DIGITS_OF_A_CHECKSUM] if is_hex else text or "–"
+
+
+def comparison_records(found: Comparison) -> Iterator[Row]:
+    """The comparison as rows, whose ``kind`` is "compared" first and then the list of each."""
+    yield {"kind": "compared"} | {
+        key: found[key] for key in ("first", "second", "compared", "beyond")
+    }
+    for kind in ("facts", "moved", "redefined", "only_first", "only_second"):
+        yield from ({"kind": kind} | row for row in found[kind])

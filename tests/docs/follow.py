@@ -4,8 +4,8 @@
 
 clones the checkout for each page into an empty folder, which gets the environment and ns-2 of this
 one, and runs the page's commands there, with a short study in place of a long one where ELSE says
-so. Without a page it lists all of them, and what does not follow them. The README is followed by
-tests/bare/prove.sh, on bare machines.
+so. Without a page it lists all of them, and on standard error those that others follow. The README
+is followed by tests/bare/prove.sh, on bare machines.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
-BLOCK = re.compile(r"^```(?:sh|bash|console)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r"^```(sh|bash|console|yaml)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 MOST_S = 1200
 # Pages that are followed by other programs, or that need what a machine does not have.
 NOT_HERE = {
@@ -33,6 +33,9 @@ NOT_HERE = {
 # What a command would take hours or a second variant of ns-2 for: what is run instead, or nothing.
 ELSE = {
     "./bdpbench ns2 build --variant stock": "",
+    "./bdpbench evaluate league -n": "",  # it fetches the kernel's sources
+    "./bdpbench evaluate league --quick": "",
+    "./bdpbench evaluate league": "",
     "./bdpbench run config/tcpeval": "./bdpbench run config/tcpeval -n",
     "./bdpbench evaluate myprotocol --study tcpeval": "./bdpbench evaluate myprotocol -n",
     "./bdpbench new protocol mine --linux cubic": "./bdpbench new protocol other --linux cubic",
@@ -43,6 +46,7 @@ ELSE = {
 }
 # What a page presupposes: the files of its reader.
 BEFORE = {
+    "league": "./bdpbench new protocol given --linux scalable; cp given/tcp_scalable.c tcp_mine.c",
     "publications": "./bdpbench new study mystudy",
     "protocols": "./bdpbench new protocol given --linux scalable;"
     " cp given/tcp_scalable.c tcp_mine.c",
@@ -52,13 +56,19 @@ BEFORE = {
     "traces": "$(./bdpbench ns2 path) tests/pipeline/metrics/packets/monitors.tcl;"
     " for each in out before after; do cp all.tr $each.tr; done;"
     " head -n 1000 all.tr >one.tr; tail -n +1001 all.tr >two.tr",
-    "tutorial": "./bdpbench new study mystudy",
 }
 
 
 def commands(page: Path) -> Iterator[str]:
-    """The commands of a page, in its order; of a console, those behind its prompt."""
-    for block in BLOCK.findall(page.read_text(encoding="utf-8")):
+    """The commands of a page, in its order; of a console, those behind its prompt.
+
+    A whole study is saved as mystudy/study.yaml, as the pages that have one say.
+    """
+    for language, block in BLOCK.findall(page.read_text(encoding="utf-8")):
+        if language == "yaml":
+            if re.match(r"schema_version:.*\nkey: mystudy\n", block):
+                yield f"mkdir -p mystudy; cat >mystudy/study.yaml <<'END'\n{block}END"
+            continue
         text = block.replace("\\\n", " ")
         prompted = re.findall(r"^\$ (.*)$", text, re.MULTILINE)
         for line in prompted or text.splitlines():
@@ -71,8 +81,10 @@ def main() -> int:
     pages = {path.stem: path for path in sorted((ROOT / "docs").glob("*.md"))}
     if not sys.argv[1:]:
         for name, path in pages.items():
-            if told := NOT_HERE.get(name) or "; ".join(filter(None, commands(path))):
-                print(f"{name}: {told}")
+            if name in NOT_HERE:
+                print(f"{name}: {NOT_HERE[name]}", file=sys.stderr)
+            elif told := [each.partition("\n")[0] for each in commands(path) if each]:
+                print(f"{name}: {'; '.join(told)}")
         return 0
     failed = 0
     own = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
@@ -87,7 +99,8 @@ def main() -> int:
             for command in [*before, *filter(None, commands(pages[name]))]:
                 call = ["bash", "-euo", "pipefail", "-c", command]
                 done = subprocess.run(call, cwd=clone, env=own, check=False, timeout=MOST_S)
-                print(f"{name}: {command}: exit status {done.returncode}", flush=True)
+                said = command.partition("\n")[0]
+                print(f"{name}: {said}: exit status {done.returncode}", flush=True)
                 failed += done.returncode != 0
     return failed
 

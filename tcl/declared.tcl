@@ -8,7 +8,7 @@
 #   default Agent/TCP window_   a variable with a class default
 #   parameter cubic beta        a parameter of a congestion control of TCP/Linux
 # For each triple that this ns-2 does not have, prints a line "unknown <index from 0> <why>" to
-# standard output. TCP/Linux prints lines of its own; only these show whether it has a parameter:
+# standard output, and then a line "agents - <name>..." with all that there are. TCP/Linux prints lines of its own; only these show whether it has a parameter:
 # "Error: do not find <parameter> as a parameter for congestion control algorithm <name>".
 source [file join [file dirname [info script]] lib args.tcl]
 source [file join [file dirname [info script]] lib defaults.tcl]
@@ -52,6 +52,12 @@ proc ::declared::check_variable {class name} {
     }
 }
 
+# The class and all below it, named as flows name agents.
+proc ::declared::kinds {class} {
+    set below [lmap each [$class info subclass] {::declared::kinds $each}]
+    return [list [string range $class [string length Agent/] end] {*}[concat {*}$below]]
+}
+
 set ns [new Simulator]
 set index 0
 foreach {kind class name} $argv {
@@ -62,4 +68,5 @@ foreach {kind class name} $argv {
     }
     incr index
 }
+puts "agents - [::declared::kinds Agent/TCP] [::declared::kinds Agent/TCPSink]"
 exit 0

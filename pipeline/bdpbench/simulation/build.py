@@ -6,6 +6,7 @@ them.
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import json
 import os
@@ -270,6 +271,14 @@ def _interface_digest() -> str:
     return hashlib.sha256(headers + made_by).hexdigest()[:16]
 
 
+def _meant(declared: Declared, agents: list[str]) -> str:
+    """The agent that a misspelt one resembles, as a question."""
+    if declared.kind not in ("agent", "sink") or declared.ns2_class in agents:
+        return ""
+    close = difflib.get_close_matches(declared.ns2_class, agents, n=1)
+    return "".join(f"; did you mean {each!r}?" for each in close)
+
+
 def unknown_to_ns2(build: Ns2Build, named: Iterable[Declared]) -> list[tuple[Declared, str]]:
     """What a study names of ns-2 and a build of it does not know, each with the reason.
 
@@ -291,8 +300,14 @@ def unknown_to_ns2(build: Ns2Build, named: Iterable[Declared]) -> list[tuple[Dec
             where=command[0],
             hint="`./bdpbench ns2 build` rebuilds it if it is damaged",
         )
-    answers = (line.split(" ", 2) for line in done.stdout.splitlines())
-    unknown = [(declared[int(each[1])], each[2]) for each in answers if each[0] == "unknown"]
+    answers = [line.split(" ", 2) for line in done.stdout.splitlines()]
+    agents = [name for each in answers if each[0] == "agents" for name in each[2].split()]
+    unknown = [
+        (named, each[2] + _meant(named, agents))
+        for each in answers
+        if each[0] == "unknown"
+        for named in [declared[int(each[1])]]
+    ]
     missing = set(_NO_PARAMETER.findall(done.stdout))  # of congestion controls of TCP/Linux
     return unknown + [
         (each, f"congestion control {each.ns2_class} of this ns-2 has no parameter {each.name!r}")

@@ -220,7 +220,7 @@ def _check_values(study: Study, base: Location, given: Mapping[str, Any]) -> Non
         for index, each in enumerate(values):
             place: Location = (*location, index) if several else location
             if problem := declaration.problem(each):
-                raise study.error(place, f"{name}: {problem} (got {each!r})")
+                raise study.error(place, f"{problem} (got {each!r})")
             if declaration.type == "protocol":
                 study.require(place, each, study.protocols, "protocol")
             if declaration.type == "queue":

@@ -179,7 +179,12 @@ CUBIC = "linux: cubic\n    linux_parameters: {beta: 717}"
     [
         ("maxburst_: 2", "maxbust_: 2", 11, NO_VARIABLE),
         ("[ssthresh_]", "[ssthres_]", 12, NO_VARIABLE),
-        ("agent: TCP/Reno", "agent: TCP/Rino", 9, "this ns-2 has no Agent/TCP/Rino"),
+        (
+            "agent: TCP/Reno",
+            "agent: TCP/Rino",
+            9,
+            "this ns-2 has no Agent/TCP/Rino; did you mean 'TCP/Reno'?",
+        ),
         ("agent: TCP/Reno", "agent: TCPSink", 9, "expected a kind of Agent/TCP"),
         ("sink: TCPSink\n", "sink: TCP/Reno\n", 10, "expected a kind of Agent/TCPSink"),
         ("linux: cubic", "linux: qbic", 18, "no congestion control 'qbic'"),

@@ -107,6 +107,9 @@ def test_an_archive_verifies_and_compares_as_equal_with_its_results(
     archive = Path(shutil.copy(archived_once, tmp_path))
     said = said_by(bdpbench("verify", str(archive)))
     assert "whole: every file is there and has its checksum" in said
+    told = json.loads(said_by(bdpbench("verify", str(archive), "--json")))
+    assert told["whole"]
+    assert f"SHA-256 {told['sha256']}" in said
 
     with zipfile.ZipFile(archive) as found:
         for path in {*published_once.iterdir()} - {published_once / LIST_NAME}:

@@ -98,7 +98,8 @@ def archive_command(**asked: Any) -> None:
 
 @click.command("verify")
 @click.argument("file", type=PATH)
-def verify_command(file: Path) -> None:
+@json_option
+def verify_command(file: Path, as_json: bool) -> None:
     """Check every checksum of the archive FILE without unpacking it.
 
     Names files that are missing, altered, damaged or additional, links, and paths that lead
@@ -110,8 +111,11 @@ def verify_command(file: Path) -> None:
 
     if problems := verify_archive(file):
         raise BdpbenchError("\n  ".join(["is not whole", *problems]), where=str(file))
-    click.echo(f"SHA-256 {sha256_of(file)}")
-    click.echo("whole: every file is there and has its checksum")
+    if as_json:
+        click.echo(json.dumps({"file": str(file), "sha256": sha256_of(file), "whole": True}))
+    else:
+        click.echo(f"SHA-256 {sha256_of(file)}")
+        click.echo("whole: every file is there and has its checksum")
 
 
 @click.command("publish")

@@ -52,7 +52,7 @@ from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.evaluation.findings import value_of
-from bdpbench.pages.evaluation.page import EvaluationReport
+from bdpbench.pages.evaluation.page import MOST_NAMED, EvaluationReport
 from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership
@@ -149,9 +149,12 @@ def _expanded(request: EvaluateRequest) -> EvaluateRequest:
 
 
 def _tell_ranks(view: View, judgement: Judgement) -> None:
-    for each in judgement.evaluation.evaluated:
+    """The ranks of a few protocols; the page shows those of many side by side."""
+    evaluated = judgement.evaluation.evaluated
+    for each in evaluated if len(evaluated) <= MOST_NAMED else ():
         ranks = [
             f"{figure.column.title}: {value['rank']} of {value['of']}"
+            + (", though chance may decide" if value["unsure"] else "")
             for figure in judgement.figures
             for value in [value_of(figure, each.key)]
             if value and value["rank"] is not None

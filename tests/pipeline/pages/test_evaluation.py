@@ -96,7 +96,8 @@ def test_what_is_said_of_many_is_what_chance_does_not_decide() -> None:
     numbers = {"Mine": (1, 0.9, 1.2), "cubic": (1.1, 1.05, 1.15), "standard": (2, None, None)}
     others = {f"P{n}": (3 + n / 20, None, None) for n in range(6)} | {"worst": (9, 8, 10)}
     known = [
-        {**made.DOCUMENT["protocols"][1], "key": each, "label": each} for each in numbers | others
+        {**made.DOCUMENT["protocols"][1], "key": each, "label": each, "source": f"paper:{each}"}
+        for each in numbers | others
     ]
     cells = pl.DataFrame(
         [
@@ -125,6 +126,14 @@ def test_what_is_said_of_many_is_what_chance_does_not_decide() -> None:
     assert said["worst"] == ([], queues, "calls")
     assert found["Mine"].sentences == "It is good for short queues. It perhaps harms calls."
     assert found["P0"].sentences == "It is neither better nor worse than most. It harms calls."
+
+    study["parts"]["table"]["columns"]["a"]["only"] = {"protocol_2": ["standard"]}
+    study |= {"criteria": {"calls": told}}
+    beside = evaluation.model_copy(update={"studies": [EvaluatedStudy.model_validate(study)]})
+    found = characters_of(judged(beside, cells, {}))
+    assert found["standard"].sentences.startswith("It is neither")  # two flows of it are alike
+    assert found["standard"].sentences.endswith("It harms nobody.")
+    assert found["cubic"].good == queues
 
 
 def _report(earlier: Judgement | None = None, **more: Any) -> EvaluationReport:

@@ -131,6 +131,8 @@ def characters_of(judgement: Judgement) -> dict[str, Character]:
     harms, perhaps = (defaultdict[str, list[str]](list) for _ in range(2))
     asked = [each for each in judgement.criteria if each.file.harms]
     for criterion, answer in ((each, answer) for each in asked for answer in each.answers):
+        if _is_beside_itself(judgement, answer.protocol, criterion.column):
+            continue
         if answer.passes is False or answer.by_chance:
             (perhaps if answer.by_chance else harms)[answer.protocol].append(criterion.file.harms)
     return {
@@ -159,10 +161,19 @@ def _sides(judgement: Judgement) -> tuple[dict[str, list[str]], dict[str, list[s
         found = places([_with_room(found_of(each)) for each in cells], column.judged)
         enough = MOST * max(len(cells) - 1, FEW)
         for cell, place in zip(cells, found, strict=True):
+            if _is_beside_itself(judgement, cell["protocol"], column):
+                continue
             for count, told in ((place.ahead, good), (place.behind, bad)):
                 if count >= enough:
                     told[cell["protocol"]].append(column.good)
     return good, bad
+
+
+def _is_beside_itself(judgement: Judgement, protocol: str, column: Column | None) -> bool:
+    """Whether a column is about one protocol, and it is this one: its flows share by symmetry."""
+    sources = {each.key: each.source for each in judgement.evaluation.protocols}
+    own = sources[protocol].rpartition(":")[2]
+    return column is not None and any(own in values for values in column.only.values())
 
 
 def _with_room(found: Found) -> Found:

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import polars as pl
@@ -19,6 +20,7 @@ from bdpbench.contracts.evaluation import EvaluatedStudy, Judgement, cells_schem
 from bdpbench.contracts.judged import Found, Judged
 from bdpbench.pages.evaluation.files import evaluation_files, evaluation_tables
 from bdpbench.pages.evaluation.findings import (
+    Character,
     Findings,
     changes_of,
     characters_of,
@@ -134,6 +136,34 @@ def test_what_is_said_of_many_is_what_chance_does_not_decide() -> None:
     assert found["standard"].sentences.startswith("It is neither")  # two flows of it are alike
     assert found["standard"].sentences.endswith("It harms nobody.")
     assert found["cubic"].good == queues
+
+
+@pytest.mark.parametrize(
+    ("harms", "told"),
+    [
+        ({"A": (), "B": ()}, "None of 2 protocols harms those that were asked about."),
+        (
+            {"A": ("calls",), "B": (), "E": (), "C": ("calls",), "D": ("perhaps calls",)},
+            "A and C harm calls; D perhaps harms calls. "
+            "2 of 5 protocols harm none of those that were asked about.",
+        ),
+    ],
+)
+def test_the_page_of_many_begins_with_who_harms_whom(
+    harms: dict[str, tuple[str, ...]], told: str
+) -> None:
+    report = _report()
+    said = {
+        label: Character(
+            [],
+            [],
+            [each for each in whom if not each.startswith("perhaps")],
+            [each.removeprefix("perhaps ") for each in whom if each.startswith("perhaps")],
+        )
+        for label, whom in harms.items()
+    }
+    vars(report)["characters"] = [(SimpleNamespace(label=key), said[key]) for key in said]
+    assert report.harm == told
 
 
 def _report(earlier: Judgement | None = None, **more: Any) -> EvaluationReport:

@@ -47,7 +47,7 @@ from bdpbench.pages.evaluation.parts import (
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.series import embed_json
 from bdpbench.pages.specs import Chart
-from bdpbench.pages.text import Verdict, format_number
+from bdpbench.pages.text import Verdict, format_number, listed
 from bdpbench.pages.texts import Elsewhere
 from bdpbench.units import several
 
@@ -122,9 +122,22 @@ class EvaluationReport:
         return sorted(known, key=lambda each: each[0].label.casefold())
 
     @property
-    def harmless(self) -> list[str]:
-        """Labels of the protocols that harm nobody, not even perhaps."""
-        return [each.label for each, said in self.characters if not said.harmed]
+    def harm(self) -> str:
+        """Which of many protocols harm whom, in a sentence or two."""
+        groups = dict[str, list[str]]()
+        for each, said in self.characters:
+            groups.setdefault(said.harmed, []).append(each.label)
+        harmless, many = len(groups.pop("", [])), len(self.characters)
+        told = []
+        for whom, labels in groups.items():
+            perhaps = "perhaps " if whom.startswith("perhaps ") else ""
+            verb = "harms" if len(labels) == 1 else "harm"
+            who, whom = listed(labels, len(labels)), whom.removeprefix(perhaps)
+            told.append(f"{who} {perhaps}{verb} {whom}")
+        if not told:
+            return f"None of {many} protocols harms those that were asked about."
+        rest = f"{harmless} of {many} protocols harm none of those that were asked about"
+        return f"{'; '.join(told)}. {rest}."
 
     @cached_property
     def overview(self) -> list[Chart]:

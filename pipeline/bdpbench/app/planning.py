@@ -294,7 +294,7 @@ def _check_evaluation(
         return "checked"
 
     folders = (study.folder, *(each.path for each in folders_of(study)), config_dir(), tcl_dir())
-    remembered(("check", str(study.folder)), sources_of(*folders), check)
+    remembered(("check", study.key), sources_of(*folders), check)
 
 
 def _check_shown(

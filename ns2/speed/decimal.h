@@ -251,6 +251,14 @@ inline char* put_right(char* out, const char* text, size_t width)
 	return out + length;
 }
 
+// "%-<width>": blanks behind a text from `begin` to `end`.
+inline char* pad(const char* begin, char* end, int width)
+{
+	while (end - begin < width)
+		*end++ = ' ';
+	return end;
+}
+
 }  // namespace decimal
 
 #endif

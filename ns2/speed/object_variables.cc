@@ -543,29 +543,75 @@ bool add_names(Tcl_Interp* in, Names& names)
 	return true;
 }
 
-// The classes above those of a level, into the next; false where one cannot be asked.
-bool go_up(Tcl_Interp* in, const Names& level, Names& above)
+// A class that was asked for defaults.
+struct Asked {
+	Asked(Tcl_Interp* in, const std::string& name) : name(name),
+		object(reinterpret_cast<OTclObject*>(OTclGetClass(in, name.c_str()))), direct(false) {}
+	std::string name;
+	OTclObject* object;
+	bool direct;	// it answers in C++ alone, so that its variable can be read instead
+};
+
+typedef std::vector<Asked> Level;
+
+// The object that is being made, and its classes level by level, as far as they were asked.
+std::string made;
+std::vector<Level> levels_of_made;
+
+// Counts the commands of Tcl, to find out if one calls others.
+int commands(Tcl_Interp* in)
+{
+	return reinterpret_cast<Interp*>(in)->cmdCount;
+}
+
+Level level_of(Tcl_Interp* in, const Names& names)
+{
+	Level level;
+	for (size_t i = 0; i < names.size(); i++)
+		level.push_back(Asked(in, names[i]));
+	return level;
+}
+
+// Whether a class has a default of a variable, whose value is returned then; else null.
+Tcl_Obj* default_of(Tcl_Interp* in, Asked& asked_class, const Word& variable)
+{
+	const Word cl(kept_word(asked_class.name.c_str()));
+	if (asked_class.direct) {
+		const char* value = OTclGetInstVar(asked_class.object, in, variable.text(), 0);
+		if (value == 0)
+			last_miss.set(cl, variable);
+		return value != 0 ? Tcl_NewStringObj(value, -1) : 0;
+	}
+	const int before = commands(in);
+	const bool found = has_default(in, cl, variable);
+	asked_class.direct = creating > 0 && asked_class.object != 0 && commands(in) == before + 1;
+	return found ? Tcl_GetObjResult(in) : 0;
+}
+
+// Add the level above the last one; false where a class cannot be asked.
+bool go_up(Tcl_Interp* in, std::vector<Level>& levels)
 {
 	static const Word &info = lasting("info"), &superclass = lasting("superclass");
+	Names above;
+	const Level& level = levels.back();
 	for (size_t i = 0; i < level.size(); i++)
-		if (evaluate(in, Word(kept_word(level[i].c_str())), info, superclass) != TCL_OK ||
+		if (evaluate(in, Word(kept_word(level[i].name.c_str())), info, superclass) != TCL_OK ||
 		    !add_names(in, above))
 			return false;
+	levels.push_back(level_of(in, above));
 	return true;
 }
 
-// Look for a default level by level, as the procedure in Tcl does: TCL_OK where it is the result,
+// Look for a default level by level, as the procedure in Tcl does: TCL_OK where there is one,
 // TCL_CONTINUE where no class has one, or left_to_tcl.
-int find_default(Tcl_Interp* in, Names level, const Word& variable)
+int find_default(Tcl_Interp* in, std::vector<Level>& levels, const Word& variable, Tcl_Obj*& value)
 {
-	while (!level.empty()) {
-		for (size_t i = 0; i < level.size(); i++)
-			if (has_default(in, Word(kept_word(level[i].c_str())), variable))
+	for (size_t i = 0; !levels[i].empty(); i++) {
+		for (size_t j = 0; j < levels[i].size(); j++)
+			if ((value = default_of(in, levels[i][j], variable)) != 0)
 				return TCL_OK;
-		Names above;
-		if (!go_up(in, level, above))
+		if (i + 1 == levels.size() && !go_up(in, levels))
 			return left_to_tcl;
-		level.swap(above);
 	}
 	return TCL_CONTINUE;
 }
@@ -578,11 +624,22 @@ int init_instvar(Tcl_Interp* in, const char* self_name, const char* name)
 	if (!is_plain(name))
 		return left_to_tcl;
 	const Word self(kept_word(self_name)), variable(name);
-	Names level;
-	if (evaluate(in, self, info, class_word) != TCL_OK || !add_names(in, level) ||
-	    level.size() != 1 || level[0] == "SplitObject" || level[0] == "Object")
-		return left_to_tcl;
-	const int code = find_default(in, level, variable);
+	std::vector<Level> levels;
+	bool direct = true;
+	if (made == self_name) {
+		levels.swap(levels_of_made);
+	} else {
+		Names level;
+		const int before = commands(in);
+		if (evaluate(in, self, info, class_word) != TCL_OK || !add_names(in, level) ||
+		    level.size() != 1 || level[0] == "SplitObject" || level[0] == "Object")
+			return left_to_tcl;
+		direct = commands(in) == before + 1;
+		levels.push_back(level_of(in, level));
+	}
+	made.clear();	// while others may be asked
+	Tcl_Obj* value = 0;
+	const int code = find_default(in, levels, variable, value);
 	if (code == left_to_tcl)
 		return code;
 	if (code == TCL_CONTINUE) {
@@ -591,8 +648,12 @@ int init_instvar(Tcl_Interp* in, const char* self_name, const char* name)
 		const std::string item = std::string(Tcl_GetStringResult(in)) + "::" + name;
 		return evaluate(in, self, warn, Word(item.c_str()));
 	}
-	if (evaluate(in, self, set, variable, Word(Tcl_GetObjResult(in))) != TCL_OK)
+	if (evaluate(in, self, set, variable, Word(value)) != TCL_OK)
 		return left_to_tcl;
+	if (direct && creating > 0) {
+		made = self_name;
+		levels_of_made.swap(levels);
+	}
 	Tcl_ResetResult(in);
 	return TCL_OK;
 }
@@ -608,7 +669,9 @@ int take_init_instvar(ClientData, Tcl_Interp* in, int argc, const char* argv[])
 int take_object_init(ClientData, Tcl_Interp* in, int argc, const char* argv[])
 {
 	creating++;
+	made.clear();
 	const int code = object_init.in_tcl(in, argc, argv);
+	made.clear();
 	creating--;
 	if (code == TCL_OK)
 		last_miss.settle(in);

@@ -3,7 +3,7 @@
     export PYTHONPATH=$PWD/pipeline:$PWD
     .bdpbench/venv/bin/python tests/benchmarks/measure.py WHAT [--docs]
 
-    ns2       CPU time of stock, fast and Debian's ns on the cases of ns2_speed.tcl
+    ns2       CPU time of stock, fast and Debian's ns on cases of ns2_speed.tcl and the corpus
     calls     what `run` adds to ns-2's CPU time, by studies of --size tiny runs, in tens
     traces    mawk, the same query by `open_trace`, and `analyze`, on traces of --mb megabytes
     costs     the estimated CPU time of the published runs, beside what they took
@@ -107,8 +107,8 @@ def differing(*costs: Cost) -> list[str]:
 # ---------------------------------------------------------------- ns-2
 
 
-# Case of ns2_speed.tcl → seconds, goal, and title. "queues" is as long as "single", so that the two
-# can be compared.
+# Case of ns2_speed.tcl, or script of tests/ns2/corpus and its arguments → seconds, goal, and title.
+# "queues" is as long as "single", so that the two can be compared.
 CASES = {
     "single": (60, 2.5, "single flow"),
     "two": (60, 2.5, "two flows"),
@@ -118,6 +118,10 @@ CASES = {
     "ten-red": (15, 1.5, "ten flows over 2.5 Gbit/s through RED"),
     "ten-ared": (15, 1.5, "ten flows over 2.5 Gbit/s through adaptive RED"),
     "linux": (20, 2.5, "two flows of TCP/Linux over 310 ms"),
+    "dumbbell.tcl tcp DropTail 2 {} variables": (120, 2.5, "two flows, variables traced"),
+    "dumbbell.tcl sctp DropTail 2 {} none": (120, 2.2, "two flows of SCTP"),
+    "networks.tcl multicast {}": (20, 2.0, "multicast, all links traced"),
+    "networks.tcl dv {}": (20, 1.3, "routes by DV, all links traced"),
 }
 
 
@@ -128,6 +132,9 @@ def binary(variant: str) -> str:
 
 def of_case(case: str, seconds: float) -> list[str]:
     """What ns gets for a case."""
+    script, *arguments = case.format(seconds).split()
+    if arguments:
+        return [str(ROOT / "tests/ns2/corpus" / script), *arguments]
     return [str(HERE / "ns2_speed.tcl"), "-case", case, "-duration_s", str(seconds)]
 
 

@@ -367,6 +367,20 @@ def test_agents_of_tmix_are_attached_and_connected_as_they_were(
     assert (fast.stdout.splitlines() or [""])[-1].endswith(" 6"), fast.stderr
 
 
+@pytest.mark.parametrize(
+    ("vectors", "fault"),
+    [
+        ("# No data.\nS 1 1 0 1\nm 1460 1460", "2: this connection vector has no line I or A"),
+        ("S 1 1 0 1\nI 0 0 9\nS 2 1 0 2\n> 9", "3: this connection vector has no line I or A"),
+        ("# No S or C.\nm 1460 1460", "2: this line is not behind a line S or C"),
+    ],
+)
+def test_a_malformed_vector_of_tmix_ends_the_run(tcl: Tcl, vectors: str, fault: str) -> None:
+    write = f"set file [open attached.cvec w]; puts $file {{{vectors}}}; close $file"
+    fast = tcl(_DATA["tmix"] % ("", write))
+    assert (fast.returncode, fast.stderr.splitlines()[-1]) == (1, f"attached.cvec:{fault}")
+
+
 def test_copies_of_packets_are_the_same(same: Tcl) -> None:
     fast = same(_DATA["multicast"])
     assert fast.returncode == 0, fast.stderr

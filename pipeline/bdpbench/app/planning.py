@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from bdpbench.app.costs import run_cpu_s
 from bdpbench.app.stages import study_texts, values_path
 from bdpbench.contracts.documents import write_json_atomically
-from bdpbench.contracts.files import known_sha256_of, make_folders
+from bdpbench.contracts.files import known_sha256_of, make_folders, remembered, sources_of
 from bdpbench.contracts.paths import (
     config_dir,
     package_dir,
@@ -26,6 +26,7 @@ from bdpbench.contracts.paths import (
     results_dir,
     run_folder,
     runs_folder,
+    tcl_dir,
 )
 from bdpbench.contracts.plan import (
     BATCHES_FOLDER,
@@ -273,20 +274,27 @@ def _check_evaluation(
     """Check metrics, numbers, claims and pages now, rather than after the simulation.
 
     Numbers and claims may refer to runs of any tier, so all tiers are checked, with the study's own
-    scripts; ``known`` has those that are already expanded.
+    scripts; ``known`` has those that are already expanded. What passed is not checked again until a
+    file changes.
     """
-    # Metrics and pages take a second to import, which `list` does not need.
-    from bdpbench.metrics import definitions_for
-    from bdpbench.score import check_expectations
 
-    definitions = definitions_for(study.folder)
-    texts = study_texts(study)
-    runs = {
-        tier: known[tier] if tier in known else expand_tier(study, tier, identities)
-        for tier in tiers_of(study)
-    }
-    _check_shown(study, texts, itertools.chain.from_iterable(runs.values()), definitions)
-    check_expectations(study.folder, study, runs, definitions)
+    def check() -> str:
+        # Metrics and pages take longer to import than all else that a call without runs does.
+        from bdpbench.metrics import definitions_for
+        from bdpbench.score import check_expectations
+
+        definitions = definitions_for(study.folder)
+        texts = study_texts(study)
+        runs = {
+            tier: known[tier] if tier in known else expand_tier(study, tier, identities)
+            for tier in tiers_of(study)
+        }
+        _check_shown(study, texts, itertools.chain.from_iterable(runs.values()), definitions)
+        check_expectations(study.folder, study, runs, definitions)
+        return "checked"
+
+    folders = (study.folder, *(each.path for each in folders_of(study)), config_dir(), tcl_dir())
+    remembered(("check", study.key), sources_of(*folders), check)
 
 
 def _check_shown(

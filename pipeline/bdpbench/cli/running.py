@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +17,8 @@ from bdpbench.cli.options import (
     study_argument,
     tier_option,
 )
-from bdpbench.contracts.files import remembered
-from bdpbench.contracts.paths import config_dir, package_dir, repository_root
+from bdpbench.contracts.files import remembered, sources_of
+from bdpbench.contracts.paths import config_dir, repository_root
 
 
 @click.command("run")
@@ -113,9 +112,7 @@ def list_command(
         click.echo(told())
         return
     published = repository_root() / "reports" / "published"
-    sources = [*package_dir().rglob("*.py"), *published.glob("*/*.parquet")]
-    for folder, _, names in os.walk(config_dir(), followlinks=True):
-        sources += [Path(folder, name) for name in names]
+    sources = [*sources_of(config_dir()), *published.glob("*/*.parquet")]
     click.echo(remembered((study, tier, scenarios, protocols, as_json), sources, told))
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from pathlib import Path
 
-from bdpbench.contracts.paths import home_dir
+from bdpbench.contracts.paths import home_dir, package_dir
 from bdpbench.errors import CONTROL_CHARACTER, BdpbenchError
 
 TEMPORARY_SUFFIX = ".tmp"
@@ -46,6 +46,15 @@ def write_atomically(path: Path, write: Callable[[Path], object]) -> None:
     except BaseException:
         scratch.unlink(missing_ok=True)
         raise
+
+
+def sources_of(*folders: Path) -> list[Path]:
+    """All files that bdpbench's answers about studies depend on: its code, and those of folders."""
+    found = [*package_dir().rglob("*.py")]
+    for each in folders:
+        for folder, _, names in os.walk(each, followlinks=True):
+            found += [Path(folder, name) for name in names if not name.endswith(".pyc")]
+    return found
 
 
 def remembered(question: object, sources: Iterable[Path], make: Callable[[], str]) -> str:

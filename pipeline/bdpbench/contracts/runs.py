@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Iterable, Mapping
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from typing import Literal, NotRequired
 
@@ -18,6 +19,7 @@ from bdpbench.errors import BdpbenchError
 
 RUN_NAME = "run.json"
 RUN_VERSION = 2
+BUILD_VERSION = 1
 OUTPUT_FOLDER = "out"
 ERROR_NAME = "error.txt"
 LOG_NAME = "ns.log"
@@ -54,7 +56,11 @@ class BuildFacts(TypedDict, total=False):
 
 
 class Ns2Record(TypedDict):
-    """The ns-2 build that simulated a run."""
+    """The ns-2 build that simulated a run.
+
+    ``info`` is kept once for all runs of a build, beside them (``build_file``); earlier versions
+    wrote it into each ``run.json``.
+    """
 
     build_id: str
     backend: str
@@ -100,10 +106,25 @@ class RunRecord(RunFacts):
 
 
 _read_run = reader(RunRecord, "a finished run", RUN_VERSION, RUN_NAME)
+_read_build = cache(reader(BuildFacts, "the description of a build", BUILD_VERSION))
+
+
+def build_file(run_dir: Path, ns2: Ns2Record) -> Path:
+    """Where the description of the build that simulated a run is kept."""
+    return run_dir.parent.parent / f"build-{ns2['binary_sha256'] or ns2['build_id']}.json"
+
+
+def read_build(path: Path) -> BuildFacts | None:
+    """The description of a build; None if it is missing or damaged."""
+    with suppress(BdpbenchError):
+        return _read_build(path)
+    return None
 
 
 def read_run(run_dir: Path) -> RunRecord | None:
-    """``run.json`` of a finished run; None if it is missing or damaged: the run counts as not run.
+    """``run.json`` of a finished run, and what is known of its build.
+
+    It is None if the file is missing or damaged: the run counts as not run.
 
     Raises:
         BdpbenchError: when the file is of another version of bdpbench, which may know more of it.
@@ -111,7 +132,10 @@ def read_run(run_dir: Path) -> RunRecord | None:
     if not (run_dir / RUN_NAME).is_file():
         return None
     try:
-        return _read_run(run_dir)
+        record = _read_run(run_dir)
+        if "info" not in record["ns2"] and (info := read_build(build_file(run_dir, record["ns2"]))):
+            record["ns2"]["info"] = info
+        return record
     except BdpbenchError:
         if _is_of_another_version(run_dir / RUN_NAME):
             raise

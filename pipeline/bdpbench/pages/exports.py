@@ -119,7 +119,7 @@ def export_files(
     Args:
         inputs: as for ``build_report``.
         request: what to export.
-        tell: called with the number of finished figures and the number of all.
+        tell: called with the number of finished figures, at first 0, and the number of all.
 
     Raises:
         BdpbenchError: when a pattern matches no figure.
@@ -146,6 +146,7 @@ def paper_files(
     Each figure has its drawings, its data as CSV and its caption in LaTeX; ``words`` are the
     definitions of ``metrics``, by their ids.
     """
+    tell(0, len(figures))
     shown: list[Figure | PaperTable] = [*figures, *tables]
     captions = [_caption(each, request, words, metrics) for each in shown]
     folders = {PAGE_PT: FIGURES_FOLDER} | ({} if request.archived else {COLUMN_PT: COLUMN_FOLDER})

@@ -20,9 +20,9 @@ from functools import cache
 from pathlib import Path
 from typing import cast
 
-from bdpbench.contracts.files import known_sha256_of
+from bdpbench.contracts.files import known_sha256_of, remembered
 from bdpbench.contracts.kept import difference
-from bdpbench.contracts.paths import home_dir, repository_root, tcl_dir
+from bdpbench.contracts.paths import config_dir, home_dir, repository_root, tcl_dir
 from bdpbench.contracts.plan import AGENT, MODULE_AGENT, QUEUE, Declared
 from bdpbench.contracts.runs import BuildFacts
 from bdpbench.errors import BdpbenchError
@@ -79,9 +79,14 @@ def build_environment() -> dict[str, str]:
 
 def variant_of_runs() -> str:
     """The variant of ns-2 that runs use: ``ns2_variant`` of ``config.yaml``."""
-    from bdpbench.studies.config import load_config  # takes longer than a short batch can spare
 
-    return load_config().ns2_variant
+    def configured() -> str:
+        from bdpbench.studies.config import load_config  # takes as long as all else of a short call
+
+        return load_config().ns2_variant
+
+    path = config_dir() / "config.yaml"
+    return remembered("ns2_variant", [path], configured) if path.is_file() else configured()
 
 
 def current_build_id(variant: str | None = None) -> str:

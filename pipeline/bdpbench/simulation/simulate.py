@@ -36,6 +36,8 @@ from bdpbench.contracts.runs import (
     OutputFile,
     RunRecord,
     ScriptRecord,
+    build_file,
+    read_build,
     read_run,
 )
 from bdpbench.errors import BdpbenchError, visible
@@ -106,7 +108,6 @@ def _simulate(run: PlannedRun, run_dir: Path, backend: Simulator, reduce: Reduce
                 "build_id": backend.build_id,
                 "backend": backend.name,
                 "binary_sha256": info.get("binary_sha256"),
-                "info": info,
             },
             "started": started.isoformat(timespec="seconds"),
             "wall_s": usage.wall_s,
@@ -116,7 +117,11 @@ def _simulate(run: PlannedRun, run_dir: Path, backend: Simulator, reduce: Reduce
             "outputs": _outputs(run_dir),
             "ns2_report": visible(utf8_text(report)) if report.is_file() else "",
         }
+        described = build_file(run_dir, record["ns2"])
+        if read_build(described) is None:
+            write_record_atomically(described, info)
         write_record_atomically(run_dir / RUN_NAME, record)
+        record["ns2"]["info"] = info
     except (BdpbenchError, OSError) as error:
         told = disk_error(error) if isinstance(error, OSError) else error
         if told is not None:

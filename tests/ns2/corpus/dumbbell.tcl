@@ -1,6 +1,6 @@
 # Plain wired scripts: hosts on both sides of a bottleneck, without bdpbench's monitors.
 # Arguments: what is sent (tcp, fulltcp, sctp, cbr, onoff, mixed), queue, pairs of hosts, seconds,
-# traces (none, trace, nam, both).
+# traces (none, trace, nam, both, variables).
 lassign $argv sent queue pairs seconds traces
 set ns [new Simulator]
 if {$traces in {trace both}} {
@@ -8,6 +8,9 @@ if {$traces in {trace both}} {
 }
 if {$traces in {nam both}} {
     $ns namtrace-all [open dumbbell.nam w]
+}
+if {$traces eq "variables"} {
+    set variables [open variables.tr w]
 }
 set left [$ns node]
 set right [$ns node]
@@ -30,6 +33,12 @@ proc connect {i} {
     $ns attach-agent $from($i) $agent
     $ns attach-agent $to($i) $sink
     $ns connect $agent $sink
+    if {[info exists ::variables]} {
+        $agent attach $::variables
+        foreach variable {cwnd_ ssthresh_ rtt_ srtt_ rttvar_ backoff_ dupacks_ maxseq_ ack_ t_seqno_ ndatabytes_} {
+            $agent trace $variable
+        }
+    }
     if {$kind eq "fulltcp"} {
         $sink listen
     }

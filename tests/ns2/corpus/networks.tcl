@@ -1,4 +1,4 @@
-# Networks of other kinds. Arguments: kind (lan, diffserv, mpls, multicast, satellite, tree), seconds.
+# Networks of other kinds. Arguments: kind (lan, diffserv, dv, mpls, multicast, satellite, tree), seconds.
 lassign $argv kind seconds
 set ns [new Simulator]
 if {$kind eq "multicast"} {
@@ -75,6 +75,21 @@ proc diffserv {} {
     tcp $node(1) $node(4) 2
     cbr $node(1) $node(4) 3 0.003
     $ns at 1 "[[$ns link $node(2) $node(3)] queue] printStats"
+}
+
+# Two ways around, of which links fail and come back.
+proc dv {} {
+    global ns node
+    $ns rtproto DV
+    nodes 6
+    for {set i 0} {$i < 6} {incr i} {
+        $ns duplex-link $node($i) $node([expr {($i + 1) % 6}]) 2Mb 5ms DropTail
+    }
+    $ns rtmodel-at 1.0 down $node(1) $node(2)
+    $ns rtmodel-at 1.5 up $node(1) $node(2)
+    $ns rtmodel Exponential {0.1 0.3 0.1} $node(4) $node(5)
+    tcp $node(0) $node(3) 1
+    cbr $node(1) $node(4) 2 0.004
 }
 
 proc mpls {} {

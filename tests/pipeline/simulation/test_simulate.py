@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import shutil
 import signal
@@ -58,6 +59,9 @@ def test_a_run_is_recorded_with_checksums_that_hold(tmp_path: Path, backend: Nat
         assert record[name] == round(record[name], 3)
     assert record["ns2"]["build_id"] == backend.build_id
     assert record["ns2"]["binary_sha256"] == sha256_of(require_build(backend.build_id).binary)
+    # All runs of a build share its description, which lies beside them.
+    assert "info" not in json.loads((run_dir / "run.json").read_text())["ns2"]
+    assert record["ns2"]["info"] == backend.info()
     assert not (run_dir / ".scratch").exists()
     assert simulate(run, run_dir, backend)["started"] == record["started"]  # not again
     assert record["script"]["path"] == "tcl/network.tcl"  # not where the checkout is

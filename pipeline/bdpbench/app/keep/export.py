@@ -13,15 +13,19 @@ from bdpbench.app.keep.results import KeptResults
 from bdpbench.app.keep.tier import Results, collect, origin, write_tier
 from bdpbench.app.planning import Wanted, prepare
 from bdpbench.app.programs import found_browser, print_page
+from bdpbench.app.progress import duration_text
 from bdpbench.contracts.files import write_bytes_atomically
 from bdpbench.contracts.paths import config_dir
 from bdpbench.contracts.reports import PROVENANCE_NAME, REPORT_NAME, is_reported
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import STUDY_NAME, studies_dir
 from bdpbench.studies.named import named_folder
+from bdpbench.units import several
 
 PDF_NAME = "report.pdf"
 _PROGRESS_EVERY = 50
+_FIGURE_S = 0.2
+"""CPU time of a figure in two widths and two formats, s."""
 
 
 def report_study(
@@ -175,5 +179,9 @@ def check_folder(folder: Path) -> None:
 
 
 def _tell(done: int, of: int) -> None:
-    if done % _PROGRESS_EVERY == 0 or done == of:
+    if done == 0:
+        cores = len(os.sched_getaffinity(0))
+        takes = f"about {duration_text(of * _FIGURE_S / cores)} on {several(cores, 'core')}"
+        print(f"figures: {of}, {takes}", file=sys.stderr, flush=True)
+    elif done % _PROGRESS_EVERY == 0 or done == of:
         print(f"figures: {done} of {of}", file=sys.stderr, flush=True)

@@ -762,7 +762,8 @@ def _y_scale(
     for name in ("published", "intervals"):
         if name in rows:
             lows, highs = (
-                s.append(rows[name][e]) for s, e in zip((lows, highs), _ENDS, strict=True)
+                s.append(rows[name][e].drop_nulls())
+                for s, e in zip((lows, highs), _ENDS, strict=True)
             )
     low, high = min(lows.to_list()), max(highs.to_list())
     scale: dict[str, Any] = {"zero": True}
@@ -781,7 +782,7 @@ def _y_scale(
         values = [math.log(each) if "type" in scale else each for each in ends["value"]]
         places = sorted(_HEIGHT * (each - start) / ((end - start) or 1.0) for each in values)
         rooms.append(sum(min(above - below, NAME_PX) for below, above in pairwise(places)))
-    return scale, rooms[0] - rooms[1] > 2 * NAME_PX
+    return scale, rooms[0] - rooms[1] >= 2 * NAME_PX
 
 
 def _if_marked(field: str, marked: Sequence[str], yes: str | float, no: str | float) -> Channel:

@@ -119,9 +119,10 @@ class SpecContent(TypedDict):
 class TimeContent(TypedDict):
     """Lines that the page's script puts into the specification of their ``kind``.
 
-    ``start`` and ``end`` are the horizontal domain, in s or ``unit``; ``top`` is the upper end of
-    the vertical axis, and ``apart`` says whether the curves are drawn one below the other: both are
-    set by ``settled`` (pages/curves.py), and so are ``medians`` of a crowd, one for each group.
+    ``start`` and ``end`` are the horizontal domain, in s or ``unit``, and ``until`` is its end on
+    paper, for curves that rest then; ``top`` is the upper end of the vertical axis, and ``apart``
+    says whether the curves are drawn one below the other. These are set by ``settled``
+    (pages/curves.py), and so are ``medians`` of a crowd, one for each group.
     ``columns`` names both axes in CSV. A line breaks between samples that are more than ``gap`` (s)
     apart.
     """
@@ -132,6 +133,7 @@ class TimeContent(TypedDict):
     thresholds: list[Threshold]
     start: NotRequired[float]
     top: NotRequired[float]
+    until: NotRequired[float]
     apart: NotRequired[bool]
     unit: NotRequired[str]
     columns: NotRequired[list[str]]
@@ -211,7 +213,7 @@ def broken(height: int, rows: str) -> Layer:
         "strokeWidth": 0.6,
         "angle": 90,
     }
-    place = {"x": {"value": 0}, "y": {"value": height - 12}, "text": {"value": "\u2248"}}
+    place: Encoding = {"x": {"value": 0}, "y": {"value": height - 12}, "text": {"value": "\u2248"}}
     once = {"transform": [{"aggregate": [{"op": "count", "as": "rows"}]}]}
     return {**layer("text", rows, place, color=INK, clip=False, **look), **once}
 

@@ -331,7 +331,7 @@ def standing_chart(
 def standing_spec(
     marks: pl.DataFrame,
     titles: Sequence[str],
-    scales: Sequence[Mapping[str, Any]],
+    scales: Sequence[Channel],
     marked: Sequence[str],
 ) -> Spec:
     """The specification of ``standing_chart``, with all names beside the plot, where none overlap.
@@ -712,7 +712,7 @@ def sweep_spec(
         axis |= {"values": [10.0**power for power in range(-9, 10)], "format": "~g"}
     base: Encoding = {
         "x": _x_of(abscissa, values),
-        "y": number("value", ordinate, scale=scale, **({"axis": axis} if axis else {})),
+        "y": number("value", ordinate, scale=scale) | ({"axis": axis} if axis else {}),
         "color": coloured("series", {key: each for key, (each, _) in styles.items()}, title=None),
     }
     place = [text("series", "series"), number("x", abscissa.title)]

@@ -236,7 +236,10 @@
   // The layer of the names is that of "names_at_ends" (pages/specs.py).
   function nameOnce(spec, atEnds) {
     const others = spec.layer.filter(({ name }) => name !== "ends");
-    if (!atEnds) spec.layer = others;
+    if (!atEnds) {
+      spec.layer = others;
+      others.forEach(({ encoding: { y } }) => { if (y && y.axis) delete y.axis.orient; });
+    }
     else if (others.length < spec.layer.length) {
       const channels = others.flatMap(({ encoding: { color, strokeDash } }) => [color, strokeDash]);
       channels.filter((each) => each && each.field).forEach((each) => { each.legend = null; });
@@ -541,7 +544,7 @@
   };
 
   function rowsOfTable(table) {
-    const rows = [...table.rows].filter((row) => !row.classList.contains("more-row"));
+    const rows = [...table.rows].filter((row) => !row.matches(".more-row, .group-row"));
     const kept = rows.filter((row) => !row.closest("tbody[hidden]") && !row.matches(".filtered-out"));
     return kept.map((row) => [...row.cells].map(cellValue));
   }
@@ -612,15 +615,11 @@
     const heads = [...[...table.tHead.rows].at(-1).cells];
     const rows = [...table.tBodies].flatMap((body) => [...body.rows]);
     if (rows.some(({ cells }) => cells.length !== heads.length)) return;
-    const squeezed = (node) => (node ? node.textContent.replace(/\s+/g, " ").trim() : "");
     const names = heads.map((head) => {
       const copy = head.cloneNode(true);
-      all(".of", copy).forEach((each) => each.remove());
       all("br", copy).forEach((each) => each.replaceWith(" "));
-      return squeezed(copy);
+      return head.dataset.csv || copy.textContent.replace(/\s+/g, " ").trim();
     });
-    const repeats = new Set(names).size < names.length; // metrics of several experiments
-    if (repeats) heads.forEach((head, i) => { names[i] = [names[i], squeezed(head.querySelector(".of"))].filter(Boolean).join(" · "); });
     table.classList.add("cards");
     rows.forEach(({ cells }) => [...cells].forEach((cell, i) => { cell.dataset.label = names[i]; }));
   }
@@ -717,7 +716,7 @@
     all("table:not(.numbers)", root).forEach((table) => {
       const [body] = table.tBodies;
       if (!body || body.rows.length < ROWS_TO_SORT) return;
-      all("thead:not(.hidden-text) th", table).forEach(sortButton);
+      all("thead:not(.hidden-text) tr:last-child th", table).forEach(sortButton);
       if (table.matches(".cards") && !table.tHead.matches(".hidden-text")) table.closest(".scroll").before(orderField(table));
       if (body.rows.length >= ROWS_TO_FILTER) {
         (table.closest(".scroll") || table).before(filterField(table));
@@ -926,13 +925,20 @@
     text.addEventListener("input", find);
     list.addEventListener("change", show);
     find();
+    return (number) => {
+      list.append(new Option(views[number][0], number));
+      list.selectedIndex = list.options.length - 1;
+      return show();
+    };
   }
+  const offered = new Map();
+  const offer = (block) => once(offered, block, offerViews);
 
   // The charts of a view are loaded when a reader comes near.
   const viewWatcher = new IntersectionObserver((entries) => {
     for (const entry of entries.filter((each) => each.isIntersecting)) {
       viewWatcher.unobserve(entry.target);
-      offerViews(all(".views-list[data-experiment]").find((each) => each.nextElementSibling === entry.target));
+      offer(all(".views-list[data-experiment]").find((each) => each.nextElementSibling === entry.target));
     }
   }, { rootMargin: "600px" });
   all(".view[data-views]").forEach((each) => viewWatcher.observe(each));
@@ -1125,11 +1131,29 @@
 
   // ---- Links open what they point to ---------------------------------------------------------
 
+  // A chart of a run, or of a view of a large report, is there when that is shown.
+  async function bring(id) {
+    const [, run] = id.match(/^(?:chart-)?run-([0-9a-f]+)/) || [];
+    if (run && showRun) (await showRun)(run);
+    const details = document.getElementById(`run-${run}`);
+    if (details && id.startsWith("chart-")) await unfold(details);
+    for (const block of all(".views-list[data-experiment]")) {
+      const [, place] = id.match(`^chart-${block.dataset.experiment}-(\\d+)-`) || [];
+      if (place) await (await offer(block))(place);
+    }
+    return document.getElementById(id);
+  }
+
   async function openTarget() {
-    if (showRun && location.hash.startsWith("#run-")) (await showRun)(location.hash.slice(5));
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const id = decodeURIComponent(location.hash.slice(1));
+    const target = document.getElementById(id) || (await bring(id));
     if (!target) return;
     unfilter(target);
+    const [choice] = all(`[value="${(target.closest(".view[hidden]") || {}).id}"]`);
+    if (choice) {
+      choice[choice.matches("option") ? "selected" : "checked"] = true;
+      choice.dispatchEvent(new Event("change", { bubbles: true }));
+    }
     if (target.matches(".more-row[hidden]")) target.parentElement.querySelector(".more").click();
     const within = target.querySelector(":scope > details.fold"); // of a section that is folded
     if (within) within.open = true;

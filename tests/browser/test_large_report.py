@@ -69,6 +69,16 @@ def test_a_view_is_chosen_from_a_list(visit: Any, large: Path) -> None:
     assert place.locator(".canvas").first.get_attribute("data-chart") == "grid-3-cwnd"
 
 
+def test_a_link_to_a_chart_of_a_view_or_a_run_opens_it(
+    visit: Any, large: Path, synthetic: Any
+) -> None:
+    visit.beside = large.with_name("report-data")
+    run = synthetic.run_id_of(f"large {RUNS - 1}")
+    for chart in ("chart-grid-150-cwnd", f"chart-run-{run}-cwnd"):
+        page = visit.open(large, f"#{chart}")
+        expect(page.locator(f"#{chart} svg.marks")).to_be_in_viewport()
+
+
 def test_a_file_that_is_missing_is_named(browser: Any, large: Path, tmp_path: Path) -> None:
     alone = tmp_path / "report.html"
     alone.write_bytes(large.read_bytes())

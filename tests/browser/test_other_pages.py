@@ -145,7 +145,8 @@ def test_neither_page_sticks_out_of_a_phone(
 
 def test_a_comparison_sorts_by_keyboard_and_filters(visit: Any, comparison: Path) -> None:
     page = visit.open(comparison)
-    rows = page.locator("table.moved tbody tr:visible")
+    page.get_by_text("All 15 values that moved").click()
+    rows = page.locator("details table.moved tbody tr:visible")
     expect(rows).to_have_count(15)
     change = page.get_by_role("button", name="Sort by Change")
     change.focus()
@@ -163,10 +164,11 @@ def test_the_rows_of_a_comparison_are_downloaded_with_all_digits(
     visit: Any, comparison: Path
 ) -> None:
     page = visit.open(comparison)
+    page.get_by_text("All 15 values that moved").click()
     page.get_by_role("searchbox").fill("beyond")
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download the table").first.click()
-    assert download.value.suggested_filename == "compare-metrics-that-moved.csv"
+        page.locator("details .csv").first.click()
+    assert download.value.suggested_filename == "compare-all-values-that-moved.csv"
     with Path(download.value.path()).open(newline="", encoding="utf-8") as stream:
         rows = list(csv.reader(stream))
     assert [row[2] for row in rows[1:]] == ["90.123456", "89.123456"]

@@ -81,6 +81,20 @@ def measured(
     return pl.DataFrame(found, schema=_MEASURED)
 
 
+def all_alike(name: str, values: pl.Series, judged: Judged, what: str) -> str:
+    """A sentence in place of a chart whose values differ by nothing that counts; else "".
+
+    >>> all_alike("Goodput", pl.Series([97.1, 97.5]), Judged("more", 1.0, unit="%"), "runs")
+    'Goodput is 97.1 to 97.5 % in all 2 runs.'
+    """
+    if not values.len() or values.has_nulls():
+        return ""
+    ends = [Found(each) for each in (min(values.to_list()), max(values.to_list()))]
+    if replace(judged, better="more").lead(ends[1].value or 0.0, ends[0].value or 0.0):
+        return ""
+    return f"{name} is {_shown(ends, judged)} in all {values.len()} {what}."
+
+
 def settings(values: pl.DataFrame) -> pl.DataFrame:
     """Values as from ``measured`` → one row for each sender and setting, in the order of the plan.
 
@@ -164,7 +178,7 @@ def _setting(parameter: str, value: Scalar, names: Names) -> str:
     """A value of a swept parameter in a sentence: ``the buffer at 40 packets``."""
     if isinstance(value, str):
         return names.condition(parameter, value)
-    words = names.parameters.name(parameter)
+    words = names.parameters.name(parameter).removesuffix(" at")
     return f"{'' if chr(39) + 's ' in words else 'the '}{words} at {names.value(parameter, value)}"
 
 

@@ -6,9 +6,12 @@ from collections.abc import Mapping
 
 from bdpbench.contracts.reports import Comparison, Row
 from bdpbench.pages.html import embedded, page_environment
-from bdpbench.pages.names import subject_name
+from bdpbench.pages.inputs import read_captions
+from bdpbench.pages.names import ParameterWords, subject_name
 from bdpbench.pages.text import format_percent, range_text, value_text
-from bdpbench.units import MINUS
+from bdpbench.units import MINUS, with_unit
+
+SIDES = ("first", "second")
 
 
 def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
@@ -18,6 +21,13 @@ def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
         comparison: the comparison.
         titles: metric → its name; other metrics are shown by their ids.
     """
+    words = ParameterWords(read_captions().parameters, {})
+    # Versions and checksums have names with a blank, and this one follows from others.
+    changed = [
+        (words.name(name), *(with_unit(each[side] or "–", words.unit(name)) for side in SIDES))
+        for each in comparison["facts"]
+        if (name := each["name"]) not in ("bdp_pkts", "bdpbench", "commit") and " " not in name
+    ]
 
     def metric_name(metric: str) -> str:
         return titles.get(metric) or metric.replace("_", " ")
@@ -27,6 +37,7 @@ def comparison_page(comparison: Comparison, titles: Mapping[str, str]) -> str:
         .get_template("compare.html")
         .render(
             comparison=comparison,
+            changed=changed,
             rows=[(each, moved_words(each)) for each in comparison["moved"]],
             metric_name=metric_name,
             **embedded(vega=False),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,12 +12,13 @@ import polars as pl
 from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import RunRecord
 from bdpbench.contracts.scorecard import rows_of
-from bdpbench.pages.answers import answer
+from bdpbench.pages.answers import all_alike, answer
 from bdpbench.pages.curves import LazyViews, View, charted_view, plan_views
 from bdpbench.pages.drawing import MOST_NAMED
 from bdpbench.pages.html import page_environment
 from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.names import (
+    Names,
     RunLink,
     Sweep,
     are_mixed,
@@ -30,6 +31,7 @@ from bdpbench.pages.shards import Row
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.sweep_charts import (
     Swept,
+    change_chart,
     interval_chart,
     is_crowded,
     sweep_charts,
@@ -54,7 +56,8 @@ class Experiment:
 
     ``absent`` of its ``runs`` have no results, and ``shared`` also belong to an earlier scenario.
     ``asked`` are the metrics that it is shown by, ``answers`` those of them that answer its
-    ``question`` if it has one, and ``answer`` what they say in sentences.
+    ``question`` if it has one, and ``answer`` what they say in sentences; ``alike`` has one on each
+    metric of which all runs have the same, in place of charts.
     ``values_only``: no run is shown over time.
     """
 
@@ -71,6 +74,7 @@ class Experiment:
     asked: tuple[str, ...]
     answers: tuple[str, ...]
     answer: tuple[str, ...]
+    alike: tuple[str, ...]
     question: str
     values_only: bool
 
@@ -102,22 +106,35 @@ def _experiment(
     numbers = [row for row in rows if row["scenario"] == key]
     metrics = inputs.metrics.filter(pl.col("scenario") == key)
     swept = Swept(done, sweep, metrics, names, numbers, inputs.repetitions)
-    answers = scenario.get("answers", [])
+    answers, title = scenario.get("answers", []), scenario["title"]
     wanted = [*answers, *scenario["summary"], *(each["metric"] for each in numbers)]
     asked = tuple(dict.fromkeys(wanted)) or _USUAL_SWEEP_METRICS
+    changes = [each for each in inputs.study.matrices if each.scenario == key and each.alike]
+    charts = [change_chart(f"{key}-change-{each.metric}", each, data, done) for each in changes]
+    drawn = placed(filter(None, charts), title, done, data, metrics)
+    told, said = tuple(chart.finding for chart in drawn), list[str]()
+    if not changes:
+        told = answer(answers or asked, done, metrics, sweep, names)
+        alike = _all_alike(asked, metrics, {each["metric"] for each in numbers}, names)
+        summaries = _summaries(key, swept, asked, scenario.get("tradeoffs", usual))
+        kept = [each for each in summaries if not alike.keys() >= {*each.metrics}]
+        drawn = placed(kept, title, done, data, metrics)
+        of = [names.metric(each) for each in alike]
+        said = [
+            sentence
+            for name, sentence in zip(of, alike.values(), strict=True)
+            if not any(each.startswith(name) for each in told)
+        ]
     return Experiment(
         key=key,
-        title=scenario["title"],
+        title=title,
         section=scenario["section"],
         figures=scenario["figures"],
         description=scenario["description"],
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
         shared=shared,
-        summaries=placed(
-            _summaries(key, swept, asked, scenario.get("tradeoffs", usual)),
-            *(scenario["title"], done, data, metrics),
-        ),
+        summaries=drawn,
         views=LazyViews(
             plan_views(done, sweep, names) if scenario.get("time_series", True) else [],
             lambda index, view: _placed_view(
@@ -126,10 +143,24 @@ def _experiment(
         ),
         asked=asked,
         answers=tuple(answers),
-        answer=answer(answers or asked, done, metrics, sweep, names),
+        answer=told,
+        alike=tuple(said),
         question=scenario.get("question", ""),
         values_only=not scenario.get("time_series", True),
     )
+
+
+def _all_alike(
+    asked: Sequence[str], metrics: pl.DataFrame, printed: Collection[str], names: Names
+) -> dict[str, str]:
+    """Metric → the sentence in place of its charts, if all runs are alike; none of printed ones."""
+    found = {}
+    for metric in asked:
+        rows = metrics.filter(pl.col("metric") == metric)
+        if rows.height > 1 and metric not in printed:
+            judged = replace(names.judged(metric), unit=rows["unit"][0])
+            found[metric] = all_alike(names.metric(metric), rows["value"], judged, "runs")
+    return {metric: said for metric, said in found.items() if said}
 
 
 # What a caption says of a path, if all runs of its chart share it.

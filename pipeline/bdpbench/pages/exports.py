@@ -43,7 +43,7 @@ from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import RunSeries, points_of, unpack
 from bdpbench.pages.specs import Chart, CurveContent, Spec
 from bdpbench.pages.tables import PaperTable, render_table, score_tables
-from bdpbench.pages.text import joined
+from bdpbench.pages.text import format_number, joined
 from bdpbench.units import several, slug
 
 if TYPE_CHECKING:
@@ -204,7 +204,7 @@ def _caption(
     if isinstance(shown, PaperTable):
         folder, text, run_ids, ids = TABLES_FOLDER, "", shown.run_ids, shown.definitions
     else:
-        folder, text = FIGURES_FOLDER, printed_caption(shown.chart)
+        folder, text = FIGURES_FOLDER, printed_caption(shown.chart, shown.title.partition(": ")[0])
         run_ids = tuple(run_ids_of(shown.chart))
         own = pl.col("metric").is_in(shown.chart.metrics) & pl.col("run_id").is_in(run_ids)
         ids = tuple(rows.filter(own)["definition"].unique(maintain_order=True)) if words else ()
@@ -214,15 +214,20 @@ def _caption(
     )
 
 
-def printed_caption(chart: Chart) -> str:
-    """What a chart shows. On paper, there is nothing to click on."""
+def printed_caption(chart: Chart, within: str = "") -> str:
+    """What a chart shows; the title has named the experiment ``within``. Nothing to click on."""
     content, told = chart.content, ""
     if "spec" not in content and "medians" in content:
         number = len(content["traces"])
         told = f"Lines are medians of {number} curves, bands their 10th to 90th percentiles."
-    text = joined(
-        chart.finding, chart.place and f"{chart.place}.", chart.caption, chart.note, told, by=" "
-    )
+    if "spec" not in content and "until" in content:
+        told = (
+            f"Shown to {format_number(content['until'])} s; later, each curve keeps to a twentieth "
+            "of the axis on either side of its middle value."
+        )
+    place = chart.place.removeprefix(f"{within}, ")
+    place = place and f"{place[0].upper()}{place[1:]}."
+    text = joined(chart.finding, place, chart.caption, chart.note, told, by=" ")
     return re.sub(
         r"\s*Click on [^.;]*(?:\.|;\s*(\w))",
         lambda found: f" {found[1].upper()}" if found[1] else "",
@@ -382,7 +387,10 @@ class Renderer:
         spec = copy.deepcopy(self._time_specs[content["kind"]])
         lines = content.get("medians", content["traces"])
         encoding = spec["layer"][0]["encoding"]
-        encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
+        encoding["x"]["scale"]["domain"] = [
+            content.get("start", 0),
+            content.get("until", content["end"]),
+        ]
         encoding["y"]["scale"]["domain"] = [0, content["top"]]
         looks = {each["label"]: (each["colour"], list(each["dash"])) for each in lines}
         for channel, values in zip(

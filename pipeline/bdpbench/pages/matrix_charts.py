@@ -11,16 +11,18 @@ import math
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import product
 from typing import Any, TypeAlias
 
 import polars as pl
 
+from bdpbench.contracts.judged import Judged, rounded
 from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
+from bdpbench.pages.answers import all_alike
 from bdpbench.pages.inputs import ReportData
-from bdpbench.pages.matrices import Matrix
+from bdpbench.pages.matrices import Axis, Matrix
 from bdpbench.pages.names import (
     grouped,
     in_order,
@@ -51,9 +53,13 @@ _CELL_HEIGHT, _HIGH, _LOW = 46, 36, 22
 _MANY_ROWS = 10
 
 # A chart may take half of a page: with more columns side by side, these get narrower than a finger,
-# and with more than a few, narrower than their numbers.
+# and where they are narrower than their numbers, these are not shown.
 _MOST_COLUMNS = 22
-_MOST_WITH_TEXT = 9
+# As many cells that are all alike are a sentence.
+_MANY_CELLS = 6
+_NUMBER_SIZE, _NUMBER_IN_PANELS = 11, 9.5
+# Ratios farther from the reference than this factor have the same colour.
+_FARTHEST_RATIO = 8.0
 _WHITE = "#ffffff"
 _EDGE: Mapping[str, Any] = {"stroke": "#c9ced4", "strokeWidth": 0.6, "cursor": "pointer"}
 
@@ -65,6 +71,8 @@ _RISING = ("#ffffd9", "#7fcdbb", "#2c7fb8", "#253494")
 
 # Relative luminance below which a cell is so dark that its number has to be white.
 _DARK = 0.25
+# Width of a digit as a share of its height.
+_LETTER = 0.52
 _GRADIENT: Mapping[str, Any] = {
     "gradientLength": 220,
     "gradientThickness": 10,
@@ -110,11 +118,6 @@ class Axes:
         """Number of panels side by side."""
         return max(1, min(len(self.panels), _MOST_COLUMNS // (len(self.columns) + 1)))
 
-    @property
-    def has_text(self) -> bool:
-        """Whether cells are wide enough for numbers."""
-        return not self.has_panels or self.in_a_row * (len(self.columns) + 1) <= _MOST_WITH_TEXT
-
     def place(self, panel: str) -> tuple[int, int]:
         """Row and column of a panel in the grid."""
         return divmod(list(self.panels).index(panel), self.in_a_row)
@@ -122,13 +125,17 @@ class Axes:
 
 @dataclass(frozen=True)
 class MatrixGroup:
-    """Matrices of one scenario; ``finished`` of ``planned`` runs have results."""
+    """Matrices of one scenario; ``finished`` of ``planned`` runs have results.
+
+    ``said`` has a sentence on each matrix whose cells are all alike, which is not drawn.
+    """
 
     scenario: str
     title: str
     finished: int
     planned: int
     charts: tuple[Chart, ...]
+    said: tuple[str, ...] = ()
 
 
 def matrix_groups(data: ReportData) -> list[MatrixGroup]:
@@ -140,22 +147,25 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
     """
     found, names = [], data.names
     for scenario, planned in data.scenarios.items():
-        matrices = [each for each in data.inputs.study.matrices if each.scenario == scenario]
+        own = [each for each in data.inputs.study.matrices if each.scenario == scenario]
+        matrices = [each for each in own if each.columns]
         # One protocol beside several others is no matrix.
         sides = zip(*pairs_of(planned), strict=False)
-        if not matrices and min((len(set(side)) for side in sides), default=0) > 1:
+        if not own and min((len(set(side)) for side in sides), default=0) > 1:
             matrices = [Matrix.model_validate({"scenario": scenario, **names.captions.pairs})]
         grids = [Grid(each, planned, data) for each in matrices]
         shown = {run["run_id"] for grid in grids for run in grid.runs}
         done = sum(run_id in data.series for run_id in shown)
-        charts = tuple(
-            chart
+        drawn = [
+            each
             for index, grid in enumerate(grids)
-            for chart in _charts(f"pairs-{scenario}" + (f"-{index + 1}" if index else ""), grid)
-        )
-        if charts or done < len(shown):
+            for each in _charts(f"pairs-{scenario}" + (f"-{index + 1}" if index else ""), grid)
+        ]
+        charts = tuple(each for each in drawn if isinstance(each, Chart))
+        said = tuple(each for each in drawn if isinstance(each, str))
+        if drawn or done < len(shown):
             title = names.scenario(scenario)
-            found.append(MatrixGroup(scenario, title, done, len(shown), charts))
+            found.append(MatrixGroup(scenario, title, done, len(shown), charts, said))
     return found
 
 
@@ -174,6 +184,11 @@ class Grid:
         self.runs = [run for run in planned if self._is_shown(run)]
         self.quantity = self.names.metric(matrix.metric)
 
+    @property
+    def _sides(self) -> tuple[Axis, Axis]:
+        """The axes; a matrix of changes, which has no columns, is no grid."""
+        return self.matrix.rows, self.matrix.columns or self.matrix.rows
+
     def _is_shown(self, run: PlannedRun) -> bool:
         return all(name in run["parameters"] for name in self.matrix.places) and all(
             set(values_of(run, name)) & set(values) for name, values in self.matrix.only.items()
@@ -181,7 +196,7 @@ class Grid:
 
     def axes(self, quantity: str) -> Axes:
         """Labels of the axes; protocols that rows or columns have, in the order of the study."""
-        sides, panels = (self.matrix.rows, self.matrix.columns), self.matrix.panels
+        sides, panels = self._sides, self.matrix.panels
         both = {
             str(run["parameters"][axis.parameter])
             for axis in sides
@@ -225,7 +240,7 @@ class Grid:
         titles = [self.names.condition(panels, each) for each in values_of(run, panels)]
         rows, columns = (
             [self._label(side.parameter, each) for each in values_of(run, side.parameter)]
-            for side in (self.matrix.rows, self.matrix.columns)
+            for side in self._sides
         )
         return list(product(titles or [""], rows, columns))
 
@@ -258,7 +273,7 @@ class Measured:
         return statistics.fmean((self.values[run["run_id"]] for run in runs), weights)
 
 
-def _charts(prefix: str, grid: Grid) -> list[Chart]:
+def _charts(prefix: str, grid: Grid) -> list[Chart | str]:
     return [
         _valued(f"{prefix}-{place}", measured, grid)
         for place, measured in enumerate(_measured(grid))
@@ -297,24 +312,31 @@ def _measured(grid: Grid) -> Iterator[Measured]:
             yield Measured(said, cells, len(incomplete), values, str(part["unit"][0]))
 
 
-def _valued(chart_id: str, measured: Measured, grid: Grid) -> Chart:
-    """The chart of the means of cells."""
+def _valued(chart_id: str, measured: Measured, grid: Grid) -> Chart | str:
+    """The chart of the means of cells; a sentence if all are alike."""
     matrix, rows = grid.matrix, []
     for place, runs in measured.cells.items():
         value = measured.mean(runs, matrix)
-        said = f"{value:.2f}".replace("-", MINUS) if matrix.about_zero else format_number(value)
+        short = matrix.about_zero or (matrix.panels is not None and abs(value) < 10)
+        said = f"{value:.2f}".replace("-", MINUS) if short else format_number(rounded(value))
         rows.append({**_at(place), "value": value, "text": said, **_opened(runs)})
     frame = _frame(rows)
+    if len(rows) >= _MANY_CELLS and not measured.lacking:
+        name, judged = joined(grid.quantity, measured.condition), grid.names.judged(matrix.metric)
+        said = all_alike(name, frame["value"], replace(judged, unit=measured.unit), "cells")
+        if said:
+            return joined(said, matrix.caption, by=" ")
     low, high = min(frame["value"].to_list()), max(frame["value"].to_list())
     ends = matrix.ends or ((low, high) if low < high else (low - 1, high + 1))  # kept apart
-    reference = 0.0 if matrix.about_zero else grid.names.judged(matrix.metric).reference
+    judged = grid.names.judged(matrix.metric)
+    judged = Judged(reference=0.0) if matrix.about_zero else judged
     axes = grid.axes(axis_title(grid.quantity, measured.unit))
     return Chart(
         chart_id=chart_id,
         title=joined(grid.quantity, measured.condition),
         caption=matrix.caption,
         alternative=f"Matrix of {grid.quantity}. {_in_words(frame)}",
-        content=spec_content(valued_matrix(frame, axes, ends, reference)),
+        content=spec_content(valued_matrix(frame, axes, ends, judged)),
         note=joined(_means_note(measured.cells.values()), _missing_note(measured), by=" "),
         metrics=(matrix.metric,),
     )
@@ -367,29 +389,36 @@ def _in_words(cells: pl.DataFrame) -> str:
 
 
 def valued_matrix(
-    cells: pl.DataFrame, axes: Axes, ends: tuple[float, float], reference: float | None = None
+    cells: pl.DataFrame, axes: Axes, ends: tuple[float, float], judged: Judged
 ) -> Spec:
     """A number for each cell, coloured by its side of the reference and its distance from it.
 
     If all values are on one side, those nearer to the reference are lighter, and without a
-    reference the smaller ones.
+    reference the smaller ones. A ratio of half is as far from 1 as a double.
 
     Args:
         cells: ``panel``, ``row`` and ``column`` str (labels), ``value`` f64, ``text`` str,
             ``run_id`` str, ``run`` str; missing cells stay blank.
         axes: the axes and panels.
         ends: the smallest and the largest value that have a colour of their own.
-        reference: the value that others are compared with, such as 1 for a fair share.
+        judged: how values are judged, and what they are compared with, such as 1 for a fair share.
     """
     low, high = ends
+    reference = judged.reference
     steps = len(_RISING) - 1
     thirds = [low + (high - low) * place / steps for place in range(steps + 1)]
     scale: dict[str, Any] = {
         "domain": thirds, "interpolate": "rgb", "range": list(_RISING), "clamp": True,
     }  # fmt: skip
     if reference is not None and low < reference < high:
-        reach = max(high - reference, reference - low)
-        domain = [reference + share * reach for share in (-1, -0.5, 0, 0.5, 1)]
+        reach, shares = max(high - reference, reference - low), (-1, -0.5, 0, 0.5, 1)
+        domain = [reference + share * reach for share in shares]
+        if judged.better == "nearest" and reference > 0:
+            far = min(
+                max(high / reference, reference / low if low > 0 else math.inf), _FARTHEST_RATIO
+            )
+            domain = [reference * far**share for share in shares]
+            scale["type"] = "log"
         domain = [int(each) if each == int(each) else each for each in domain]
         scale |= {"domain": domain, "range": list(_DIVERGING)}
     elif reference is not None and reference >= high:
@@ -422,13 +451,16 @@ def _panels(
     numbers = {**base, "text": text("text"), "color": ink}
     drawn = [layer("rect", "cells", {**base, **colour}, **_EDGE)]
     shown = {"cells": _placed(cells, axes)}
-    if axes.has_text:
-        drawn.append(layer("text", "cells", numbers, fontSize=11, cursor="pointer"))
+    size = _NUMBER_IN_PANELS if axes.has_panels else _NUMBER_SIZE
+    widest = max(map(len, cells["text"].to_list())) * size * _LETTER
+    fits = {"expr": f"bandwidth('x') < {widest:.0f} ? 0 : 1"}
+    drawn.append(layer("text", "cells", numbers, fontSize=size, opacity=fits, cursor="pointer"))
     if axes.has_panels:
         heads = {**place, "x": {**x, "bandPosition": 0}, "text": text("title")}
         look = {"align": "left", "fontSize": 11, "color": INK, "baseline": "middle"}
-        drawn.append(layer("text", "heads", heads, **look, lineBreak="\n"))
         shown["heads"] = _heads(axes)
+        dy = -6 if shown["heads"]["title"].str.contains("\n").any() else 0
+        drawn.append(layer("text", "heads", heads, **look, lineBreak="\n", dy=dy))
     low = _HIGH if len(axes.rows) < _MANY_ROWS else _LOW
     height = (low if axes.has_panels else _CELL_HEIGHT) * len(rows)
     return layered(*drawn, height=height, rows=shown, room_above=ROOM_ABOVE)

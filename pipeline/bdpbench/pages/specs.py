@@ -119,9 +119,10 @@ class SpecContent(TypedDict):
 class TimeContent(TypedDict):
     """Lines that the page's script puts into the specification of their ``kind``.
 
-    ``start`` and ``end`` are the horizontal domain, in s or ``unit``; ``top`` is the upper end of
-    the vertical axis, and ``apart`` says whether the curves are drawn one below the other: both are
-    set by ``settled`` (pages/curves.py), and so are ``medians`` of a crowd, one for each group.
+    ``start`` and ``end`` are the horizontal domain, in s or ``unit``, and ``until`` is its end on
+    paper, for curves that rest then; ``top`` is the upper end of the vertical axis, and ``apart``
+    says whether the curves are drawn one below the other. These are set by ``settled``
+    (pages/curves.py), and so are ``medians`` of a crowd, one for each group.
     ``columns`` names both axes in CSV. A line breaks between samples that are more than ``gap`` (s)
     apart.
     """
@@ -132,6 +133,7 @@ class TimeContent(TypedDict):
     thresholds: list[Threshold]
     start: NotRequired[float]
     top: NotRequired[float]
+    until: NotRequired[float]
     apart: NotRequired[bool]
     unit: NotRequired[str]
     columns: NotRequired[list[str]]
@@ -202,7 +204,21 @@ def layer(mark: str, rows: str, encoding: Encoding, **look: Any) -> Layer:
     return {"data": {"name": rows}, "mark": {"type": mark, **look}, "encoding": dict(encoding)}
 
 
-def names_at_ends(line: Layer, until: str = "") -> Layer:
+def broken(height: int, rows: str) -> Layer:
+    """Two waves across a vertical axis that does not begin at 0, near its foot; once for rows."""
+    look = {
+        "fontSize": 17,
+        "fontWeight": "bold",
+        "stroke": "white",
+        "strokeWidth": 0.6,
+        "angle": 90,
+    }
+    place: Encoding = {"x": {"value": 0}, "y": {"value": height - 12}, "text": {"value": "\u2248"}}
+    once = {"transform": [{"aggregate": [{"op": "count", "as": "rows"}]}]}
+    return {**layer("text", rows, place, color=INK, clip=False, **look), **once}
+
+
+def names_at_ends(line: Layer, until: str = "", *, at_left: bool = False) -> Layer:
     """The names of lines at their right ends, moved apart where they would overlap.
 
     A chart that has them and a legend shows one of both: these if there are a few short names.
@@ -211,13 +227,15 @@ def names_at_ends(line: Layer, until: str = "") -> Layer:
         line: a layer of lines, with fields for ``x``, ``y`` and ``color``.
         until: which rows are shown, as an expression of Vega; a chart that has one can be zoomed,
             and a click on a name picks its line.
+        at_left: name them at their left ends; the vertical axis is then at the right.
     """
+    end, edge, away = ("min", 0, -1) if at_left else ("max", "width", 1)
     rows, encoding = line["data"]["name"], line["encoding"]
     across, up, series = (encoding[channel]["field"] for channel in ("x", "y", "color"))
     in_order = [{"field": "end"}]
     place = [
         {"filter": f"isValid(datum.{up}) && {until or 'true'}"},
-        {"joinaggregate": [{"op": "max", "field": across, "as": "last"}], "groupby": [series]},
+        {"joinaggregate": [{"op": end, "field": across, "as": "last"}], "groupby": [series]},
         {"filter": f"datum.{across} == datum.last"},
         {
             "aggregate": [{"op": "mean", "field": each, "as": each} for each in (across, up)],
@@ -235,23 +253,23 @@ def names_at_ends(line: Layer, until: str = "") -> Layer:
             "as": "at",
         },
     ]
-    right = {"value": "width"}
     beside = {"clip": False}  # else Vega-Lite clips all marks of a chart that zooms
     rule = {
-        "mark": {"type": "rule", "strokeDash": [2, 2], "x2Offset": _TO_NAMES_PX} | beside,
+        "mark": {"type": "rule", "strokeDash": [2, 2], "x2Offset": away * _TO_NAMES_PX} | beside,
         "encoding": {
             "x": {key: encoding["x"][key] for key in ("field", "type", "title")},
-            "x2": right,
+            "x2": {"value": edge},
             "y": number("end", scale=None),
             "y2": {"field": "at"},
             "color": text(series, None, legend=None),
         },
     }
-    look = {"align": "left", "baseline": "middle", "dx": _TO_NAMES_PX + 2, "fontSize": 11}
+    look = {"baseline": "middle", "dx": away * (_TO_NAMES_PX + 2), "fontSize": 11}
+    look["align"] = "right" if at_left else "left"
     hand = {"cursor": "pointer"} if until else {}
     words = {
         "mark": {"type": "text", "color": INK, **hand, **look} | beside,
-        "encoding": {"x": right, "y": number("at", scale=None), "text": text(series)},
+        "encoding": {"x": {"value": edge}, "y": number("at", scale=None), "text": text(series)},
     }
     return {"name": ENDS, "data": {"name": rows}, "transform": place, "layer": [rule, words]}
 

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import math
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
 from typing import Any
 
 import polars as pl
@@ -16,7 +18,10 @@ from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.pages.answers import answer
 from bdpbench.pages.drawing import MOST_NAMED
+from bdpbench.pages.inputs import ReportData
+from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import (
+    NEUTRAL,
     Captions,
     Names,
     Sweep,
@@ -31,6 +36,7 @@ from bdpbench.pages.specs import (
     BARE,
     FAINT,
     INK,
+    NAME_PX,
     ROOM_ABOVE,
     Channel,
     Chart,
@@ -38,6 +44,7 @@ from bdpbench.pages.specs import (
     Layer,
     Spec,
     Styles,
+    broken,
     coloured,
     dashed,
     layer,
@@ -47,7 +54,7 @@ from bdpbench.pages.specs import (
     spec_content,
     text,
 )
-from bdpbench.pages.text import VERDICTS, inside, joined, value_text
+from bdpbench.pages.text import VERDICTS, inside, joined, listed, value_text
 from bdpbench.units import axis_title
 
 MOST_SERIES = 24
@@ -57,8 +64,9 @@ MOST_POINTS = 2000
 """Most points of a chart: a browser takes seconds to draw more."""
 
 # A sweep whose values span more than this factor, clearly more than a decade, gets a logarithmic
-# axis.
+# axis, and so do ratios to a reference; other quantities, which have a zero, if they span decades.
 LOG_SPAN = 12
+_DECADES = 100
 
 # px for a name of runs, which leaves half of a card for its bar.
 _LABEL_LIMIT = 230
@@ -245,6 +253,11 @@ def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
     ).select(*("y", "series", "run_id", "run", "rank"), x="across", at="x", protocol="apart")
     if points.height < 2 or is_crowded(swept):
         return None
+    units = (pairs["unit_x"][0], pairs["unit_y"][0])
+    told = [
+        (names.metric(each), replace(names.judged(each), unit=unit))
+        for each, unit in zip((x, y), units, strict=True)
+    ]
     if not swept.sweep.main:
         ends = {"x_low": pl.col("x").min(), "x_high": pl.col("x").max()}
         ends |= {"y_low": pl.col("y").min(), "y_high": pl.col("y").max()}
@@ -256,17 +269,15 @@ def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
             **ends,
         )  # fmt: skip
         colours = pl.Series("colour", [names.colour(each) for each in marks["protocol"]])
-        units = zip((x, y), (pairs["unit_x"][0], pairs["unit_y"][0]), strict=True)
-        told = [
-            (names.metric(each), replace(names.judged(each), unit=unit)) for each, unit in units
-        ]
         chart = standing_chart(chart_id, marks.with_columns(colours), told, names.captions)
         return replace(chart, metrics=(x, y))
-    titles = [axis_title(names.metric(x), pairs["unit_x"][0])]
-    titles.append(axis_title(names.metric(y), pairs["unit_y"][0]))
-    styles, scale = _styles(points, names), {"zero": False, "nice": True}
+    titles = [axis_title(name, unit) for (name, _), unit in zip(told, units, strict=True)]
+    styles = _styles(points, names)
     shown = points.select("x", "y", "at", "series", "run_id", "run")
-    x_axis, y_axis = (number(*each, scale=scale) for each in zip("xy", titles, strict=True))
+    x_axis, y_axis = (
+        number(at, title, scale=_wide_enough(shown[at], shown[at], each))
+        for at, title, (_, each) in zip("xy", titles, told, strict=True)
+    )
     return Chart(
         chart_id=chart_id,
         title=f"{names.metric(y)} against {inside(names.metric(x))}",
@@ -304,20 +315,23 @@ def standing_chart(
         for label, own_x, own_y in marks.select("label", "x", "y").iter_rows()
     ]
     title = next((said for said in told if said.split(": ")[0] in marked), "")
-    spans = [_span(each, marks[at]) for at, (_, each) in zip("xy", quantities, strict=True)]
+    scales = [
+        _wide_enough(marks[f"{at}_low"], marks[f"{at}_high"], each)
+        for at, (_, each) in zip("xy", quantities, strict=True)
+    ]
     return Chart(
         chart_id=chart_id,
         title=title or f"{up} against {inside(across)}",
         caption=joined(caption, captions.charts["standing"]["caption"], by=" "),
         alternative=f"{y} against {x}. {'; '.join(told)}.",
-        content=spec_content(standing_spec(marks, (x, y), spans, marked)),
+        content=spec_content(standing_spec(marks, (x, y), scales, marked)),
     )
 
 
 def standing_spec(
     marks: pl.DataFrame,
     titles: Sequence[str],
-    spans: Sequence[float],
+    scales: Sequence[Channel],
     marked: Sequence[str],
 ) -> Spec:
     """The specification of ``standing_chart``, with all names beside the plot, where none overlap.
@@ -325,19 +339,17 @@ def standing_spec(
     Args:
         marks: as for ``standing_chart``.
         titles: of both axes, with unit.
-        spans: what the axes show at least, so that no difference looks large that does not count.
+        scales: of both axes.
         marked: labels that stand out.
     """
     height = max(_HEIGHT, _NAME_HEIGHT * (marks.height + 1))
-    domains = [_wide_enough(marks, name, span) for name, span in zip("xy", spans, strict=True)]
-    low, high = domains[1]
+    low, high = scales[1]["domain"]
     # A name is as high as its mark, or as far up as those above leave room; all are in the plot.
     found = marks.sort("y", descending=True, maintain_order=True).with_row_index("nth")
     room = _NAME_HEIGHT * pl.col("nth")
     end = height * (high - pl.col("y")) / (high - low)
     last = height - _NAME_HEIGHT * (marks.height - pl.col("nth"))
     found = found.with_columns(end=end, at=pl.min_horizontal((end - room).cum_max() + room, last))
-    scales = [{"domain": list(each), "nice": False} for each in domains]
     x, y = (number(n, t, scale=s) for n, t, s in zip("xy", titles, scales, strict=True))
     colours = dict(marks.select("label", "colour").iter_rows())
     base: Encoding = {"color": coloured("label", colours, legend=None)}
@@ -360,25 +372,24 @@ def standing_spec(
         *(layer("rule", "marks", {**base, **bar}, strokeWidth=1.6) for bar in (across, up)),
         layer("text", "marks", {"x": right, "y": at, "text": text("label")}, **look),
         layer("point", "marks", point, filled=True, opacity=1, cursor="pointer"),
+        *([broken(height, "marks")] if low > 0 else ()),
         height=height,
         rows={"marks": found.drop("protocol", "colour", strict=False)},
     )
 
 
-def _span(judged: Judged, values: pl.Series) -> float:
-    """What an axis shows at least: ten of the differences that count."""
-    apart = judged.apart or USUAL_APART
+def _wide_enough(lows: pl.Series, highs: pl.Series, judged: Judged) -> dict[str, Any]:
+    """Scale around all intervals, with a margin: ten of the differences that count, or more.
+
+    So no difference looks large that does not count.
+    """
+    low, high = min(lows.to_list()), max(highs.to_list())
     is_share = judged.unit in ("%", "1") and judged.apart
-    return 10 * apart * (1.0 if is_share else max(abs(each) for each in values))
-
-
-def _wide_enough(points: pl.DataFrame, name: str, span: float) -> tuple[float, float]:
-    """Ends of an axis around all intervals, with a margin, that are a span apart or more."""
-    ends = points.select(f"{name}_low", f"{name}_high")
-    low, high = float(ends.min().row(0)[0]), float(ends.max().row(0)[1])
-    span = max(span, high - low) or 1.0
+    least = 10 * (judged.apart or USUAL_APART) * (1.0 if is_share else max(abs(low), abs(high)))
+    span = max(least, high - low) or 1.0
     more = (span - (high - low)) / 2 + 0.04 * span
-    return (max(low - more, 0.0) if low >= 0 else low - more), high + more
+    start = max(low - more, 0.0) if low >= 0 else low - more
+    return {"domain": [start, high + more], "nice": False, "zero": False}
 
 
 def tradeoff_spec(
@@ -410,9 +421,11 @@ def tradeoff_spec(
     line = layer("line", "line", {**base, "strokeDash": dashed(styles), **order},
                  strokeWidth=1.4, opacity=0.7, clip=True)  # fmt: skip
     look = {"filled": True, "size": 55, "opacity": 1, "cursor": "pointer"}
+    is_cut = y["scale"].get("domain", [0.0])[0] > 0
     return layered(
         *([line] if lines else ()),
         layer("point", "points", {**base, "tooltip": tooltip}, **look),
+        *([broken(_HEIGHT, "points")] if is_cut else ()),
         *([names_at_ends(line)] if in_order else ()),
         height=_HEIGHT,
         rows={"points": points, **lines},
@@ -444,6 +457,7 @@ def _single_runs(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -
         abscissa,
         axis_title(name, reached["unit"][0]),
         means.filter(pl.col("upper") > pl.col("lower")),
+        judged=replace(names.judged(metric), unit=reached["unit"][0]),
     )
     return Chart(
         chart_id=chart_id,
@@ -573,6 +587,63 @@ def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
     )
 
 
+def change_chart(
+    chart_id: str, matrix: Matrix, data: ReportData, runs: Sequence[PlannedRun]
+) -> Chart | None:
+    """Bars of what runs change of a metric, the largest change first; None if there are none.
+
+    A change is the value of a run less the mean of all runs of other scenarios that are alike; its
+    interval reaches to the smallest and to the largest of these.
+    """
+    names, rows = data.names, data.inputs.metrics.filter(pl.col("metric") == matrix.metric)
+    values = dict(rows.drop_nulls("value").select("run_id", "value").iter_rows())
+
+    def place(run: PlannedRun) -> tuple[object, ...]:
+        return tuple(run["parameters"].get(each) for each in matrix.alike)
+
+    others = [run for run in data.inputs.plan["runs"] if run["scenario"] != matrix.scenario]
+    base: dict[tuple[object, ...], dict[str, float]] = {}
+    for run in others:
+        if run["run_id"] in values:
+            base.setdefault(place(run), {})[run["run_id"]] = values[run["run_id"]]
+    found = []
+    for run in runs:
+        if (before := base.get(place(run))) and run["run_id"] in values:
+            own, usual, given = values[run["run_id"]], list(before.values()), run["parameters"]
+            changed, *like = (
+                names.value(each, given[each]) for each in (matrix.rows.parameter, *matrix.alike)
+            )
+            found.append(
+                {
+                    "label": f"{changed}, {names.protocols_of(run)} ({'; '.join(like)})",
+                    "mean": own - sum(usual) / len(usual),
+                    "lower": own - max(usual),
+                    "upper": own - min(usual),
+                    "runs": len(usual),
+                    "run_id": run["run_id"],
+                }
+            )
+    if not found:
+        return None
+    bars = pl.DataFrame(found).sort(pl.col("mean").abs(), descending=True, maintain_order=True)
+    name, order = names.metric(matrix.metric), bars["label"].to_list()
+    beyond = bars.filter((pl.col("lower") > 0) | (pl.col("upper") < 0))
+    quantity = axis_title(f"Change of {inside(name)}", rows["unit"][0])
+    said = f"{beyond.height} of {bars.height} changes take it out of the range of repetitions"
+    most = [f", most of all {label}" for label in beyond["label"].head(1)]
+    return Chart(
+        chart_id=chart_id,
+        title=f"Change of {inside(name)}",
+        caption=names.captions.charts["changes"]["caption"].format(
+            alike=listed([names.parameters.name(each) for each in matrix.alike])
+        ),
+        alternative=f"Bars of {quantity}, the largest first: {'; '.join(order)}.",
+        content=spec_content(interval_bars(bars, order, [NEUTRAL] * len(order), quantity)),
+        metrics=(matrix.metric,),
+        finding=f"{name}: {said}{''.join(most)}.",
+    )
+
+
 def _mean_and_spread(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
     """Means of the runs of each protocol, with bars of percentiles."""
     named, value = 1 < rows["subject"].n_unique() <= _FEW_SUBJECTS, pl.col("value")
@@ -591,7 +662,9 @@ def _mean_and_spread(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swep
     name, styles = names.metric(metric), _styles(known, names)
     shown = points.select("x", "value", "series", "run_id", "run")
     ordinate = axis_title(name, known["unit"][0])
-    spec = sweep_spec(shown, _published(swept, ()), styles, abscissa, ordinate, points)
+    judged = replace(names.judged(metric), unit=known["unit"][0])
+    none = _published(swept, ())
+    spec = sweep_spec(shown, none, styles, abscissa, ordinate, points, judged=judged)
     others = joined(*map(words.name, swept.sweep.others)) or "repetitions"
     caption = names.captions.charts["crowd"]["caption"]
     return Chart(
@@ -613,6 +686,7 @@ def sweep_spec(
     ordinate: str,
     intervals: pl.DataFrame | None = None,
     marked: Sequence[str] = (),
+    judged: Judged | None = None,
 ) -> Spec:
     """A metric over a swept parameter, with published and measured values.
 
@@ -625,18 +699,20 @@ def sweep_spec(
         intervals: the smallest and the largest of repetitions that differ: ``x``, ``lower``,
             ``value`` (the mean), ``upper`` f64, ``runs`` i64, ``series`` str.
         marked: series whose lines stand out.
+        judged: how values are judged.
     """
     values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
     rows = {"published": published, "measured": measured}
     if intervals is not None:
         rows["intervals"] = intervals.select("x", "lower", "value", "upper", "runs", "series")
     rows = {name: frame for name, frame in rows.items() if not frame.is_empty()}
-    # On an axis from 0, an interval far above 0 would be invisible.
-    least, most = min(measured["value"].to_list()), max(measured["value"].to_list())
-    zero = "intervals" not in rows or least <= most / 2
+    scale, at_left = _y_scale(measured, rows, judged or Judged())
+    axis: dict[str, Any] = {"orient": "right"} if at_left else {}
+    if "type" in scale:  # else every digit has a line
+        axis |= {"values": [10.0**power for power in range(-9, 10)], "format": "~g"}
     base: Encoding = {
         "x": _x_of(abscissa, values),
-        "y": number("value", ordinate, scale={"zero": zero}),
+        "y": number("value", ordinate, scale=scale) | ({"axis": axis} if axis else {}),
         "color": coloured("series", {key: each for key, (each, _) in styles.items()}, title=None),
     }
     place = [text("series", "series"), number("x", abscissa.title)]
@@ -667,7 +743,46 @@ def sweep_spec(
     tips = [*place, number("value", "measured", ",.5~g"), text("run", "run")]
     look = {"filled": True, "size": 55, "opacity": 1, "cursor": "pointer"}
     points = layer("point", "measured", {**base, "tooltip": tips}, **look)
-    return layered(*drawn, line, points, names_at_ends(line), height=_HEIGHT, rows=rows)
+    drawn += [
+        line,
+        points,
+        *([broken(_HEIGHT, "measured")] if scale.get("domain", [0.0])[0] > 0 else ()),
+    ]
+    return layered(*drawn, names_at_ends(line, at_left=at_left), height=_HEIGHT, rows=rows)
+
+
+def _y_scale(
+    measured: pl.DataFrame, rows: Mapping[str, pl.DataFrame], judged: Judged
+) -> tuple[dict[str, Any], bool]:
+    """The vertical scale of a sweep, and whether lines are named at their left ends.
+
+    They are where more names find room beside what they name there.
+    """
+    lows, highs = measured["value"], measured["value"]
+    for name in ("published", "intervals"):
+        if name in rows:
+            lows, highs = (
+                s.append(rows[name][e].drop_nulls())
+                for s, e in zip((lows, highs), _ENDS, strict=True)
+            )
+    low, high = min(lows.to_list()), max(highs.to_list())
+    scale: dict[str, Any] = {"zero": True}
+    start, end = min(low, 0.0), high
+    is_ratio = judged.better == "nearest" and bool(judged.reference)
+    if low > 0 and judged.unit != "%" and high / low > (LOG_SPAN if is_ratio else _DECADES):
+        scale = {"type": "log", "nice": True}
+        start, end = math.log(low), math.log(high)
+    elif "intervals" in rows and low > high / 2:
+        # On an axis from 0, an interval far above 0 would be invisible.
+        scale = _wide_enough(lows, highs, judged)
+        start, end = scale["domain"]
+    rooms = []
+    for side in (pl.col("x").min(), pl.col("x").max()):
+        ends = measured.group_by("series").agg(pl.col("value").filter(pl.col("x") == side).mean())
+        values = [math.log(each) if "type" in scale else each for each in ends["value"]]
+        places = sorted(_HEIGHT * (each - start) / ((end - start) or 1.0) for each in values)
+        rooms.append(sum(min(above - below, NAME_PX) for below, above in pairwise(places)))
+    return scale, rooms[0] - rooms[1] >= 2 * NAME_PX
 
 
 def _if_marked(field: str, marked: Sequence[str], yes: str | float, no: str | float) -> Channel:

@@ -18,6 +18,7 @@ from tests.make import combinations
 from tests.pipeline.pages import golden
 from tests.pipeline.pages.synthetic import Inputs, synthetic_inputs
 
+from bdpbench.contracts.judged import Judged
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA
 from bdpbench.metrics.groups import over_repetitions
@@ -25,13 +26,21 @@ from bdpbench.metrics.samples import SampleMeter
 from bdpbench.metrics.series import cumulative_shares
 from bdpbench.pages.analysis import MOST_POINTS, Trace, build_samples_page, draw, samples_spec
 from bdpbench.pages.curves import curves, plan_views, thresholds, time_chart, time_specs
+from bdpbench.pages.experiments import experiments
 from bdpbench.pages.exports import Charts
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.names import Names, Sweep, find_sweep
 from bdpbench.pages.series import unpack
-from bdpbench.pages.sweep_charts import Swept, interval_chart, sweep_charts, tradeoff_chart
+from bdpbench.pages.sweep_charts import (
+    Abscissa,
+    Swept,
+    interval_chart,
+    sweep_charts,
+    sweep_spec,
+    tradeoff_chart,
+)
 from bdpbench.pages.texts import StudyPage, read_protocols
 
 
@@ -369,3 +378,61 @@ def test_a_window_that_fell_has_phases_in_its_chart(tmp_path: Path) -> None:
         {"s": "a", "what": "timeout", "t": 4.0, "v": 1.0},
     ]
     assert store["charts"]["pkts-1"]["phases"] == []
+
+
+def test_what_a_change_does_is_a_bar_the_largest_first(inputs: Inputs) -> None:
+    """Other runs of the same protocol have 80 and 90 %, and 81 %."""
+    given = {"scenario": "buffer_size", "metric": "utilization", "alike": ["protocol"]}
+    matrix = Matrix.model_validate(
+        given | {"rows": {"parameter": "buffer_pkts", "title": "buffer"}}
+    )
+    study = replace(inputs.frozen().study, matrices=[matrix])
+    data = ReportData(replace(inputs.frozen(), study=study), 200)
+    (experiment,) = (each for each in experiments(data) if each.key == "buffer_size")
+    (chart,) = experiment.summaries
+    (rows,) = chart.content["spec"]["datasets"].values()
+    changes = [each["mean"] for each in rows]
+    assert changes == sorted(changes, key=abs, reverse=True) == [6.0, 5.0, 4.0, -3.0, -2.0, -1.0]
+    assert experiment.answer == (chart.finding,)
+    assert [each.scenario for each in matrix_groups(data)] == ["pair"]
+    with pytest.raises(ValueError, match="has columns"):
+        Matrix.model_validate({**given, "alike": [], "rows": {"parameter": "x", "title": "x"}})
+
+
+@pytest.mark.parametrize(
+    ("low", "drawn"),
+    [
+        # Names find room at the left, where lines differ, but for less than two more of them.
+        ({"A": 1.0, "B": 50.0, "C": 90.0}, "left"),
+        ({"A": 100.0, "B": 99.0, "C": 100.0}, "right"),
+    ],
+)
+def test_lines_are_named_where_they_differ_most(low: Any, drawn: str) -> None:
+    rows = [
+        (x, value if x == 1 else 100.0, key, key, key)
+        for key, value in low.items()
+        for x in (1.0, 9.0)
+    ]
+    measured = pl.DataFrame(rows, schema=["x", "value", "series", "run_id", "run"], orient="row")
+    styles = {key: ("#000000", [1, 0]) for key in low}
+    none = pl.DataFrame(schema={"x": pl.Float64, "series": pl.String})
+    spec = sweep_spec(measured, none, styles, Abscissa("x", "x"), "y (%)", judged=Judged(unit="%"))
+    axis = spec["layer"][0]["encoding"]["y"].get("axis", {}).get("orient", "left")
+    assert ("left" if axis == "right" else "right") == drawn
+
+
+@pytest.mark.parametrize(
+    ("least", "unit", "is_log"),
+    [(0.01, "1", True), (0.5, "1", False), (0.01, "%", False), (0.0, "1", False)],
+)
+def test_ratios_that_span_decades_have_a_logarithmic_axis(
+    least: float, unit: str, is_log: bool
+) -> None:
+    rows = [(1.0, least, "A", "a", "a"), (2.0, 2.0, "A", "b", "b")]
+    measured = pl.DataFrame(rows, schema=["x", "value", "series", "run_id", "run"], orient="row")
+    none = pl.DataFrame(schema={"x": pl.Float64, "series": pl.String})
+    judged = Judged("nearest", 0.05, 1.0, unit)
+    spec = sweep_spec(
+        measured, none, {"A": ("#000000", [1, 0])}, Abscissa("x", "x"), "y", judged=judged
+    )
+    assert ("type" in spec["layer"][0]["encoding"]["y"]["scale"]) == is_log

@@ -166,7 +166,7 @@ def test_the_page_is_well_formed_and_loads_nothing(page: Page, html: str) -> Non
     levels = [int(tag[1]) for tag, _ in page.elements if re.fullmatch(r"h[1-6]", tag)]
     assert levels.count(1) == levels[0] == 1
     assert all(after <= before + 1 for before, after in itertools.pairwise(levels))
-    assert {each.get("scope") for each in page.all("th")} == {"col", "row"}
+    assert {each.get("scope") for each in page.all("th")} == {"col", "colgroup", "row"}
     assert not [each for _, each in page.elements if "src" in each]
     assert [each["href"] for each in page.all("link")] == ["data:,"]
     assert not re.search(r"@import|url\(", " ".join(t for tag, t in page.texts if tag == "style"))

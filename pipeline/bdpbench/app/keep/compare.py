@@ -212,9 +212,11 @@ def _judged(changed: pl.DataFrame, share: float) -> pl.DataFrame:
     """Values that differ, as rows of a comparison.
 
     Those beyond their bounds come first, among them what readers ask for first, then the largest
-    changes.
+    changes, measured by how far a value may move.
     """
     change, size = pl.col("value_2") - pl.col("value"), pl.col("value").abs()
+    may = pl.max_horizontal(share * pl.col("first").abs(), _ROUNDING)
+    may = pl.when(pl.col("metric").str.starts_with("asymmetry")).then(_ASYMMETRY).otherwise(may)
     judged = changed.select("metric", "value", "value_2", "lower", "upper", "by_chance")
     verdicts = [_judge(*row, share=share) for row in judged.iter_rows()]
     return changed.select(
@@ -232,7 +234,7 @@ def _judged(changed: pl.DataFrame, share: float) -> pl.DataFrame:
     ).sort(
         ~pl.col("beyond"),
         ~pl.col("metric").str.contains(_HEADLINE),
-        -pl.col("change_pct").abs().fill_null(float("inf")),
+        -(pl.col("change").abs() / may).fill_null(float("inf")),
         maintain_order=True,
     )
 

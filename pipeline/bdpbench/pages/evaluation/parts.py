@@ -21,7 +21,7 @@ from bdpbench.contracts.evaluation import (
     found_of,
     group_of,
 )
-from bdpbench.contracts.judged import direction
+from bdpbench.contracts.judged import Judged, direction
 from bdpbench.pages.evaluation.findings import is_known
 from bdpbench.pages.experiments import STANDING
 from bdpbench.pages.inputs import read_captions
@@ -355,6 +355,7 @@ class Parts:
             axis_title(column.title, column.unit),
             intervals,
             new.to_list(),
+            column.judged,
         )
         return Chart(
             chart_id=chart_id,
@@ -427,7 +428,9 @@ class Parts:
             title=title,
             caption="",
             alternative=f"Matrix of {column.title}: {'; '.join(rows)} {by} {'; '.join(columns)}.",
-            content=spec_content(valued_matrix(shown, axes, ends, 0.0 if about_zero else None)),
+            content=spec_content(
+                valued_matrix(shown, axes, ends, Judged(reference=0.0 if about_zero else None))
+            ),
         )
 
 

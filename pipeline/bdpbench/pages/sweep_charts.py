@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
+from textwrap import wrap
 from typing import Any
 
 import polars as pl
@@ -79,6 +80,7 @@ _ENDS = ("lower", "upper")
 _MOST_BARS = 40
 _MOST_PARTS = 4
 _MOST_NAMED = 3
+_TITLE_WIDTH = 38  # letters
 _HEIGHT = 260
 
 
@@ -350,7 +352,9 @@ def standing_spec(
     end = height * (high - pl.col("y")) / (high - low)
     last = height - _NAME_HEIGHT * (marks.height - pl.col("nth"))
     found = found.with_columns(end=end, at=pl.min_horizontal((end - room).cum_max() + room, last))
-    x, y = (number(n, t, scale=s) for n, t, s in zip("xy", titles, scales, strict=True))
+    # A horizontal title may be longer than the plot is wide.
+    lines = (wrap(titles[0], _TITLE_WIDTH), titles[1])
+    x, y = (number(n, t, scale=s) for n, t, s in zip("xy", lines, scales, strict=True))
     colours = dict(marks.select("label", "colour").iter_rows())
     base: Encoding = {"color": coloured("label", colours, legend=None)}
     tips = [text("label", "sender")]
@@ -388,7 +392,9 @@ def _wide_enough(lows: pl.Series, highs: pl.Series, judged: Judged) -> dict[str,
     least = 10 * (judged.apart or USUAL_APART) * (1.0 if is_share else max(abs(low), abs(high)))
     span = max(least, high - low) or 1.0
     more = (span - (high - low)) / 2 + 0.04 * span
-    start = max(low - more, 0.0) if low >= 0 else low - more
+    start = low - more
+    if low >= 0 and start < 0.1 * span:
+        start = 0.0
     return {"domain": [start, high + more], "nice": False, "zero": False}
 
 

@@ -26,6 +26,9 @@ MOST_NAMED = 3
 MOST_SENTENCES = 2
 """Most metrics of an experiment that are answered with."""
 
+_FEW_SETTINGS = 8
+"""Of more settings, a sentence counts in how many a value is about its reference."""
+
 _MEASURED = {
     **dict.fromkeys(("run_id", "protocol", "who", "unit", "others"), pl.String),
     **dict.fromkeys(("x", "value"), pl.Float64),
@@ -159,19 +162,38 @@ def _sentence(name: str, found: pl.DataFrame, judged: Judged, sweep: Sweep, name
     keys = found.group_by("x", "others", "rank").len().sort("x", "rank", nulls_last=True)
     # A setting that only some senders have would compare them with nobody.
     keys = keys.filter(pl.col("len") == pl.col("len").max())
+    known = found.filter(pl.col("value").is_not_null())
+    if judged.better == "nearest" and keys.height > _FEW_SETTINGS and known.height:
+        return _near(name, known, judged, sweep, names)
     told: dict[str, str] = {}  # setting → the values of all senders
     for x, others, *_ in (keys.row(0), keys.row(-1)):
         own = found.filter(pl.col("x").eq_missing(pl.lit(x, pl.Float64)), others=others)
-        at = "" if x is None else _setting(sweep.main, int(x) if x == int(x) else x, names)
-        parts = [each for each in (at, *others.split(", ")) if each]
-        where = listed(parts, most=len(parts)) if keys.height > 1 else ""
-        told[where] = _told(own, judged)
+        told[_where(x, others, sweep, names) if keys.height > 1 else ""] = _told(own, judged)
     (where, first), *rest = told.items()
     body = f"With {where}, {inside(name)} is {first}" if where else f"{name} is {first}"
     body += "".join(f"; with {place}, it is {words}" for place, words in rest)
     fewest, most = found["runs"].min(), found["runs"].max()
     several_runs = f"{'' if fewest == most else 'up to '}{several(int(str(most)), 'run')}"
     return f"{body} (means of {several_runs})." if most != 1 else f"{body}."
+
+
+def _near(name: str, known: pl.DataFrame, judged: Judged, sweep: Sweep, names: Names) -> str:
+    """In how many cases a value is about its reference, and where it is farthest from it."""
+    reference = judged.reference or 0.0
+    far = known.with_columns(far=known["value"].map_elements(judged.distance, pl.Float64))
+    near = sum(not judged.lead(reference, each) for each in known["value"])
+    last = far.sort("far").row(-1, named=True)
+    where = _where(last["x"], last["others"], sweep, names)
+    return (
+        f"{name} is about {reference:g} in {near} of {known.height} cases, and farthest from it "
+        f"for {last['who']} with {where} ({_shown([Found(last['value'])], judged)})."
+    )
+
+
+def _where(x: float | None, others: str, sweep: Sweep, names: Names) -> str:
+    at = "" if x is None else _setting(sweep.main, int(x) if x == int(x) else x, names)
+    parts = [each for each in (at, *others.split(", ")) if each]
+    return listed(parts, most=len(parts))
 
 
 def _setting(parameter: str, value: Scalar, names: Names) -> str:

@@ -80,7 +80,7 @@ _ENDS = ("lower", "upper")
 _MOST_BARS = 40
 _MOST_PARTS = 4
 _MOST_NAMED = 3
-_TITLE_WIDTH = 38  # letters
+_TITLE_WIDTH = 42  # letters
 _HEIGHT = 260
 
 
@@ -385,17 +385,19 @@ def standing_spec(
 def _wide_enough(lows: pl.Series, highs: pl.Series, judged: Judged) -> dict[str, Any]:
     """Scale around all intervals, with a margin: ten of the differences that count, or more.
 
-    So no difference looks large that does not count.
+    So no difference looks large that does not count. What that adds lies where values are worse,
+    which can occur: a goodput above the link's rate cannot.
     """
     low, high = min(lows.to_list()), max(highs.to_list())
     is_share = judged.unit in ("%", "1") and judged.apart
     least = 10 * (judged.apart or USUAL_APART) * (1.0 if is_share else max(abs(low), abs(high)))
     span = max(least, high - low) or 1.0
-    more = (span - (high - low)) / 2 + 0.04 * span
-    start = low - more
+    margin, more = 0.04 * span, span - (high - low)
+    below = {"more": more, "less": 0.0}.get(judged.better, more / 2)
+    start = low - below - margin
     if low >= 0 and start < 0.1 * span:
         start = 0.0
-    return {"domain": [start, high + more], "nice": False, "zero": False}
+    return {"domain": [start, high + more - below + margin], "nice": False, "zero": False}
 
 
 def tradeoff_spec(

@@ -371,7 +371,7 @@ def test_a_file_of_protocols_is_one_evaluation_and_stands_beside_another(
     league = _judgement(tmp_path, "all").evaluation
     assert [each.key for each in league.evaluated] == ["Cubic9438", *"ABCDE"]
     page = (tmp_path / "results" / "evaluations" / "all" / "evaluation.html").read_text()
-    assert "Of 13 protocols" in page
+    assert "of 13 protocols harm none of those" in page
     overview = EvaluationReport(_judgement(tmp_path, "all")).overview
     assert [each.chart_id for each in overview] == [
         f"against-{each}" for each in ("goodput-delay", "reno-cubic", "small_buffer-high_loss")

@@ -283,8 +283,8 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     """The comparison as text for a terminal of 80 columns: of each metric its largest change."""
     moved = len(found["moved"])
     yield from _wrapped(
-        f"{found['beyond']} of {found['compared']} metrics moved beyond their bounds, "
-        f"{moved - found['beyond']} within them; {found['compared'] - moved} are equal"
+        f"{found['beyond']} of {found['compared']} metrics moved by more than they may, "
+        f"{moved - found['beyond']} by less; {found['compared'] - moved} are equal"
     )
     yield from ("", f"first:  {found['first']}", f"second: {found['second']}")
     yield from _titled(
@@ -295,7 +295,7 @@ def comparison_lines(found: Comparison) -> Iterator[str]:
     of_metric = dict[str, list[Row]]()
     for each in filter(itemgetter("beyond"), found["moved"]):
         of_metric.setdefault(each["metric"], []).append(each)
-    yield from _titled("moved beyond their bounds", list(map(_most_moved, of_metric.values())))
+    yield from _titled("moved by more than they may", list(map(_most_moved, of_metric.values())))
     yield from _titled(
         "units or definitions that differ: not compared",
         ["{metric}: {first}, then {second}".format(**each) for each in found["redefined"]],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import groupby
+from itertools import accumulate, groupby
 
 from bdpbench.app.analyze.files import KEY, Analysis, Comparison
 from bdpbench.later import pl
@@ -28,6 +28,8 @@ _OTHERS = {
 _MOST_TOLD = 6  # series that a sentence is about
 _SAMPLES = ("subject", "name", "samples", "first_s", "last_s", "least", "mean", "largest", "last")
 _FALLS = ("subject", "name", "falls", "first_fall_s", "falls_to_one")
+
+_TERMINAL = 80
 
 MetricRow = tuple[str, str, float | None, str]
 """Metric, subject, value and unit."""
@@ -138,11 +140,21 @@ def _table(
         cells = (_cell(each, values[subject]) for each in metrics)
         rows.append((subject.removeprefix(prefix), *about.get(subject, ()), *cells))
     yield ""
-    yield from table_lines(rows, left=1 + len(heads))
+    yield from _folded(rows, 1 + len(heads))
     if len(subjects) > len(shown):
         yield f"and {several(len(subjects) - len(shown), more)} (-o FILE writes all)"
     if kind == "link":
         yield from _shared_lines(analysis.sums.links, subjects)
+
+
+def _folded(rows: Sequence[Sequence[str]], left: int) -> Iterator[str]:
+    """A table in as many parts as a terminal needs, each with the first column."""
+    ends = list(accumulate(2 + max(map(len, column)) for column in zip(*rows, strict=True)))
+    count = max(left + 1, sum(end - 2 <= _TERMINAL for end in ends))
+    yield from table_lines([row[:count] for row in rows], left=left)
+    if count < len(ends):
+        yield ""
+        yield from _folded([(row[0], *row[count:]) for row in rows], 1)
 
 
 def _ends_of(flows: pl.DataFrame) -> dict[str, tuple[str, str]]:

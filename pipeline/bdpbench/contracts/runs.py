@@ -59,11 +59,12 @@ class Ns2Record(TypedDict):
     """The ns-2 build that simulated a run.
 
     ``info`` is kept once for all runs of a build, beside them (``build_file``); earlier versions
-    wrote it into each ``run.json``.
+    wrote it into each ``run.json``. ``image_id``: of the Docker image that contains the binary.
     """
 
     build_id: str
     backend: str
+    image_id: NotRequired[str]
     binary_sha256: str | None
     info: NotRequired[BuildFacts]
 

@@ -117,9 +117,13 @@ def _simulate(run: PlannedRun, run_dir: Path, backend: Simulator, reduce: Reduce
             "outputs": _outputs(run_dir),
             "ns2_report": visible(utf8_text(report)) if report.is_file() else "",
         }
+        if image := info.get("image_id"):
+            record["ns2"]["image_id"] = image
         described = build_file(run_dir, record["ns2"])
         if read_build(described) is None:
-            write_record_atomically(described, info)
+            # The same binary may also run outside an image.
+            shared = {name: each for name, each in info.items() if name != "image_id"}
+            write_record_atomically(described, shared)
         write_record_atomically(run_dir / RUN_NAME, record)
         record["ns2"]["info"] = info
     except (BdpbenchError, OSError) as error:

@@ -137,6 +137,12 @@ def test_what_is_said_of_many_is_what_chance_does_not_decide() -> None:
     assert found["standard"].sentences.endswith("It harms nobody.")
     assert found["cubic"].good == queues
 
+    # What another study calls by the same key is another protocol.
+    known = [{**each, "source": each["source"].replace("paper:", "other:")} for each in known]
+    others = made.evaluation(protocols=known).model_copy(update={"studies": beside.studies})
+    found = characters_of(judged(others, cells, {}))
+    assert (found["standard"].good, found["standard"].harmed) == (queues, "calls")
+
 
 @pytest.mark.parametrize(
     ("harms", "told"),

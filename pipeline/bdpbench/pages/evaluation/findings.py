@@ -131,7 +131,8 @@ def characters_of(judgement: Judgement) -> dict[str, Character]:
     harms, perhaps = (defaultdict[str, list[str]](list) for _ in range(2))
     asked = [each for each in judgement.criteria if each.file.harms]
     for criterion, answer in ((each, answer) for each in asked for answer in each.answers):
-        if _is_beside_itself(judgement, answer.protocol, criterion.column):
+        own = next((e for e in criterion.values if e["protocol"] == answer.protocol), None)
+        if own is not None and _is_beside_itself(judgement, own):
             continue
         if answer.passes is False or answer.by_chance:
             (perhaps if answer.by_chance else harms)[answer.protocol].append(criterion.file.harms)
@@ -161,7 +162,7 @@ def _sides(judgement: Judgement) -> tuple[dict[str, list[str]], dict[str, list[s
         found = places([_with_room(found_of(each)) for each in cells], column.judged)
         enough = MOST * max(len(cells) - 1, FEW)
         for cell, place in zip(cells, found, strict=True):
-            if _is_beside_itself(judgement, cell["protocol"], column):
+            if _is_beside_itself(judgement, cell):
                 continue
             for count, told in ((place.ahead, good), (place.behind, bad)):
                 if count >= enough:
@@ -169,11 +170,17 @@ def _sides(judgement: Judgement) -> tuple[dict[str, list[str]], dict[str, list[s
     return good, bad
 
 
-def _is_beside_itself(judgement: Judgement, protocol: str, column: Column | None) -> bool:
-    """Whether a column is about one protocol, and it is this one: its flows share by symmetry."""
-    sources = {each.key: each.source for each in judgement.evaluation.protocols}
-    own = sources[protocol].rpartition(":")[2]
-    return column is not None and any(own in values for values in column.only.values())
+def _is_beside_itself(judgement: Judgement, cell: Ranked) -> bool:
+    """Whether a column is about one protocol of its study, and the cell is that one's.
+
+    Two flows of it share by symmetry. What another study calls the same is another protocol.
+    """
+    evaluation = judgement.evaluation
+    column = evaluation.columns[cell["study"], cell["part"], cell["column"]]
+    source = next(e.source for e in evaluation.protocols if e.key == cell["protocol"])
+    return any(
+        source == f"{cell['study']}:{value}" for values in column.only.values() for value in values
+    )
 
 
 def _with_room(found: Found) -> Found:

@@ -447,6 +447,9 @@ compile() {
     precompile
     join_files
     make_all && return
+    # Only an error in the source: what was ended by a signal, or had no room, would fail again, or give
+    # another binary than the one that the build's id stands for.
+    grep -q '^[^ ]*:[0-9]*: error: ' "$WORK/make.log" || fail_with_log "the compilation failed"
     say "the compiler cannot compile the files of a folder as one, so compiling takes longer"
     JOINED=()
     make_all || fail_with_log "the compilation failed"

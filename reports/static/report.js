@@ -38,16 +38,13 @@
   }
 
   // Vega is as large as all else, and only a chart needs it.
-  let vega = null;
   async function runVega() {
     const textContent = await textOf(document.getElementById("vega").textContent);
     document.head.append(element("script", { textContent }));
   }
 
-  function theVega() {
-    vega = vega || runVega();
-    return vega;
-  }
+  const loaded = new Map();
+  const theVega = () => once(loaded, "vega", runVega);
 
   // ---- Packed parts of a report, in the page or in files beside it -----------------------------
 
@@ -60,7 +57,6 @@
     runs.forEach((run) => fileOfRun.set(run[0], run[4]));
   });
 
-  const loaded = new Map();
   const shard = (file) => once(loaded, file, loadShard);
 
   // A file of a page that was opened from a disk can be had as a script alone: it calls this.
@@ -100,31 +96,18 @@
   // Printing waits for nothing, so what the page itself carries is unpacked while nobody waits.
   async function unpackAll() {
     if (document.getElementById("vega")) await theVega();
-    if (indexed) await unpackParts();
-    document.documentElement.dataset.unpacked = "yes";
-  }
-
-  async function unpackParts() {
-    const { folder } = await indexed;
-    if (folder) return;
     for (const part of partsInPage.keys()) {
       await shard(part);
     }
+    document.documentElement.dataset.unpacked = "yes";
   }
   window.addEventListener("load", () => setTimeout(unpackAll, 500));
 
-  // Of columns, which are stored once where all rows have the same (columns in pages/shards.py).
-  function valueAt(column, i) {
-    if (Array.isArray(column)) return column[column.length > 1 ? i : 0];
-    if (column[""]) return column[""].map((each) => valueAt(each, i));
-    return Object.fromEntries(Object.entries(column).map(([key, each]) => [key, valueAt(each, i)]));
-  }
-
-  // What an element shows; \x7f stands for its own id, without the kind before the first hyphen.
+  // What an element shows, of the columns of its kind (pages/shards.py).
   function rowOf({ rows }, id) {
-    const { ids, columns } = rows.find((alike) => alike.ids.includes(id));
-    const own = id.slice(id.indexOf("-") + 1);
-    return JSON.parse(JSON.stringify(valueAt(columns, ids.indexOf(id))).replaceAll("\x7f", own));
+    const columns = rows[id.split("-")[0]];
+    const i = columns.id.indexOf(id);
+    return Object.fromEntries(Object.entries(columns).map(([key, values]) => [key, values[i]]));
   }
 
   const htmlOf = (content, id) => rowOf(content, id).html.join("\n");
@@ -633,7 +616,7 @@
   // "9,410 packets" is 9410, "−0.307" is -0.307, a dash and "not reached" are not values.
   function sortKey(cell) {
     if (!cell) return null;
-    const text = cellValue(cell);
+    const text = cell.dataset.sort ?? cellValue(cell);
     if (["", "–", "not reached"].includes(text)) return null;
     const found = text.replaceAll(",", "").replace("−", "-").match(/^[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?/i);
     return found ? Number(found[0]) : text;
@@ -645,9 +628,9 @@
     return String(a).localeCompare(String(b), "en", { numeric: true });
   }
 
-  // Whether the order falls now: as asked for, and otherwise a second click on the head turns it around.
-  function turn(header, asked) {
-    const falling = asked ?? header.getAttribute("aria-sort") === "ascending";
+  // Whether the order falls now: a second click on the head turns it around.
+  function turn(header) {
+    const falling = header.getAttribute("aria-sort") === "ascending";
     all("th[aria-sort]", header.parentElement).forEach((each) => each.removeAttribute("aria-sort"));
     header.setAttribute("aria-sort", falling ? "descending" : "ascending");
     return falling;
@@ -662,10 +645,14 @@
     });
   }
 
-  function sortRows(header, asked) {
-    const falling = turn(header, asked);
-    const [body] = header.closest("table").tBodies;
-    body.append(...inOrder([...body.rows], (row) => sortKey(row.cells[header.cellIndex]), falling));
+  // A row with its details is a body of the table; all others stand in one.
+  function sortRows(header) {
+    const falling = turn(header);
+    const table = header.closest("table");
+    const [body, more] = table.tBodies;
+    const keyed = ({ rows, cells }) => sortKey((rows ? rows[0].cells : cells)[header.cellIndex]);
+    if (more) table.append(...inOrder([...table.tBodies], keyed, falling));
+    else body.append(...inOrder([...body.rows], keyed, falling));
   }
 
   function sortButton(header) {
@@ -675,27 +662,6 @@
     // A head that is a link stays one, with the button beside it.
     if (!header.querySelector("a")) button.append(...header.childNodes);
     header.append(button);
-  }
-
-  // On a phone the heads of cards are not there to be clicked on.
-  function orderField(table) {
-    const field = element("select");
-    const heads = [...[...table.tHead.rows].at(-1).cells];
-    const [body] = table.tBodies;
-    const given = [...body.rows];
-    field.add(new Option("as they come"));
-    heads.forEach((head, i) => {
-      const name = given[0].cells[i].dataset.label;
-      field.add(new Option(`${name}, rising`));
-      field.add(new Option(`${name}, falling`));
-    });
-    field.addEventListener("change", () => {
-      const chosen = field.selectedIndex - 1;
-      if (chosen >= 0) return sortRows(heads[Math.floor(chosen / 2)], chosen % 2 === 1);
-      heads.forEach((head) => head.removeAttribute("aria-sort"));
-      return body.append(...given);
-    });
-    return element("label", { className: "card-order screen-only" }, "Order of the rows ", field);
   }
 
   function filterRows(table, text) {
@@ -717,7 +683,6 @@
       const [body] = table.tBodies;
       if (!body || body.rows.length < ROWS_TO_SORT) return;
       all("thead:not(.hidden-text) tr:last-child th", table).forEach(sortButton);
-      if (table.matches(".cards") && !table.tHead.matches(".hidden-text")) table.closest(".scroll").before(orderField(table));
       if (body.rows.length >= ROWS_TO_FILTER) {
         (table.closest(".scroll") || table).before(filterField(table));
       }
@@ -732,10 +697,10 @@
   // ---- Charts come when they are looked at ---------------------------------------------------
 
   const watcher = new IntersectionObserver((entries) => {
-    for (const entry of entries) {
-      if (!entry.isIntersecting) continue;
-      watcher.unobserve(entry.target);
-      draw(entry.target);
+    for (const { target } of entries.filter((each) => each.isIntersecting)) {
+      watcher.unobserve(target);
+      if (target.matches(".view")) offer(target.previousElementSibling);
+      else draw(target);
     }
   }, { rootMargin: "400px" });
   const watch = (root) => all(".canvas[data-chart]", root).forEach((each) => watcher.observe(each));
@@ -934,14 +899,7 @@
   const offered = new Map();
   const offer = (block) => once(offered, block, offerViews);
 
-  // The charts of a view are loaded when a reader comes near.
-  const viewWatcher = new IntersectionObserver((entries) => {
-    for (const entry of entries.filter((each) => each.isIntersecting)) {
-      viewWatcher.unobserve(entry.target);
-      offer(all(".views-list[data-experiment]").find((each) => each.nextElementSibling === entry.target));
-    }
-  }, { rootMargin: "600px" });
-  all(".view[data-views]").forEach((each) => viewWatcher.observe(each));
+  all(".view[data-views]").forEach((each) => watcher.observe(each));
 
   // ---- Filters of numbers and statements --------------------------------------------------------
 
@@ -1104,22 +1062,8 @@
 
   const table = document.querySelector("table.numbers");
 
-  function keyOf(row, column) {
-    const value = row.rows[0].querySelector(`.col-${column}`).dataset.value;
-    if (value === "") return null;
-    return Number.isNaN(Number(value)) ? value : Number(value);
-  }
-
-  function sortNumbers(header, column) {
-    // Deviations are compared by their size.
-    const size = (key) => (column === "deviation" && key !== null ? Math.abs(key) : key);
-    table.append(...inOrder([...table.tBodies], (row) => size(keyOf(row, column)), turn(header)));
-  }
-
   if (table) {
-    all("button[data-sort]", table.tHead).forEach((button) => {
-      button.addEventListener("click", () => sortNumbers(button.closest("th"), button.dataset.sort));
-    });
+    all("button", table.tHead).forEach((button) => button.addEventListener("click", () => sortRows(button.closest("th"))));
     all(".more", table).forEach((button) => button.addEventListener("click", () => {
       const open = button.getAttribute("aria-expanded") !== "true";
       button.setAttribute("aria-expanded", String(open));

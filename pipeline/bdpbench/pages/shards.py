@@ -4,8 +4,8 @@ From local files a browser loads only scripts and pages, so each file is a scrip
 whole content, which is JSON, packed. Its name is a hash of its content, so a report
 never loads a file of another version.
 
-What it says of a run, a number or a view is a row of JSON. Rows of one shape stand together as
-columns, which are stored once where all are the same.
+What it says of a run, a number or a view is a row of JSON. Rows of one kind stand together as
+columns, which deflate well.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from operator import itemgetter
 from pathlib import Path
@@ -35,32 +35,23 @@ _CALL = re.compile(r'bdpbenchShard\("([^"<]*)"\);\n')
 _IN_PAGE = re.compile(r'<script type="text/plain" class="shard">([^"<]*)</script>')
 
 
-OWN_ID = "\x7f"
-"""In a row: the id of its element, without the kind before the first hyphen."""
-
 Row: TypeAlias = dict[str, Any]
 """What an element shows: ``html``, its lines, and for runs what ``experiments.run_rows`` says."""
-
-
-class Rows(TypedDict):
-    """Rows of one shape: the ids of their elements, and see ``columns``."""
-
-    ids: list[str]
-    columns: Any
 
 
 class ShardContent(TypedDict):
     """The content of a part.
 
     Attributes:
-        rows: what elements show.
+        rows: kind of element, the beginning of its id → ``id`` and the keys of a ``Row`` → a value
+            of each element.
         charts: id of a chart → its content.
         series: run id → its series, without their points.
         t: differences of times of all series, by table in the order of their names.
         v: differences of values of the same series.
     """
 
-    rows: list[Rows]
+    rows: dict[str, dict[str, list[Any]]]
     charts: dict[str, SpecContent | TimeContent]
     series: dict[str, RunSeries]
     t: list[list[int]]
@@ -82,8 +73,8 @@ class Shards:
     names: list[str] = field(default_factory=list)
     packed: list[str] = field(default_factory=list)
     charts: dict[str, int] = field(default_factory=dict)
-    _rows: dict[str, list[tuple[str, Row]]] = field(default_factory=dict)
-    _charts: list[str] = field(default_factory=list)
+    _rows: dict[str, dict[str, list[Any]]] = field(default_factory=dict)
+    _charts: dict[str, SpecContent | TimeContent] = field(default_factory=dict)
     _series: dict[str, RunSeries] = field(default_factory=dict)
     _characters: int = 0
 
@@ -94,19 +85,17 @@ class Shards:
 
     def add_row(self, element_id: str, row: Row) -> None:
         """Add what an element shows to the present part."""
-        kind, _, own = element_id.partition("-")
-        text = _json(row).replace(own, OWN_ID)
-        row = json.loads(text)
-        self._rows.setdefault(f"{kind}{_shape(row)}", []).append((element_id, row))
-        self._characters += len(text)
+        columns = self._rows.setdefault(element_id.partition("-")[0], {})
+        for key, value in {"id": element_id, **row}.items():
+            columns.setdefault(key, []).append(value)
+        self._characters += len(_json(row))
 
     def add_charts(self, charts: Iterable[Chart]) -> None:
         """Add the contents of charts to the present part."""
         for chart in charts:
             self.charts[chart.chart_id] = self.position
-            text = json.dumps(chart.content, allow_nan=False)
-            self._charts.append(f"{json.dumps(chart.chart_id)}:{text}")
-            self._characters += len(text)
+            self._charts[chart.chart_id] = chart.content
+            self._characters += len(_json(chart.content))
 
     def add_series(self, run_id: str, text: str) -> None:
         """Add the series of a run, as JSON, to the present part."""
@@ -122,12 +111,11 @@ class Shards:
         """End the present part, unless it is empty."""
         if not self._characters:
             return
-        rows = [
-            Rows(ids=[key for key, _ in alike], columns=columns([row for _, row in alike]))
-            for alike in self._rows.values()
-        ]
-        members = [f'"rows":{_json(rows)}', f'"charts":{{{",".join(self._charts)}}}']
-        packed = pack(f"{{{','.join([*members, *_points(self._series)])}}}")
+        points = _in_order(self._series)
+        # Numbers of one kind one after the other deflate well.
+        t, v = ([each.pop(key) for each in points] for key in ("t", "v"))
+        content = ShardContent(rows=self._rows, charts=self._charts, series=self._series, t=t, v=v)
+        packed = pack(_json(content))
         if self.folder is None:
             self.packed.append(packed)
         else:
@@ -140,45 +128,6 @@ class Shards:
 def shards_folder(report: Path) -> Path:
     """Folder of the files of a report."""
     return report.with_name(report.stem + SHARDS_FOLDER_SUFFIX)
-
-
-def _shape(value: Any) -> Any:
-    if _is_plain(value):
-        return None
-    if isinstance(value, dict):
-        return [(key, _shape(each)) for key, each in value.items()]
-    return [_shape(each) for each in value]
-
-
-def _is_plain(value: Any) -> bool:
-    """Whether it has no members to be told apart; numbers in a list are of one kind."""
-    if isinstance(value, list):
-        return not any(isinstance(each, str | list | dict) for each in value)
-    return not isinstance(value, dict)
-
-
-def columns(rows: Sequence[Any]) -> Any:
-    """Values of one shape: the one that all are, or all of them; members of objects by themselves.
-
-    >>> columns([{"a": 1, "b": ["x", 3]}, {"a": 1, "b": ["x", 4]}])
-    {'a': [1], 'b': {'': [['x'], [3, 4]]}}
-    """
-    first = rows[0]
-    if all(row == first for row in rows):
-        return [first]
-    if _is_plain(first):
-        return rows
-    if isinstance(first, dict):
-        return {key: columns([row[key] for row in rows]) for key in first}
-    return {"": [columns(list(each)) for each in zip(*rows, strict=True)]}
-
-
-def _points(series: Mapping[str, RunSeries]) -> Iterator[str]:
-    """``t``, ``v`` and ``series``; numbers of one kind one after the other deflate well."""
-    points = _in_order(series)
-    for key in ("t", "v"):
-        yield f'"{key}":{_json([each.pop(key) for each in points])}'
-    yield f'"series":{_json(series)}'
 
 
 def _in_order(series: Mapping[str, RunSeries]) -> list[dict[str, Any]]:

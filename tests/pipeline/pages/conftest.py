@@ -48,18 +48,10 @@ def with_html(content: Any) -> Any:
 
 def rows_of(content: ShardContent) -> Iterator[tuple[str, Any]]:
     """Id and row of each element of a packed part."""
-    for alike in content["rows"]:
-        for place, key in enumerate(alike["ids"]):
-            row = json.dumps(_row(alike["columns"], place), ensure_ascii=False)
-            yield key, json.loads(row.replace("\x7f", key.partition("-")[2]))
-
-
-def _row(column: Any, place: int) -> Any:
-    if isinstance(column, list):
-        return column[place if len(column) > 1 else 0]
-    if "" in column:
-        return [_row(each, place) for each in column[""]]
-    return {key: _row(each, place) for key, each in column.items()}
+    for columns in content["rows"].values():
+        for values in zip(*columns.values(), strict=True):
+            row = dict(zip(columns, values, strict=True))
+            yield row["id"], row
 
 
 def elements(content: ShardContent) -> Iterator[tuple[str, str]]:

@@ -349,17 +349,15 @@ class Row:
 
     Attributes:
         who: its name.
+        keys: their keys.
         protocols: their labels, by which the page is filtered.
-        colours: their colours in all charts.
-        anchor: where the page describes it, "" if nowhere.
         cells: one for each column; None where it was not measured.
         numbers: printed numbers about it, by their verdict.
     """
 
     who: str
+    keys: tuple[str, ...]
     protocols: tuple[str, ...]
-    colours: Sequence[str]
-    anchor: str
     cells: Sequence[Cell | None]
     numbers: Sequence[Total]
 
@@ -402,10 +400,7 @@ class ProtocolTable:
 
 
 def protocol_table(
-    data: ReportData,
-    experiments: Sequence[Experiment],
-    numbers: Sequence[NumberRow],
-    described: Sequence[str],
+    data: ReportData, experiments: Sequence[Experiment], numbers: Sequence[NumberRow]
 ) -> ProtocolTable | None:
     """The table; None if nothing was measured of a single protocol.
 
@@ -413,7 +408,6 @@ def protocol_table(
         data: the data of the report.
         experiments: its experiments, with the metrics that they are asked for.
         numbers: rows of the scorecard.
-        described: keys of the protocols that have a section of their own.
     """
     names = data.names
     found, keys_of = _measured(data, experiments)
@@ -441,12 +435,8 @@ def protocol_table(
     columns = [_with_bars(each, columns, values) for each in columns]
     shown = []
     for who, protocols in rows.items():
-        key, about = keys_of[who][0], [n for n in numbers if set(protocols) <= set(n.protocols)]
-        anchor = f"protocol-{key}" if key in described and len(protocols) == 1 else ""
-        colours = [names.colour(each) for each in keys_of[who]]
-        shown.append(
-            Row(who, protocols, colours, anchor, [each.get(who) for each in values], _given(about))
-        )
+        about = _given([each for each in numbers if set(protocols) <= set(each.protocols)])
+        shown.append(Row(who, keys_of[who], protocols, [each.get(who) for each in values], about))
     return ProtocolTable(columns, shown, len(found) - len(chosen))
 
 

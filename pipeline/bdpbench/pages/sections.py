@@ -54,8 +54,7 @@ class Sections:
         self.protocols = protocol_pages(data, self.numbers, self.claims)
         self.queues = queue_pages(data)
         self.laws = law_charts(data)
-        described = [page.key for page in self.protocols]
-        self.table = protocol_table(data, self.experiments, self.numbers, described)
+        self.table = protocol_table(data, self.experiments, self.numbers)
 
     @property
     def charts(self) -> list[Chart]:

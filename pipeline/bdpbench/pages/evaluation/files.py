@@ -36,7 +36,7 @@ def evaluation_tables(report: EvaluationReport) -> Iterator[PaperTable]:
     if report.judgement.criteria:
         yield _criteria(report)
     values = _values(report)
-    for study, parts in report.studies:
+    for study, parts in report.parts.studies:
         for key, part in parts.items():
             if part.rows:
                 yield _of_part(part, values.filter(study=study.key, part=key))

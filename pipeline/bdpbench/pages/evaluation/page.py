@@ -14,7 +14,6 @@ from bdpbench.contracts.evaluation import (
     Answer,
     Criterion,
     EvaluatedProtocol,
-    EvaluatedStudy,
     Evaluation,
     Figure,
     Judgement,
@@ -39,7 +38,6 @@ from bdpbench.pages.evaluation.findings import (
 )
 from bdpbench.pages.evaluation.parts import (
     Parts,
-    ShownPart,
     few_digits,
     interval,
     value_text,
@@ -156,21 +154,15 @@ class EvaluationReport:
         ]
         return [each for each in drawn if each is not None]
 
+    @property
+    def leads(self) -> list[Chart]:
+        """The charts that the page begins with."""
+        return self.overview or ([self.parts.standing] if self.parts.standing else [])
+
     @cached_property
     def findings(self) -> list[tuple[EvaluatedProtocol, Findings]]:
         """What is said about each evaluated protocol."""
         return [(each, findings_of(self.judgement, each.key)) for each in self.evaluation.evaluated]
-
-    @cached_property
-    def figures(self) -> list[Chart]:
-        """Charts of the judged figures that have values."""
-        drawn = map(self.parts.figure, self.judgement.figures)
-        return [each for each in drawn if each is not None]
-
-    @cached_property
-    def standing(self) -> Chart | None:
-        """Goodput against queueing delay; None without figures of both."""
-        return self.parts.standing()
 
     @cached_property
     def criteria(self) -> dict[str, list[Criterion]]:
@@ -202,11 +194,6 @@ class EvaluationReport:
         ]
 
     @cached_property
-    def studies(self) -> list[tuple[EvaluatedStudy, dict[str, ShownPart]]]:
-        """The studies with their parts."""
-        return self.parts.studies()
-
-    @cached_property
     def changes(self) -> Changes | None:
         """What changed since an earlier evaluation."""
         return self.earlier and changes_of(self.earlier[1], self.judgement)
@@ -214,9 +201,9 @@ class EvaluationReport:
     @property
     def charts(self) -> list[Chart]:
         """All charts of the page."""
-        of_parts = (part for _, parts in self.studies for part in parts.values())
-        leads = self.overview or ([self.standing] if self.standing else [])
-        return [*leads, *self.figures, *(chart for part in of_parts for chart in part.charts)]
+        of_parts = (part for _, parts in self.parts.studies for part in parts.values())
+        charts = (chart for part in of_parts for chart in part.charts)
+        return [*self.leads, *self.parts.figures, *charts]
 
 
 def standing_of(value: Ranked | None) -> str:

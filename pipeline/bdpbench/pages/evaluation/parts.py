@@ -109,6 +109,7 @@ class Parts:
         self._new = [each.key for each in evaluation.evaluated]
         self._captions = read_captions()
 
+    @cached_property
     def studies(self) -> list[tuple[EvaluatedStudy, dict[str, ShownPart]]]:
         """All studies, those of papers first, with their parts but for those of judged figures."""
         found = []
@@ -149,7 +150,13 @@ class Parts:
                 )
         return "; ".join(found)
 
-    def figure(self, figure: Figure) -> Chart | None:
+    @cached_property
+    def figures(self) -> list[Chart]:
+        """Charts of the judged figures that have values."""
+        drawn = map(self._figure, self._judged.figures)
+        return [each for each in drawn if each is not None]
+
+    def _figure(self, figure: Figure) -> Chart | None:
         """The chart of a judged figure: a bar for each protocol, the best on top.
 
         Returns:
@@ -211,6 +218,7 @@ class Parts:
         said = joined(x.text, y.text, by=" ")
         return standing_chart(key, points, quantities, self._captions, marked, said)
 
+    @cached_property
     def standing(self) -> Chart | None:
         """Goodput against queueing delay, of all protocols whose judged figures have both."""
         figures = {each.column.metric: each for each in reversed(self._judged.figures)}

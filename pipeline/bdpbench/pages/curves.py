@@ -105,6 +105,8 @@ BAND_TIMES = 80
 _OF_A_TURN = 20
 _MOST_TURNS = 60
 _FEWEST_APART = 3
+# On paper, curves that rest after this part of the time are shown for twice as long as they need.
+_OF_A_CROP = 5
 
 # A line's name stands above it, the highest one too.
 _ROOM_ABOVE = 1.12
@@ -425,7 +427,19 @@ def settled(content: TimeContent, points: Sequence[Points]) -> TimeContent:
     if len(curves) == 1:  # dashes tell curves of one chart apart; a single one needs none
         found["traces"] = [{**each, "dash": [1, 0]} for each in curves]
     found["thresholds"] = _labelled_apart(content["thresholds"], found["top"])
+    if "unit" not in content and not groups:
+        start, end = content.get("start", 0.0), content["end"]
+        quiet = max((_quiet_from(*own, found["top"]) for own in points), default=end)
+        if (end - start) / 100 < quiet - start < (end - start) / _OF_A_CROP:
+            found["until"] = min(end, start + 2 * (quiet - start))
     return found
+
+
+def _quiet_from(times: Sequence[float], values: Sequence[float], top: float) -> float:
+    """When a curve last leaves a twentieth of the axis around its middle value, s."""
+    middle = sorted(values)[len(values) // 2] if values else 0.0
+    far = (t for t, v in zip(times, values, strict=True) if abs(v - middle) > top / _OF_A_TURN)
+    return max(far, default=0.0)
 
 
 def _highest(content: TimeContent, values: Sequence[Sequence[float]]) -> float:

@@ -43,7 +43,7 @@ from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import RunSeries, points_of, unpack
 from bdpbench.pages.specs import Chart, CurveContent, Spec
 from bdpbench.pages.tables import PaperTable, render_table, score_tables
-from bdpbench.pages.text import joined
+from bdpbench.pages.text import format_number, joined
 from bdpbench.units import several, slug
 
 if TYPE_CHECKING:
@@ -220,6 +220,11 @@ def printed_caption(chart: Chart, within: str = "") -> str:
     if "spec" not in content and "medians" in content:
         number = len(content["traces"])
         told = f"Lines are medians of {number} curves, bands their 10th to 90th percentiles."
+    if "spec" not in content and "until" in content:
+        told = (
+            f"Shown to {format_number(content['until'])} s; later, each curve keeps to a twentieth "
+            "of the axis on either side of its middle value."
+        )
     place = chart.place.removeprefix(f"{within}, ")
     place = place and f"{place[0].upper()}{place[1:]}."
     text = joined(chart.finding, place, chart.caption, chart.note, told, by=" ")
@@ -382,7 +387,10 @@ class Renderer:
         spec = copy.deepcopy(self._time_specs[content["kind"]])
         lines = content.get("medians", content["traces"])
         encoding = spec["layer"][0]["encoding"]
-        encoding["x"]["scale"]["domain"] = [content.get("start", 0), content["end"]]
+        encoding["x"]["scale"]["domain"] = [
+            content.get("start", 0),
+            content.get("until", content["end"]),
+        ]
         encoding["y"]["scale"]["domain"] = [0, content["top"]]
         looks = {each["label"]: (each["colour"], list(each["dash"])) for each in lines}
         for channel, values in zip(

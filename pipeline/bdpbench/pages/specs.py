@@ -132,6 +132,7 @@ class TimeContent(TypedDict):
     thresholds: list[Threshold]
     start: NotRequired[float]
     top: NotRequired[float]
+    until: NotRequired[float]
     apart: NotRequired[bool]
     unit: NotRequired[str]
     columns: NotRequired[list[str]]

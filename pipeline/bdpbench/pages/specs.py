@@ -119,9 +119,10 @@ class SpecContent(TypedDict):
 class TimeContent(TypedDict):
     """Lines that the page's script puts into the specification of their ``kind``.
 
-    ``start`` and ``end`` are the horizontal domain, in s or ``unit``; ``top`` is the upper end of
-    the vertical axis, and ``apart`` says whether the curves are drawn one below the other. These
-    are set by ``settled`` (pages/curves.py), and so are ``medians`` of a crowd, one for each group.
+    ``start`` and ``end`` are the horizontal domain, in s or ``unit``, and ``until`` is its end on
+    paper, for curves that rest then; ``top`` is the upper end of the vertical axis, and ``apart``
+    says whether the curves are drawn one below the other. These are set by ``settled``
+    (pages/curves.py), and so are ``medians`` of a crowd, one for each group.
     ``columns`` names both axes in CSV. A line breaks between samples that are more than ``gap`` (s)
     apart.
     """

@@ -52,7 +52,8 @@ from bdpbench.contracts.runs import read_run
 from bdpbench.contracts.yaml_files import YamlFile, known_or_suggest
 from bdpbench.errors import BdpbenchError
 from bdpbench.pages.evaluation.findings import value_of
-from bdpbench.pages.evaluation.page import MOST_NAMED, EvaluationReport
+from bdpbench.pages.evaluation.page import EvaluationReport
+from bdpbench.pages.evaluation.parts import MOST_NAMED
 from bdpbench.processes import signals_interrupt
 from bdpbench.simulation.build import current_build_id
 from bdpbench.studies.atlas import ATLAS_NAME, Catalogue, Membership

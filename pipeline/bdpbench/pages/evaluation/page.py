@@ -37,6 +37,7 @@ from bdpbench.pages.evaluation.findings import (
     value_of,
 )
 from bdpbench.pages.evaluation.parts import (
+    MOST_NAMED,
     Parts,
     few_digits,
     interval,
@@ -64,9 +65,8 @@ SECTIONS: Mapping[str, str] = {
 """Section of RFC 9743 → what its criteria are about, in our words."""
 
 
-MANY, MOST_NAMED = 12, 3
-"""Of more protocols, the page says something about all, and shows figures against each other; and
-of how many that are evaluated it says at the top what they are best in."""
+MANY = 12
+"""Of more protocols, the page says something about all, and shows figures against each other."""
 
 
 @dataclass(frozen=True)
@@ -257,6 +257,8 @@ def evaluation_page(report: EvaluationReport) -> str:
         "judgement": report.judgement,
         "version": __version__,
         "labels": labels,
+        "names": evaluation.labels,
+        "papers": [each for each in evaluation.studies if each.paper],
         "are_many": are_many,
         "new": several(len(labels), "congestion control") if are_many else " and ".join(labels),
         "html_name": f"evaluation-{evaluation.name}",

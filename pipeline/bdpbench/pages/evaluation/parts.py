@@ -42,6 +42,9 @@ from bdpbench.pages.sweep_charts import (
 from bdpbench.pages.text import format_number, joined, listed
 from bdpbench.units import axis_title, several, with_unit
 
+MOST_NAMED = 3
+"""Most evaluated protocols of which each has sentences of its own."""
+
 _MOST_LINES = 12
 """A curve of more protocols is a table in colours."""
 
@@ -136,19 +139,35 @@ class Parts:
             and columns[each["study"], each["part"], each["column"]].better
         ]
 
-    def compared(self, **where: str) -> str:
-        """Of how many values each evaluated protocol has the best, and of how many the worst."""
+    def counts(self, **where: str) -> list[tuple[str, int, int, int]]:
+        """Of each evaluated protocol: its key, in how many values it is best, worst, and of all."""
         found = []
         for key in self._new:
             wanted = {"protocol": key, **where}.items()
             own = [each["place"] for each in self._placed if wanted <= each.items()]
             if own:
-                who = f"{self._labels[key]}: " if len(self._new) > 1 else ""
-                best, worst = own.count("first") or "none", own.count("last") or "none"
-                found.append(
-                    f"{who}best in {best} and worst in {worst} of {several(len(own), 'value')}"
-                )
-        return "; ".join(found)
+                found.append((key, own.count("first"), own.count("last"), len(own)))
+        return found
+
+    def compared(self, **where: str) -> str:
+        """``counts`` in words; of many protocols, those that are best and worst most often."""
+        counts = self.counts(**where)
+        if len(self._new) > MOST_NAMED and counts:
+            sides = [
+                [(each[place], self._labels[each[0]]) for each in counts if each[place]]
+                for place in (1, 2)
+            ]
+            named = [
+                listed([f"{label} ({n})" for n, label in sorted(side, key=lambda x: -x[0])], 4)
+                for side in sides
+            ]
+            total = several(max(each[3] for each in counts), "value")
+            return f"Of {total}, best in most: {named[0] or 'none'}; worst: {named[1] or 'none'}"
+        return "; ".join(
+            f"{f'{self._labels[key]}: ' if len(self._new) > 1 else ''}best in {best or 'none'} and "
+            f"worst in {worst or 'none'} of {several(total, 'value')}"
+            for key, best, worst, total in counts
+        )
 
     @cached_property
     def figures(self) -> list[Chart]:

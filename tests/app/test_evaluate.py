@@ -307,6 +307,15 @@ def test_a_known_protocol_under_another_name_has_its_own_runs_and_values(
     assert joined["value"].eq_missing(joined["value_right"]).all()
 
 
+def test_what_a_protocol_records_for_its_own_study_is_no_column_of_anothers_script() -> None:
+    newcomer = find_newcomers(["ahmad2013:Compound"])  # which records ack_
+    mirror = mirror_of(ROOT / "config" / "studies" / "sharma2006")
+    shown = Mirrored(mirror, "quick", newcomer, NOWHERE, "").shown
+    runs = [each.run for each in shown if each.newcomer == "Compound"]
+    assert runs
+    assert not any(name.endswith(".record") for run in runs for name in run["argv"])
+
+
 def test_under_another_name_a_protocol_is_judged_as_it_is_published(
     tmp_path: Path, ns_binary: Path
 ) -> None:

@@ -32,7 +32,7 @@ from bdpbench.studies.load import STUDY_NAME, read_study, studies_dir, study_key
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.plan import parameter_grid
 from bdpbench.studies.runs import expand_points
-from bdpbench.studies.study import Duration, ParameterGrid, Study
+from bdpbench.studies.study import NETWORK_SCRIPT, Duration, ParameterGrid, Study
 
 EVALUATE_NAME = "evaluate.yaml"
 OWN_FOLDER = "evaluation"
@@ -152,7 +152,11 @@ class Mirror:
             BdpbenchError: as ``expand_points``, e.g. when the scenario's script cannot have such
                 senders.
         """
-        record = list(dict.fromkeys([*protocol.record, *self.file.record]))
+        # A study's own script writes tables whose columns are those of its own protocols.
+        is_network = self.study.scenarios[scenario].script == NETWORK_SCRIPT
+        is_known = any(protocol.record == each.record for each in self.study.protocols.values())
+        own = protocol.record if is_network or is_known else []
+        record = list(dict.fromkeys([*own, *self.file.record]))
         newcomer = protocol.model_copy(update={"record": record})
         study = with_protocols(self.study, {key: newcomer})
         place = self.file.scenarios[scenario]

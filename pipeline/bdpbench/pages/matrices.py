@@ -39,9 +39,7 @@ class Matrix(Strict):
         metric: metric in a cell; its mean if a cell has several runs. Each flow or link of which it
             is has a matrix of its own.
         rows, columns: the parameters; one matrix is drawn for each combination of the other
-            parameters. Without columns, a row is a change of the runs of other scenarios that have
-            the same values of the parameters in ``alike``, and has a bar of what it changes.
-        alike: see there.
+            parameters.
         panels: a third parameter, each value of which has a panel in one chart.
         only: parameter → values; runs with other values are left out.
         mean_over: parameters over which a cell is the mean, in addition to repetitions. A run that
@@ -54,8 +52,7 @@ class Matrix(Strict):
     scenario: str
     metric: str
     rows: Axis
-    columns: Axis | None = None
-    alike: list[Text] = Field(default_factory=list)
+    columns: Axis
     panels: Text | None = None
     only: dict[Text, list[Scalar]] = Field(default_factory=dict)
     mean_over: list[Text] = Field(default_factory=list)
@@ -65,9 +62,7 @@ class Matrix(Strict):
     @property
     def places(self) -> list[str]:
         """Parameters that determine the place of a run."""
-        return [
-            name for key, name in self.parameters.items() if key[0] not in ("mean_over", "alike")
-        ]
+        return [name for key, name in self.parameters.items() if key[0] != "mean_over"]
 
     @property
     def about_zero(self) -> bool:
@@ -79,18 +74,13 @@ class Matrix(Strict):
         """Each key that names a parameter → the parameter."""
         return {
             ("rows", "parameter"): self.rows.parameter,
-            **({("columns", "parameter"): self.columns.parameter} if self.columns else {}),
-            **{("alike", index): each for index, each in enumerate(self.alike)},
+            ("columns", "parameter"): self.columns.parameter,
             **({("panels",): self.panels} if self.panels else {}),
             **{("mean_over", index): each for index, each in enumerate(self.mean_over)},
         }
 
     @model_validator(mode="after")
     def _keys_go_together(self) -> Matrix:
-        if (self.columns is None) == (not self.alike):
-            raise ValueError(
-                "a matrix has columns, and what shows changes has alike in their place"
-            )
         seen: set[str] = set()
         for place, name in self.parameters.items():
             if name in seen:

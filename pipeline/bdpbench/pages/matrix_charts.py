@@ -22,7 +22,7 @@ from bdpbench.contracts.judged import Judged, rounded
 from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
 from bdpbench.pages.answers import all_alike
 from bdpbench.pages.inputs import ReportData
-from bdpbench.pages.matrices import Axis, Matrix
+from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import (
     grouped,
     in_order,
@@ -147,11 +147,10 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
     """
     found, names = [], data.names
     for scenario, planned in data.scenarios.items():
-        own = [each for each in data.inputs.study.matrices if each.scenario == scenario]
-        matrices = [each for each in own if each.columns]
+        matrices = [each for each in data.inputs.study.matrices if each.scenario == scenario]
         # One protocol beside several others is no matrix.
         sides = zip(*pairs_of(planned), strict=False)
-        if not own and min((len(set(side)) for side in sides), default=0) > 1:
+        if not matrices and min((len(set(side)) for side in sides), default=0) > 1:
             matrices = [Matrix.model_validate({"scenario": scenario, **names.captions.pairs})]
         grids = [Grid(each, planned, data) for each in matrices]
         shown = {run["run_id"] for grid in grids for run in grid.runs}
@@ -183,11 +182,7 @@ class Grid:
         self.finished = data.series.keys()
         self.runs = [run for run in planned if self._is_shown(run)]
         self.quantity = self.names.metric(matrix.metric)
-
-    @property
-    def _sides(self) -> tuple[Axis, Axis]:
-        """The axes; a matrix of changes, which has no columns, is no grid."""
-        return self.matrix.rows, self.matrix.columns or self.matrix.rows
+        self._sides = matrix.rows, matrix.columns
 
     def _is_shown(self, run: PlannedRun) -> bool:
         return all(name in run["parameters"] for name in self.matrix.places) and all(

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from bdpbench import __version__
@@ -19,17 +18,11 @@ from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs
 from bdpbench.pages.names import protocols_of
 from bdpbench.pages.packing import pack
-from bdpbench.pages.scored import cause_rows
+from bdpbench.pages.scored import cause_rows, in_doubt, kind_rows, reading_rows, summarize
 from bdpbench.pages.sections import Sections
 from bdpbench.pages.series import bins_for
 from bdpbench.pages.shards import Shards, drop_others, shards_folder
 from bdpbench.pages.specs import Chart
-from bdpbench.pages.summary import (
-    in_doubt,
-    kind_rows,
-    reading_rows,
-    summarize,
-)
 from bdpbench.pages.text import distinct, offered_origins, totals
 from bdpbench.pages.texts import told_errata
 
@@ -178,16 +171,11 @@ def _index(
     return pack(json.dumps(index, separators=(",", ":"), ensure_ascii=False))
 
 
-@dataclass(frozen=True)
-class Lead:
-    """An experiment that the page begins with, and the charts beside its answer."""
+def leads_of(sections: Sections) -> list[tuple[Experiment, tuple[Chart, ...]]]:
+    """Experiments that the page begins with, and the charts beside their answers.
 
-    experiment: Experiment
-    charts: tuple[Chart, ...]
-
-
-def leads_of(sections: Sections) -> list[Lead]:
-    """Experiments with a question, or else the first ones that have an answer."""
+    They are those with a question, or else the first ones that have an answer.
+    """
     answered = [each for each in sections.experiments if each.answer]
     cells = {each.scenario: each.charts for each in sections.matrices}
     first: dict[str, Experiment] = {}  # variants of an experiment may have its question, too
@@ -207,7 +195,7 @@ def leads_of(sections: Sections) -> list[Lead]:
         if each.answers:  # a chart of another metric would not answer the question
             charts = tuple(own for own in charts if set(own.metrics) & set(each.answers))
         apart = [own for own in charts[most:] if own.chart_id.startswith(f"{charts[0].chart_id}-")]
-        leads.append(Lead(each, (*charts[:most], *apart)))
+        leads.append((each, (*charts[:most], *apart)))
     return leads
 
 
@@ -231,7 +219,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "scorecard": scorecard,
         "summary": summarize(numbers, claims, sections.experiments),
         "kinds": kind_rows(scorecard),
-        "readings": reading_rows(scorecard),
+        "readings": reading_rows(scorecard, numbers, claims),
         "changes": scorecard["history"][::-1],  # the latest first
         "numbers": in_doubt(numbers),
         "claims": in_doubt(claims),
@@ -251,7 +239,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "experiments": sections.experiments,
         "printed": sections.printed,
         "leads": leads,
-        "led": {chart.chart_id for lead in leads for chart in lead.charts},
+        "led": {chart.chart_id for _, charts in leads for chart in charts},
         "table": sections.table,
         "matrices": sections.matrices,
         "laws": sections.laws,

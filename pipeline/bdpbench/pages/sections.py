@@ -19,9 +19,8 @@ from bdpbench.pages.protocols import (
     protocol_table,
     queue_pages,
 )
-from bdpbench.pages.scored import claim_rows, number_rows
+from bdpbench.pages.scored import claim_rows, number_rows, printed_chart
 from bdpbench.pages.specs import Chart
-from bdpbench.pages.summary import printed_chart
 
 
 class Sections:

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.data_of import yaml_of
-from tests.pipeline.pages.synthetic import Inputs
+from tests.pipeline.pages.synthetic import Inputs, swept_of
 
 from bdpbench.contracts.judged import Judged
 from bdpbench.metrics import DEFINITIONS
@@ -217,7 +217,7 @@ def _answer(metric: str, *found: tuple[dict[str, Any], float | None]) -> str:
     ]
     metrics = pl.DataFrame(rows, schema_overrides={"value": pl.Float64})
     metrics = metrics.with_columns(unit=pl.lit(definition.unit))
-    (sentence,) = answer([metric], runs, metrics, find_sweep(runs), names)
+    (sentence,) = answer([metric], runs, metrics, find_sweep(runs, swept_of(runs)), names)
     return sentence
 
 

@@ -25,6 +25,9 @@ _DERIVED = ("bdp_pkts",)
 NEUTRAL = "#3f4750"
 """Colour of lines that belong to no protocol, or to several."""
 
+# The parameters that readers know best, of several that change together.
+_KNOWN_BEST = ("rtt_ms", "rtt_2_ms", "rtt_1_ms", "buffer_pkts", "bottleneck_mbps")
+
 _DASHES: tuple[tuple[int, ...], ...] = (
     (1, 0),
     (9, 3),
@@ -331,8 +334,8 @@ def find_sweep(runs: Sequence[PlannedRun], swept: Sequence[str]) -> Sweep:
 
     Args:
         runs: runs of a scenario.
-        swept: parameters that the study sweeps, in its order, of which the first of several with
-            equally many values represents them; others follow from them.
+        swept: parameters that the study sweeps, in its order; others follow from them. Of several
+            with equally many values, the best known represents them, or else the first one.
     """
     groups = grouped(runs, protocols_of).values()
     known = {*swept}.difference(_NOT_SWEPT)
@@ -342,8 +345,12 @@ def find_sweep(runs: Sequence[PlannedRun], swept: Sequence[str]) -> Sweep:
     numeric = [name for name in swept if name in names and _is_numeric(runs, name)]
     if not numeric:
         return Sweep("", tuple(names))
-    values = {name: {run["parameters"][name] for run in runs} for name in numeric}
-    main = min(numeric, key=lambda name: (name in numbers, -len(values[name])))
+
+    def preference(name: str) -> tuple[bool, int, int]:
+        values = {run["parameters"][name] for run in runs}
+        return name in numbers, -len(values), (*_KNOWN_BEST, name).index(name)
+
+    main = min(numeric, key=preference)
     alike = grouped(runs, lambda run: (protocols_of(run), run["parameters"].get(main))).values()
     others = [name for name in names if any(_differs(group, name) for group in alike)]
     return Sweep(main, tuple(name for name in others if name != main))
@@ -366,7 +373,7 @@ def undetermined(
     open_ones = [name for name in ("duration_s", *swept) if name not in (*known, _REPETITION)]
     counts = {name: len({run["parameters"].get(name) for run in runs}) for name in open_ones}
     chosen = list(known)
-    for name in sorted(counts, key=counts.__getitem__):
+    for name in sorted(counts, key=lambda each: (counts[each], each not in _KNOWN_BEST, each)):
         if counts[name] > 1 and not _is_determined_by(runs, name, chosen):
             chosen.append(name)
     return tuple(chosen[len(known) :])

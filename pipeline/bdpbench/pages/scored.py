@@ -73,7 +73,7 @@ _LOOKS = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scored:
     """What rows of numbers and of statements have in common.
 
@@ -85,10 +85,10 @@ class Scored:
     verdict: Verdict
     protocols: tuple[str, ...]
     search: str
-    readings: tuple[tuple[str, ScoredNumber | ScoredClaim], ...]
+    readings: tuple[tuple[str, ScoredNumber | ScoredClaim], ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NumberRow(Scored):
     """One published number and its verdict; see ``scorecard.json`` for ``number``.
 
@@ -128,7 +128,7 @@ class NumberRow(Scored):
         return self.parts or (self,)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ClaimRow(Scored):
     """One statement of the study; see ``scorecard.json`` for ``claim``."""
 
@@ -140,14 +140,14 @@ class ClaimRow(Scored):
         return self.claim
 
 
-def cause_rows(scorecard: Scorecard, claims: Sequence[ClaimRow]) -> list[dict[str, Any]]:
+def cause_rows(scorecard: Scorecard, claims: Sequence[ClaimRow]) -> list[dict[str, object]]:
     """The causes by which statements fail, and last the statements that no cause explains.
 
     Returns:
         ``title`` and ``text`` of each, the rows of its ``claims``, and the ``evidence`` for it.
     """
     failing = {row.claim["id"]: row for row in claims if row.verdict.key == "fails"}
-    rows: list[dict[str, Any]] = []
+    rows: list[dict[str, object]] = []
     for each in scorecard.get("causes", []):
         if of := [failing.pop(claim) for claim in each["of"] if claim in failing]:
             told = {"title": each["cause"], "text": each["text"], "evidence": each["evidence"]}
@@ -168,10 +168,22 @@ def number_rows(scorecard: Scorecard, names: Names) -> list[NumberRow]:
 
 def claim_rows(scorecard: Scorecard, names: Names) -> list[ClaimRow]:
     """Rows of the list of statements, in the order of the scorecard."""
-    return [
-        replace(_claim_row(each, names), readings=_readings(each["id"], "claims", scorecard))
-        for each in scorecard["claims"]
-    ]
+    rows = []
+    for claim in scorecard["claims"]:
+        verdict = VERDICTS[claim["verdict"]]
+        protocols = tuple(names.protocol(key) for key in claim["protocols"])
+        told = [claim["id"], claim["where"], claim["statement"], claim["explanation"]]
+        told += [claim["known_miss"], *protocols, verdict.label, claim["kind"]]
+        rows.append(
+            ClaimRow(
+                verdict=verdict,
+                protocols=protocols,
+                search=" ".join(map(str, told)).lower(),
+                readings=_readings(claim["id"], "claims", scorecard),
+                claim=claim,
+            )
+        )
+    return rows
 
 
 def _readings(
@@ -185,26 +197,12 @@ def _readings(
     )
 
 
-def _claim_row(claim: ScoredClaim, names: Names) -> ClaimRow:
-    verdict = VERDICTS[claim["verdict"]]
-    protocols = tuple(names.protocol(key) for key in claim["protocols"])
-    told = [claim["id"], claim["where"], claim["statement"], claim["explanation"]]
-    told += [claim["known_miss"], *protocols, verdict.label, claim["kind"]]
-    return ClaimRow(
-        verdict=verdict,
-        protocols=protocols,
-        search=" ".join(map(str, told)).lower(),
-        readings=(),
-        claim=claim,
-    )
-
-
 def _number_row(number: ScoredNumber, names: Names) -> NumberRow:
     """A row with the rows of its runs."""
-    if not number.get("parts"):
-        return _row(number, names)
-    parts = tuple(_row(each, names) for each in rows_of(number))
     row = _row(number, names)
+    if not number.get("parts"):
+        return row
+    parts = tuple(_row(each, names) for each in rows_of(number))
     return replace(
         row,
         parts=parts,
@@ -247,7 +245,6 @@ def _row(number: ScoredNumber, names: Names) -> NumberRow:
         verdict=verdict,
         protocols=protocols,
         search=" ".join(map(str, told)).lower(),
-        readings=(),
         number=number,
         metric=metric,
         condition=condition,
@@ -274,7 +271,7 @@ def _condition(selected: Mapping[str, str], subject: str, names: Names) -> str:
 
 def summarize(
     numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], experiments: Sequence[Experiment]
-) -> dict[str, Any]:
+) -> dict[str, object]:
     """What the first section of the page says of verdicts, besides their counts.
 
     Returns:
@@ -449,7 +446,7 @@ def _away(row: NumberRow) -> dict[str, float]:
 
 def reading_rows(
     scorecard: Scorecard, numbers: Sequence[NumberRow], claims: Sequence[ClaimRow]
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """The other readings, in the order of the scorecard.
 
     Returns:
@@ -457,7 +454,7 @@ def reading_rows(
             totals by it and on the judged runs; and those ``changed`` to another verdict, as
             anchors and ids.
     """
-    found = []
+    found = list[dict[str, object]]()
     of_kind = (("numbers", numbers, NUMBER_VERDICTS), ("statements", claims, CLAIM_VERDICTS))
     for name in scorecard.get("readings", {}):
         counts, changed = [], list[tuple[str, str]]()

@@ -17,7 +17,7 @@ import polars as pl
 from bdpbench.contracts.judged import USUAL_APART, Judged, direction, rounded
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.scorecard import ScoredNumber
-from bdpbench.pages.answers import answer
+from bdpbench.pages.answers import MOST_OTHERS, answer
 from bdpbench.pages.drawing import MOST_NAMED
 from bdpbench.pages.names import (
     Captions,
@@ -180,10 +180,11 @@ def sweep_charts(chart_id: str, metric: str, swept: Swept) -> Iterator[Chart]:
     """A metric over a sweep, run by run, or as mean and spread if there are too many runs.
 
     More series than names beside them are drawn apart, a chart for each value of what else is
-    swept. There is none if nothing is swept, or if no series has two points.
+    swept. There is none if nothing is swept, or too much else, or if no series has two points.
     """
     rows = swept.metrics.filter(pl.col("metric") == metric)
-    for nth, (said, part) in enumerate(_parts(swept) if swept.sweep.main else ()):
+    is_readable = swept.sweep.main and len(swept.sweep.others) <= MOST_OTHERS
+    for nth, (said, part) in enumerate(_parts(swept) if is_readable else ()):
         own = rows.filter(pl.col("run_id").is_in(part.known["run_id"].implode()))
         chart = _over_sweep(f"{chart_id}-{nth}" if nth else chart_id, metric, own, part)
         if chart is not None:
@@ -278,6 +279,8 @@ def standing_chart(
 ) -> Chart:
     """A metric against another: of each sender a mark, the spread of its runs, and its name.
 
+    All names are beside the plot, where none overlap.
+
     Args:
         chart_id: id of the chart.
         marks: ``label``, ``colour``, ``run_id``, ``runs`` str (id and label of each run, parted by
@@ -287,7 +290,7 @@ def standing_chart(
         marked: labels that stand out; the title tells their place.
         caption: what the caption says first.
     """
-    x, y = (joined(axis_title(name, each.unit), direction(each)) for name, each in quantities)
+    titles = [joined(axis_title(name, each.unit), direction(each)) for name, each in quantities]
     (across, judged_x), (up, judged_y) = quantities
     told = [
         f"{label}: {inside(up)} {value_text(rounded(own_y), judged_y.unit)}, "
@@ -299,29 +302,6 @@ def standing_chart(
         _wide_enough(marks[f"{at}_low"], marks[f"{at}_high"], each)
         for at, (_, each) in zip("xy", quantities, strict=True)
     ]
-    return Chart(
-        chart_id=chart_id,
-        title=title or f"{up} against {inside(across)}",
-        caption=joined(caption, captions.charts["standing"]["caption"], by=" "),
-        alternative=f"{y} against {x}. {'; '.join(told)}.",
-        content=spec_content(standing_spec(marks, (x, y), scales, marked)),
-    )
-
-
-def standing_spec(
-    marks: pl.DataFrame,
-    titles: Sequence[str],
-    scales: Sequence[Channel],
-    marked: Sequence[str],
-) -> Spec:
-    """The specification of ``standing_chart``, with all names beside the plot, where none overlap.
-
-    Args:
-        marks: as for ``standing_chart``.
-        titles: of both axes, with unit.
-        scales: of both axes.
-        marked: labels that stand out.
-    """
     height = max(_HEIGHT, math.ceil(NAME_PX * (marks.height + 1)))
     # A horizontal title may be longer than the plot is wide.
     lines = (wrap(titles[0], _TITLE_WIDTH), titles[1])
@@ -329,12 +309,11 @@ def standing_spec(
     colours = dict(marks.select("label", "colour").iter_rows())
     base: Encoding = {"color": coloured("label", colours, legend=None)}
     tips = [text("label", "sender")]
-    for name, title in zip("xy", titles, strict=True):
-        tips.append(number(name, title, ",.5~g"))
-        ends = {"_low": "from", "_high": "to"}
-        tips += [number(name + end, told, ",.5~g") for end, told in ends.items()]
-    across = {"y": y, "x": number("x_low"), "x2": {"field": "x_high"}}
-    up = {"x": x, "y": number("y_low"), "y2": {"field": "y_high"}}
+    for name, whole in zip("xy", titles, strict=True):
+        shown = {"": whole, "_low": "from", "_high": "to"}
+        tips += [number(name + end, words, ",.5~g") for end, words in shown.items()]
+    along = {"y": y, "x": number("x_low"), "x2": {"field": "x_high"}}
+    upward = {"x": x, "y": number("y_low"), "y2": {"field": "y_high"}}
     size = _if_marked("datum.label", marked, 170, 70)
     point = layer(
         "point",
@@ -344,13 +323,20 @@ def standing_spec(
         opacity=1,
         cursor="pointer",
     )
-    return layered(
-        *(layer("rule", "marks", {**base, **bar}, strokeWidth=1.6) for bar in (across, up)),
+    spec = layered(
+        *(layer("rule", "marks", {**base, **bar}, strokeWidth=1.6) for bar in (along, upward)),
         {**names_at_ends(point, marked=marked), "name": "names"},  # which no legend can replace
         point,
         *([broken(height, "marks")] if scales[1]["domain"][0] > 0 else ()),
         height=height,
         rows={"marks": marks.drop("protocol", "colour", strict=False)},
+    )
+    return Chart(
+        chart_id=chart_id,
+        title=title or f"{up} against {inside(across)}",
+        caption=joined(caption, captions.charts["standing"]["caption"], by=" "),
+        alternative=f"{titles[1]} against {titles[0]}. {'; '.join(told)}.",
+        content=spec_content(spec),
     )
 
 

@@ -24,8 +24,7 @@ from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.metrics.derived import drops_per_sample, queue_shares
 from bdpbench.pages.inputs import ReportInputs, StudyTexts
-from bdpbench.pages.report import build_report
-from bdpbench.pages.sections import Sections
+from bdpbench.pages.report import Sections, build_report
 from bdpbench.pages.series import series_text
 from bdpbench.pages.texts import Elsewhere, StudyPage
 from bdpbench.studies.parts import Protocol

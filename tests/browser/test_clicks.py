@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import expect
 
-from bdpbench.pages.matrices import Matrix
+from bdpbench.pages.texts import Matrix
 
 # The runs of a cell are listed below its chart, as of 1,115 cells of published reports.
 MEANS: dict[str, Any] = {

@@ -35,8 +35,7 @@ from bdpbench.contracts.paths import config_dir, repository_root
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import definitions_for
-from bdpbench.pages.matrices import load_matrices
-from bdpbench.pages.texts import load_page
+from bdpbench.pages.texts import load_matrices, load_page
 from bdpbench.score import check_expectations, load_expectations
 from bdpbench.score.published import load_history
 from bdpbench.studies.atlas import load_declared

@@ -304,7 +304,7 @@ def _check_shown(
     definitions: Mapping[str, Definition],
 ) -> None:
     """Refuse a chart or a matrix of a metric that no run of its scenario has."""
-    from bdpbench.pages.matrices import MATRICES_NAME
+    from bdpbench.pages.texts import MATRICES_NAME
     from bdpbench.score import what_lacks
 
     by_scenario: dict[str, list[PlannedRun]] = {}

@@ -376,8 +376,7 @@ def study_texts(study: Study) -> StudyTexts:
     """
     from bdpbench.metrics import definitions_for
     from bdpbench.pages.inputs import StudyTexts
-    from bdpbench.pages.matrices import MATRICES_NAME, load_matrices
-    from bdpbench.pages.texts import load_page
+    from bdpbench.pages.texts import MATRICES_NAME, load_matrices, load_page
 
     folder = study.folder
     metrics = set(definitions_for(folder))

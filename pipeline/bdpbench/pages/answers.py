@@ -26,6 +26,9 @@ MOST_NAMED = 3
 MOST_SENTENCES = 2
 """Most metrics of an experiment that are answered with."""
 
+MOST_OTHERS = 4
+"""Most further swept parameters that a sentence, or the name of a line, can tell."""
+
 _FEW_SETTINGS = 8
 """Of more settings, a sentence counts in how many a value is about its reference."""
 
@@ -139,7 +142,7 @@ def answer(
         names: names for readers.
     """
     found: dict[str, str] = {}  # what is measured → its sentence
-    for metric in asked:
+    for metric in asked if len(sweep.others) <= MOST_OTHERS else ():
         name, _, variant = names.metric(metric).partition(", ")
         values = measured(runs, metrics, metric, sweep, names)
         # "Goodput, whole run" would say almost the same as "Goodput".

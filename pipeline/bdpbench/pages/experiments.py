@@ -31,7 +31,6 @@ from bdpbench.pages.shards import Row
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.sweep_charts import (
     Swept,
-    change_chart,
     interval_chart,
     is_crowded,
     sweep_charts,
@@ -109,22 +108,15 @@ def _experiment(
     answers, title = scenario.get("answers", []), scenario["title"]
     wanted = [*answers, *scenario["summary"], *(each["metric"] for each in numbers)]
     asked = tuple(dict.fromkeys(wanted)) or _USUAL_SWEEP_METRICS
-    changes = [each for each in inputs.study.matrices if each.scenario == key and each.alike]
-    charts = [change_chart(f"{key}-change-{each.metric}", each, data, done) for each in changes]
-    drawn = placed(filter(None, charts), title, done, data, metrics)
-    told, said = tuple(chart.finding for chart in drawn), list[str]()
-    if not changes:
-        told = answer(answers or asked, done, metrics, sweep, names)
-        alike = _all_alike(asked, metrics, {each["metric"] for each in numbers}, names)
-        summaries = _summaries(key, swept, asked, scenario.get("tradeoffs", usual))
-        kept = [each for each in summaries if not alike.keys() >= {*each.metrics}]
-        drawn = placed(kept, title, done, data, metrics)
-        of = [names.metric(each) for each in alike]
-        said = [
-            sentence
-            for name, sentence in zip(of, alike.values(), strict=True)
-            if not any(each.startswith(name) for each in told)
-        ]
+    told = answer(answers or asked, done, metrics, sweep, names)
+    alike = _all_alike(asked, metrics, {each["metric"] for each in numbers}, names)
+    summaries = _summaries(key, swept, asked, scenario.get("tradeoffs", usual))
+    kept = [each for each in summaries if not alike.keys() >= {*each.metrics}]
+    said = [
+        sentence
+        for metric, sentence in alike.items()
+        if not any(each.startswith(names.metric(metric)) for each in told)
+    ]
     return Experiment(
         key=key,
         title=title,
@@ -134,7 +126,7 @@ def _experiment(
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
         shared=shared,
-        summaries=drawn,
+        summaries=placed(kept, title, done, data, metrics),
         views=LazyViews(
             plan_views(done, sweep, names) if scenario.get("time_series", True) else [],
             lambda index, view: _placed_view(

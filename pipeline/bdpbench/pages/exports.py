@@ -39,7 +39,7 @@ from bdpbench.pages.drawing import (
 from bdpbench.pages.inputs import ReportInputs
 from bdpbench.pages.latex import latex_text
 from bdpbench.pages.names import Captions
-from bdpbench.pages.sections import Sections
+from bdpbench.pages.report import Sections
 from bdpbench.pages.series import RunSeries, points_of, unpack
 from bdpbench.pages.specs import Chart, CurveContent, Spec
 from bdpbench.pages.tables import PaperTable, render_table, score_tables

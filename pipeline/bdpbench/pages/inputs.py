@@ -13,11 +13,10 @@ from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.contracts.yaml_files import YamlFile
-from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import Captions, Names, grouped
 from bdpbench.pages.series import LoadTable, PageSeries, embed_json, series_text
 from bdpbench.pages.text import assets_dir, read_asset
-from bdpbench.pages.texts import Elsewhere, StudyPage
+from bdpbench.pages.texts import Elsewhere, Matrix, StudyPage
 from bdpbench.studies.ns3_program import simulators
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Citation, ClassDefaults, QueueDeclaration

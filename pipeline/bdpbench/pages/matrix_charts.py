@@ -7,13 +7,13 @@ shown.
 
 from __future__ import annotations
 
+import itertools
 import math
 import re
 import statistics
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import product
 from typing import Any, TypeAlias
 
 import polars as pl
@@ -22,7 +22,6 @@ from bdpbench.contracts.judged import Judged, rounded
 from bdpbench.contracts.plan import PlannedRun, Scalar, values_of
 from bdpbench.pages.answers import all_alike
 from bdpbench.pages.inputs import ReportData
-from bdpbench.pages.matrices import Axis, Matrix
 from bdpbench.pages.names import (
     grouped,
     in_order,
@@ -46,6 +45,7 @@ from bdpbench.pages.specs import (
     text,
 )
 from bdpbench.pages.text import format_number, joined
+from bdpbench.pages.texts import Matrix
 from bdpbench.units import MINUS, axis_title
 
 # px of a cell: alone, and in panels, whose cells are low above this number of rows.
@@ -86,9 +86,6 @@ _OWN_NAME = "slice(datum.label, indexof(datum.label, '|') + 1)"
 
 Place: TypeAlias = tuple[str, str, str]
 """Labels of a panel, a row and a column."""
-
-Cells: TypeAlias = Mapping[Place, Sequence[PlannedRun]]
-"""Place of a cell → its measured runs."""
 
 
 @dataclass(frozen=True)
@@ -147,11 +144,10 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
     """
     found, names = [], data.names
     for scenario, planned in data.scenarios.items():
-        own = [each for each in data.inputs.study.matrices if each.scenario == scenario]
-        matrices = [each for each in own if each.columns]
+        matrices = [each for each in data.inputs.study.matrices if each.scenario == scenario]
         # One protocol beside several others is no matrix.
         sides = zip(*pairs_of(planned), strict=False)
-        if not own and min((len(set(side)) for side in sides), default=0) > 1:
+        if not matrices and min((len(set(side)) for side in sides), default=0) > 1:
             matrices = [Matrix.model_validate({"scenario": scenario, **names.captions.pairs})]
         grids = [Grid(each, planned, data) for each in matrices]
         shown = {run["run_id"] for grid in grids for run in grid.runs}
@@ -159,7 +155,7 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
         drawn = [
             each
             for index, grid in enumerate(grids)
-            for each in _charts(f"pairs-{scenario}" + (f"-{index + 1}" if index else ""), grid)
+            for each in _drawn(f"pairs-{scenario}" + (f"-{index + 1}" if index else ""), grid)
         ]
         charts = tuple(each for each in drawn if isinstance(each, Chart))
         said = tuple(each for each in drawn if isinstance(each, str))
@@ -183,11 +179,7 @@ class Grid:
         self.finished = data.series.keys()
         self.runs = [run for run in planned if self._is_shown(run)]
         self.quantity = self.names.metric(matrix.metric)
-
-    @property
-    def _sides(self) -> tuple[Axis, Axis]:
-        """The axes; a matrix of changes, which has no columns, is no grid."""
-        return self.matrix.rows, self.matrix.columns or self.matrix.rows
+        self._sides = matrix.rows, matrix.columns
 
     def _is_shown(self, run: PlannedRun) -> bool:
         return all(name in run["parameters"] for name in self.matrix.places) and all(
@@ -242,54 +234,19 @@ class Grid:
             [self._label(side.parameter, each) for each in values_of(run, side.parameter)]
             for side in self._sides
         )
-        return list(product(titles or [""], rows, columns))
+        return list(itertools.product(titles or [""], rows, columns))
 
 
-@dataclass(frozen=True)
-class Measured:
-    """The metric of a matrix in runs that differ only in the parameters of the matrix.
+def _drawn(prefix: str, grid: Grid) -> Iterator[Chart | str]:
+    """A matrix for each set of values of the parameters that it leaves open, and each subject.
 
-    Attributes:
-        condition: what the runs have in common, and whose metric it is, in words; may be "".
-        cells: place → its runs, all of which have a value.
-        lacking: number of cells that are left out because a run of theirs has no results: the mean
-            or the best of the others would be of another set.
-        values: run id → value.
-        unit: unit of the values.
-    """
-
-    condition: str
-    cells: Cells
-    lacking: int
-    values: Mapping[str, float]
-    unit: str
-
-    def mean(self, runs: Sequence[PlannedRun], matrix: Matrix) -> float:
-        """Mean over runs of a cell, each counted once for each of its values of ``mean_over``."""
-        weights = [
-            math.prod(max(1, len(values_of(run, name))) for name in matrix.mean_over)
-            for run in runs
-        ]
-        return statistics.fmean((self.values[run["run_id"]] for run in runs), weights)
-
-
-def _charts(prefix: str, grid: Grid) -> list[Chart | str]:
-    return [
-        _valued(f"{prefix}-{place}", measured, grid)
-        for place, measured in enumerate(_measured(grid))
-        if measured.cells
-    ]
-
-
-def _measured(grid: Grid) -> Iterator[Measured]:
-    """The metric for each set of values of the parameters that the matrix leaves open.
-
-    The flow or link of the metric is named only if there are several.
+    The flow or link of the metric is named only if there are several. A cell is left out if a run
+    of it has no results: the mean of the others would be of another set.
     """
     matrix, names = grid.matrix, grid.names
     left_open = undetermined(grid.runs, [*matrix.parameters.values()], names.swept(matrix.scenario))
     wanted = (pl.col("metric") == matrix.metric) & (pl.col("scenario") == matrix.scenario)
-    rows = grid.metrics.filter(wanted).drop_nulls("value")
+    rows, numbers = grid.metrics.filter(wanted).drop_nulls("value"), itertools.count()
     alike = grouped(grid.runs, lambda run: tuple(run["parameters"].get(name) for name in left_open))
     for runs in alike.values():
         given = runs[0]["parameters"]
@@ -297,66 +254,84 @@ def _measured(grid: Grid) -> Iterator[Measured]:
             names.condition(each, given[each]) for each in left_open if each in given
         )
         missing = [run for run in runs if run["run_id"] not in grid.finished]
-        incomplete = {place for run in missing for place in grid.places(run)}
+        incomplete = {cell for run in missing for cell in grid.places(run)}
         own = rows.filter(pl.col("run_id").is_in([run["run_id"] for run in runs]))
         parts = own.partition_by("subject", maintain_order=True)
         for part in parts:
-            subject = subject_name(part["subject"][0]) if len(parts) > 1 else ""
             values = dict(part.select("run_id", "value").iter_rows())
             cells: dict[Place, list[PlannedRun]] = {}
             for run in runs:
-                for place in grid.places(run) if run["run_id"] in values else ():
-                    if place not in incomplete:
-                        cells.setdefault(place, []).append(run)
-            said = joined(condition, subject)
-            yield Measured(said, cells, len(incomplete), values, str(part["unit"][0]))
+                for cell in grid.places(run) if run["run_id"] in values else ():
+                    if cell not in incomplete:
+                        cells.setdefault(cell, []).append(run)
+            subject = subject_name(part["subject"][0]) if len(parts) > 1 else ""
+            name, unit = joined(grid.quantity, condition, subject), str(part["unit"][0])
+            chart_id = f"{prefix}-{next(numbers)}"
+            if cells:
+                yield _valued(chart_id, name, unit, cells, values, len(incomplete), grid)
 
 
-def _valued(chart_id: str, measured: Measured, grid: Grid) -> Chart | str:
-    """The chart of the means of cells; a sentence if all are alike."""
+def _valued(
+    chart_id: str,
+    name: str,
+    unit: str,
+    cells: Mapping[Place, Sequence[PlannedRun]],
+    values: Mapping[str, float],
+    lacking: int,
+    grid: Grid,
+) -> Chart | str:
+    """The chart of the means of cells; a sentence if all are alike.
+
+    Each run of a cell counts once for each of its values of ``mean_over``; ``lacking`` cells are
+    left out.
+    """
     matrix, rows = grid.matrix, []
-    for place, runs in measured.cells.items():
-        value = measured.mean(runs, matrix)
+    for place, runs in cells.items():
+        weights = [
+            math.prod(max(1, len(values_of(run, each))) for each in matrix.mean_over)
+            for run in runs
+        ]
+        value = statistics.fmean((values[run["run_id"]] for run in runs), weights)
         short = matrix.about_zero or (matrix.panels is not None and abs(value) < 10)
         said = f"{value:.2f}".replace("-", MINUS) if short else format_number(rounded(value))
-        rows.append({**_at(place), "value": value, "text": said, **_opened(runs)})
-    frame = _frame(rows)
-    if len(rows) >= _MANY_CELLS and not measured.lacking:
-        name, judged = joined(grid.quantity, measured.condition), grid.names.judged(matrix.metric)
-        said = all_alike(name, frame["value"], replace(judged, unit=measured.unit), "cells")
+        at = dict(zip(("panel", "row", "column"), place, strict=True))
+        rows.append({**at, "value": value, "text": said, **_opened(runs)})
+    frame = pl.DataFrame(rows)
+    frame = frame if any(frame["runs"]) else frame.drop("runs")
+    judged = grid.names.judged(matrix.metric)
+    if len(rows) >= _MANY_CELLS and not lacking:
+        said = all_alike(name, frame["value"], replace(judged, unit=unit), "cells")
         if said:
             return joined(said, matrix.caption, by=" ")
     low, high = min(frame["value"].to_list()), max(frame["value"].to_list())
     ends = matrix.ends or ((low, high) if low < high else (low - 1, high + 1))  # kept apart
-    judged = grid.names.judged(matrix.metric)
-    judged = Judged(reference=0.0) if matrix.about_zero else judged
-    axes = grid.axes(axis_title(grid.quantity, measured.unit))
+    told = "; ".join(
+        f"{joined(panel, row, by=': ')} and {column}: {said}"
+        for panel, row, column, said in frame.select("panel", "row", "column", "text").iter_rows()
+    )
     return Chart(
         chart_id=chart_id,
-        title=joined(grid.quantity, measured.condition),
+        title=name,
         caption=matrix.caption,
-        alternative=f"Matrix of {grid.quantity}. {_in_words(frame)}",
-        content=spec_content(valued_matrix(frame, axes, ends, judged)),
-        note=joined(_means_note(measured.cells.values()), _missing_note(measured), by=" "),
+        alternative=f"Matrix of {grid.quantity}. {told}",
+        content=spec_content(
+            valued_matrix(
+                frame,
+                grid.axes(axis_title(grid.quantity, unit)),
+                ends,
+                Judged(reference=0.0) if matrix.about_zero else judged,
+            )
+        ),
+        note=joined(_means_note(cells.values()), _missing_note(lacking), by=" "),
         metrics=(matrix.metric,),
     )
 
 
-def _missing_note(measured: Measured) -> str:
+def _missing_note(count: int) -> str:
     """A sentence on the cells that lack a run; "" if there are none."""
-    count = measured.lacking
     if count == 1:
         return "1 cell is empty until all of its runs have been simulated."
     return f"{count} cells are empty until all of their runs have been simulated." if count else ""
-
-
-def _at(place: Place) -> dict[str, str]:
-    return dict(zip(("panel", "row", "column"), place, strict=True))
-
-
-def _frame(rows: Sequence[Mapping[str, object]]) -> pl.DataFrame:
-    frame = pl.DataFrame(rows)
-    return frame if any(frame["runs"]) else frame.drop("runs")
 
 
 def _opened(runs: Sequence[PlannedRun]) -> dict[str, str]:
@@ -378,14 +353,6 @@ def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
     if len(counts) == 1:
         return f"A value is the mean of {counts[0]} runs."
     return f"A value is the mean of {counts[0]} to {counts[-1]} runs, as far as they have results."
-
-
-def _in_words(cells: pl.DataFrame) -> str:
-    """Text alternative: every cell in words."""
-    rows = cells.select("panel", "row", "column", "text").rows()
-    return "; ".join(
-        f"{joined(panel, row, by=': ')} and {column}: {said}" for panel, row, column, said in rows
-    )
 
 
 def valued_matrix(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -26,8 +25,8 @@ _DERIVED = ("bdp_pkts",)
 NEUTRAL = "#3f4750"
 """Colour of lines that belong to no protocol, or to several."""
 
-# Parameters that represent a sweep in which several parameters change together.
-_PREFERRED = ("rtt_ms", "rtt_2_ms", "rtt_1_ms", "buffer_pkts", "bottleneck_mbps")
+# The parameters that readers know best, of several that change together.
+_KNOWN_BEST = ("rtt_ms", "rtt_2_ms", "rtt_1_ms", "buffer_pkts", "bottleneck_mbps")
 
 _DASHES: tuple[tuple[int, ...], ...] = (
     (1, 0),
@@ -42,7 +41,6 @@ _DASHES: tuple[tuple[int, ...], ...] = (
 
 # Dashes of further flows of one protocol in one run, which share its colour.
 _FURTHER_DASHES: tuple[tuple[int, ...], ...] = ((1, 3), (3, 7), (12, 7))
-_OF_A_FLOW = re.compile(r"^(?P<what>.+)_(?P<flow>[12])(?P<unit>_[a-z]+)?$")
 
 
 class Captions(Strict):
@@ -167,9 +165,9 @@ class Names:
             if runs and name in runs[0]["parameters"] and not _differs(runs, name)
         ]
 
-    def swept(self, scenario: str) -> Sequence[str] | None:
-        """Parameters that a study sweeps in a scenario; None if the plan does not record them."""
-        return self.scenarios[scenario].get("swept")
+    def swept(self, scenario: str) -> Sequence[str]:
+        """Parameters that a study sweeps in a scenario, in its order."""
+        return self.scenarios[scenario].get("swept", ())
 
     def metric(self, metric: str) -> str:
         """Name of a metric; if no definition has one, its id with blanks."""
@@ -331,53 +329,51 @@ def rounds(nth: int) -> int:
     return max(0, nth - 1) // len(_FURTHER_DASHES)
 
 
-def find_sweep(runs: Sequence[PlannedRun], swept: Sequence[str] | None = None) -> Sweep:
-    """Find what is swept in a scenario's runs.
+def find_sweep(runs: Sequence[PlannedRun], swept: Sequence[str]) -> Sweep:
+    """Find what varies between runs of a scenario.
 
     Args:
         runs: runs of a scenario.
-        swept: parameters that the study sweeps, in its order, of which the first of several equal
-            ones represents them; others follow from them. None: unknown.
+        swept: parameters that the study sweeps, in its order; others follow from them. Of several
+            with equally many values, the best known represents them, or else the first one.
     """
-    groups = grouped(runs, protocols_of)
-    varying = dict.fromkeys(name for group in groups.values() for name in _varying(group))
-    names = [
-        name
-        for name in varying
-        if name not in _NOT_SWEPT and name in (varying if swept is None else swept)
-    ]
+    groups = grouped(runs, protocols_of).values()
+    known = {*swept}.difference(_NOT_SWEPT)
+    names = sorted(name for name in known if any(_differs(group, name) for group in groups))
     numbers = {name: found for name in names if (found := _numbered(runs, name, names))}
     names = [name for name in names if not any(name in each for each in numbers.values())]
-    numeric = [name for name in names if _is_numeric(runs, name)]
+    numeric = [name for name in swept if name in names and _is_numeric(runs, name)]
     if not numeric:
         return Sweep("", tuple(names))
-    order = [name for name in swept or () if name in numeric] or sorted(numeric)
-    main = min(numeric, key=lambda name: (name in numbers, *_preference(runs, name, order)))
+
+    def preference(name: str) -> tuple[bool, int, int]:
+        values = {run["parameters"][name] for run in runs}
+        return name in numbers, -len(values), (*_KNOWN_BEST, name).index(name)
+
+    main = min(numeric, key=preference)
     alike = grouped(runs, lambda run: (protocols_of(run), run["parameters"].get(main))).values()
     others = [name for name in names if any(_differs(group, name) for group in alike)]
     return Sweep(main, tuple(name for name in others if name != main))
 
 
 def undetermined(
-    runs: Sequence[PlannedRun], known: Sequence[str], swept: Collection[str] | None = None
+    runs: Sequence[PlannedRun], known: Sequence[str], swept: Sequence[str]
 ) -> tuple[str, ...]:
-    """Parameters in which runs with equal ``known`` differ, without derived ones.
+    """Parameters that a study sweeps in which runs with equal ``known`` differ.
 
     Args:
         runs: runs of a scenario.
         known: names of parameters.
-        swept: parameters that the study sweeps; others follow from them. None: unknown.
+        swept: parameters that the study sweeps; others follow from them.
 
     Returns:
         Names, those with the fewest values first; together with ``known`` they distinguish a run
             from all others except its repetitions.
     """
-    names = {name for run in runs for name in run["parameters"]} - {*known, _REPETITION}
-    if swept is not None:
-        names &= {*swept, "duration_s"}
-    counts = {name: len({run["parameters"].get(name) for run in runs}) for name in names}
+    open_ones = [name for name in ("duration_s", *swept) if name not in (*known, _REPETITION)]
+    counts = {name: len({run["parameters"].get(name) for run in runs}) for name in open_ones}
     chosen = list(known)
-    for name in sorted(names, key=lambda each: (counts[each], each not in _PREFERRED, each)):
+    for name in sorted(counts, key=lambda each: (counts[each], each not in _KNOWN_BEST, each)):
         if counts[name] > 1 and not _is_determined_by(runs, name, chosen):
             chosen.append(name)
     return tuple(chosen[len(known) :])
@@ -398,12 +394,6 @@ def _differs(runs: Sequence[PlannedRun], name: str) -> bool:
     return len({repr(run["parameters"].get(name)) for run in runs}) > 1
 
 
-def _varying(runs: Sequence[PlannedRun]) -> list[str]:
-    """Parameters in which some of the runs differ."""
-    names = sorted({name for run in runs for name in run["parameters"]})
-    return [name for name in names if _differs(runs, name)]
-
-
 def _is_numeric(runs: Sequence[PlannedRun], name: str) -> bool:
     values = [run["parameters"].get(name) for run in runs]
     return all(isinstance(value, int | float) for value in values)
@@ -420,15 +410,6 @@ def _numbered(runs: Sequence[PlannedRun], name: str, names: Sequence[str]) -> li
     found = [each for each in names if each != name and _is_determined_by(runs, each, [name])]
     alone = any(_is_determined_by(runs, name, [each]) for each in found)
     return found if not alone and _is_determined_by(runs, name, found) else []
-
-
-def _preference(
-    runs: Sequence[PlannedRun], name: str, order: Sequence[str]
-) -> tuple[int, int, int]:
-    """Sort key: most values, the best-known parameter, the derived BDP last, then the order."""
-    values = len({run["parameters"][name] for run in runs})
-    known = _PREFERRED.index(name) if name in _PREFERRED else len(_PREFERRED)
-    return -values, known + (name in _DERIVED), order.index(name)
 
 
 def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str, str]:
@@ -451,7 +432,8 @@ def labels_apart(runs: Iterable[PlannedRun], words: ParameterWords) -> dict[str,
 
 def told_apart(runs: Sequence[PlannedRun], words: ParameterWords) -> dict[str, str]:
     """Run id → the parameters in which some runs differ, in words; no protocols."""
-    varying = [name for name in _varying(runs) if not is_protocol(name)]
+    given = {name for run in runs for name in run["parameters"] if not is_protocol(name)}
+    varying = [name for name in sorted(given) if _differs(runs, name)]
     varying = [name for name in varying if name not in _DERIVED] or varying
     return {
         run["run_id"]: ", ".join(
@@ -471,20 +453,6 @@ def grouped(
     for run in runs:
         groups.setdefault(key(run), []).append(run)
     return groups
-
-
-def flow_pair(parameter: str) -> tuple[str, str, str] | None:
-    """For a parameter of one of two flows: those of the first, the second, and all flows.
-
-    >>> flow_pair("rtt_2_ms")
-    ('rtt_1_ms', 'rtt_2_ms', 'rtt_ms')
-    >>> flow_pair("rtt_ms")
-    """
-    found = _OF_A_FLOW.match(parameter)
-    if found is None:
-        return None
-    what, unit = found["what"], found["unit"] or ""
-    return f"{what}_1{unit}", f"{what}_2{unit}", f"{what}{unit}"
 
 
 def subject_name(subject: str) -> str:

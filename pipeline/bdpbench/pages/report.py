@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import replace
 from pathlib import Path
+
+import polars as pl
 
 from bdpbench import __version__
 from bdpbench.contracts.files import write_text_atomically
-from bdpbench.contracts.scorecard import (
-    CLAIM_VERDICTS,
-    NUMBER_VERDICTS,
-)
+from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.curves import time_specs
-from bdpbench.pages.experiments import STANDING, Experiment, run_rows
+from bdpbench.pages.experiments import STANDING, Experiment, experiments, placed, run_rows
 from bdpbench.pages.html import Notes, embedded, page_environment
 from bdpbench.pages.inputs import ReportData, ReportInputs
+from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.names import protocols_of
 from bdpbench.pages.packing import pack
-from bdpbench.pages.scored import cause_rows
-from bdpbench.pages.sections import Sections
-from bdpbench.pages.series import bins_for
-from bdpbench.pages.shards import Shards, drop_others, shards_folder
-from bdpbench.pages.specs import Chart
-from bdpbench.pages.summary import (
+from bdpbench.pages.protocols import law_charts, protocol_pages, protocol_table, queue_pages
+from bdpbench.pages.scored import (
+    cause_rows,
+    claim_rows,
     in_doubt,
     kind_rows,
+    number_rows,
+    printed_chart,
     reading_rows,
     summarize,
 )
+from bdpbench.pages.series import bins_for
+from bdpbench.pages.shards import Shards, drop_others, shards_folder
+from bdpbench.pages.specs import Chart
 from bdpbench.pages.text import distinct, offered_origins, totals
 from bdpbench.pages.texts import told_errata
 
@@ -45,6 +48,58 @@ MOST_LEADS = 2
 
 MOST_LEAD_CHARTS = 2
 """Charts beside the answer of a page that begins with one experiment."""
+
+
+class Sections:
+    """Everything that a page or a set of figures shows of a tier: each section is one function.
+
+    A section is made from the data of the report: inputs, series of the runs, names for readers. A
+    new one is a function, an attribute and a template; ``exports.py`` names its files.
+
+    Args:
+        inputs: what to show.
+        bins: intervals of time whose extremes a series keeps.
+
+    Raises:
+        BdpbenchError: naming file, line and key of what is wrong under ``reports/``.
+
+    Attributes:
+        data: what the sections were made of.
+        numbers, claims: rows of the scorecard.
+        printed: all numbers in one chart; None if none was run.
+        experiments, matrices: sections with their charts.
+        protocols, queues: their rules and parameters.
+        laws: response functions, growth and cuts of cwnd; empty if no runs show them.
+        table: main metrics of each protocol; None if nothing was measured of one alone.
+    """
+
+    def __init__(self, inputs: ReportInputs, bins: int) -> None:
+        self.data = data = ReportData(inputs, bins)
+        self.numbers = number_rows(inputs.scorecard, data.names)
+        self.claims = claim_rows(inputs.scorecard, data.names)
+        self.printed = printed_chart(self.numbers, data.names.captions)
+        self.experiments = experiments(data)
+        self.matrices = [_placed_group(each, data) for each in matrix_groups(data)]
+        self.protocols = protocol_pages(data, self.numbers, self.claims)
+        self.queues = queue_pages(data)
+        self.laws = law_charts(data)
+        self.table = protocol_table(data, self.experiments, self.numbers)
+
+    @property
+    def charts(self) -> list[Chart]:
+        """The charts of the page, without those of views and of single runs."""
+        return [
+            *([self.printed] if self.printed else ()),
+            *(chart for each in self.experiments for chart in each.summaries),
+            *self.laws,
+            *(chart for group in self.matrices for chart in group.charts),
+        ]
+
+
+def _placed_group(group: MatrixGroup, data: ReportData) -> MatrixGroup:
+    runs = [run for run in data.scenarios[group.scenario] if run["run_id"] in data.series]
+    metrics = data.inputs.metrics.filter(pl.col("scenario") == group.scenario)
+    return replace(group, charts=placed(group.charts, group.title, runs, data, metrics))
 
 
 def build_report(
@@ -122,13 +177,11 @@ def _add_numbers(
     return parts
 
 
-def _add_views(
-    experiments: Iterable[Experiment], shards: Shards
-) -> dict[str, list[tuple[str, int]]]:
+def _add_views(shown: Iterable[Experiment], shards: Shards) -> dict[str, list[tuple[str, int]]]:
     """Add the views of all experiments; returns experiment → title and part of each view."""
     template = page_environment().get_template("view.html")
     found: dict[str, list[tuple[str, int]]] = {}
-    for experiment in experiments:
+    for experiment in shown:
         found[experiment.key] = []
         for number, view in enumerate(experiment.views, start=1):
             found[experiment.key].append((view.title, shards.position))
@@ -178,16 +231,11 @@ def _index(
     return pack(json.dumps(index, separators=(",", ":"), ensure_ascii=False))
 
 
-@dataclass(frozen=True)
-class Lead:
-    """An experiment that the page begins with, and the charts beside its answer."""
+def leads_of(sections: Sections) -> list[tuple[Experiment, tuple[Chart, ...]]]:
+    """Experiments that the page begins with, and the charts beside their answers.
 
-    experiment: Experiment
-    charts: tuple[Chart, ...]
-
-
-def leads_of(sections: Sections) -> list[Lead]:
-    """Experiments with a question, or else the first ones that have an answer."""
+    They are those with a question, or else the first ones that have an answer.
+    """
     answered = [each for each in sections.experiments if each.answer]
     cells = {each.scenario: each.charts for each in sections.matrices}
     first: dict[str, Experiment] = {}  # variants of an experiment may have its question, too
@@ -207,7 +255,7 @@ def leads_of(sections: Sections) -> list[Lead]:
         if each.answers:  # a chart of another metric would not answer the question
             charts = tuple(own for own in charts if set(own.metrics) & set(each.answers))
         apart = [own for own in charts[most:] if own.chart_id.startswith(f"{charts[0].chart_id}-")]
-        leads.append(Lead(each, (*charts[:most], *apart)))
+        leads.append((each, (*charts[:most], *apart)))
     return leads
 
 
@@ -231,7 +279,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "scorecard": scorecard,
         "summary": summarize(numbers, claims, sections.experiments),
         "kinds": kind_rows(scorecard),
-        "readings": reading_rows(scorecard),
+        "readings": reading_rows(scorecard, numbers, claims),
         "changes": scorecard["history"][::-1],  # the latest first
         "numbers": in_doubt(numbers),
         "claims": in_doubt(claims),
@@ -251,7 +299,7 @@ def _content(sections: Sections) -> dict[str, object]:
         "experiments": sections.experiments,
         "printed": sections.printed,
         "leads": leads,
-        "led": {chart.chart_id for lead in leads for chart in lead.charts},
+        "led": {chart.chart_id for _, charts in leads for chart in charts},
         "table": sections.table,
         "matrices": sections.matrices,
         "laws": sections.laws,

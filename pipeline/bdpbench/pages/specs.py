@@ -218,16 +218,19 @@ def broken(height: int, rows: str) -> Layer:
     return {**layer("text", rows, place, color=INK, clip=False, **look), **once}
 
 
-def names_at_ends(line: Layer, until: str = "", *, at_left: bool = False) -> Layer:
+def names_at_ends(
+    line: Layer, until: str = "", *, at_left: bool = False, marked: Sequence[str] = ()
+) -> Layer:
     """The names of lines at their right ends, moved apart where they would overlap.
 
     A chart that has them and a legend shows one of both: these if there are a few short names.
 
     Args:
-        line: a layer of lines, with fields for ``x``, ``y`` and ``color``.
+        line: a layer of lines or points, with fields for ``x``, ``y`` and ``color``.
         until: which rows are shown, as an expression of Vega; a chart that has one can be zoomed,
             and a click on a name picks its line.
         at_left: name them at their left ends; the vertical axis is then at the right.
+        marked: names that stand out.
     """
     end, edge, away = ("min", 0, -1) if at_left else ("max", "width", 1)
     rows, encoding = line["data"]["name"], line["encoding"]
@@ -264,8 +267,11 @@ def names_at_ends(line: Layer, until: str = "", *, at_left: bool = False) -> Lay
             "color": text(series, None, legend=None),
         },
     }
-    look = {"baseline": "middle", "dx": away * (_TO_NAMES_PX + 2), "fontSize": 11}
+    look: Spec = {"baseline": "middle", "dx": away * (_TO_NAMES_PX + 2), "fontSize": 11}
     look["align"] = "right" if at_left else "left"
+    if marked:
+        is_marked = f"indexof({json.dumps(list(marked))}, datum.{series}) >= 0"
+        look["fontWeight"] = {"expr": f"{is_marked} ? 'bold' : 'normal'"}
     hand = {"cursor": "pointer"} if until else {}
     words = {
         "mark": {"type": "text", "color": INK, **hand, **look} | beside,

@@ -17,16 +17,12 @@ import polars as pl
 from bdpbench.contracts.judged import USUAL_APART, Judged, direction, rounded
 from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.scorecard import ScoredNumber
-from bdpbench.pages.answers import answer
+from bdpbench.pages.answers import MOST_OTHERS, answer
 from bdpbench.pages.drawing import MOST_NAMED
-from bdpbench.pages.inputs import ReportData
-from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.names import (
-    NEUTRAL,
     Captions,
     Names,
     Sweep,
-    flow_pair,
     grouped,
     in_order,
     lighter,
@@ -55,7 +51,7 @@ from bdpbench.pages.specs import (
     spec_content,
     text,
 )
-from bdpbench.pages.text import VERDICTS, inside, joined, listed, value_text
+from bdpbench.pages.text import VERDICTS, inside, joined, value_text
 from bdpbench.units import axis_title
 
 MOST_SERIES = 24
@@ -72,7 +68,6 @@ _DECADES = 100
 # px for a name of runs, which leaves half of a card for its bar.
 _LABEL_LIMIT = 230
 _BAR_HEIGHT = 38
-_NAME_HEIGHT = 13
 _BAND = {"band": 0.62}
 _FEW_SUBJECTS = 4
 _LOW, _HIGH = 0.1, 0.9
@@ -181,33 +176,17 @@ _MEANS = {
 }
 
 
-@dataclass(frozen=True)
-class Abscissa:
-    """Axis of a swept parameter.
-
-    Attributes:
-        title: title with unit.
-        name: the swept quantity, for sentences.
-        label: if the points are not drawn to scale, the label of one, ``{x}`` being its value, as
-            in ``162:{x}``; "" for an axis to scale.
-    """
-
-    title: str
-    name: str
-    label: str = ""
-
-
 def sweep_charts(chart_id: str, metric: str, swept: Swept) -> Iterator[Chart]:
     """A metric over a sweep, run by run, or as mean and spread if there are too many runs.
 
     More series than names beside them are drawn apart, a chart for each value of what else is
-    swept. There is none if nothing is swept, or if no series has two points.
+    swept. There is none if nothing is swept, or too much else, or if no series has two points.
     """
     rows = swept.metrics.filter(pl.col("metric") == metric)
-    for nth, (said, part) in enumerate(_parts(swept) if swept.sweep.main else ()):
-        draw = _mean_and_spread if is_crowded(part) else _single_runs
+    is_readable = swept.sweep.main and len(swept.sweep.others) <= MOST_OTHERS
+    for nth, (said, part) in enumerate(_parts(swept) if is_readable else ()):
         own = rows.filter(pl.col("run_id").is_in(part.known["run_id"].implode()))
-        chart = draw(f"{chart_id}-{nth}" if nth else chart_id, metric, own, part)
+        chart = _over_sweep(f"{chart_id}-{nth}" if nth else chart_id, metric, own, part)
         if chart is not None:
             yield replace(chart, title=joined(chart.title, said), finding=part.finding(metric))
 
@@ -300,6 +279,8 @@ def standing_chart(
 ) -> Chart:
     """A metric against another: of each sender a mark, the spread of its runs, and its name.
 
+    All names are beside the plot, where none overlap.
+
     Args:
         chart_id: id of the chart.
         marks: ``label``, ``colour``, ``run_id``, ``runs`` str (id and label of each run, parted by
@@ -309,7 +290,7 @@ def standing_chart(
         marked: labels that stand out; the title tells their place.
         caption: what the caption says first.
     """
-    x, y = (joined(axis_title(name, each.unit), direction(each)) for name, each in quantities)
+    titles = [joined(axis_title(name, each.unit), direction(each)) for name, each in quantities]
     (across, judged_x), (up, judged_y) = quantities
     told = [
         f"{label}: {inside(up)} {value_text(rounded(own_y), judged_y.unit)}, "
@@ -321,64 +302,41 @@ def standing_chart(
         _wide_enough(marks[f"{at}_low"], marks[f"{at}_high"], each)
         for at, (_, each) in zip("xy", quantities, strict=True)
     ]
-    return Chart(
-        chart_id=chart_id,
-        title=title or f"{up} against {inside(across)}",
-        caption=joined(caption, captions.charts["standing"]["caption"], by=" "),
-        alternative=f"{y} against {x}. {'; '.join(told)}.",
-        content=spec_content(standing_spec(marks, (x, y), scales, marked)),
-    )
-
-
-def standing_spec(
-    marks: pl.DataFrame,
-    titles: Sequence[str],
-    scales: Sequence[Channel],
-    marked: Sequence[str],
-) -> Spec:
-    """The specification of ``standing_chart``, with all names beside the plot, where none overlap.
-
-    Args:
-        marks: as for ``standing_chart``.
-        titles: of both axes, with unit.
-        scales: of both axes.
-        marked: labels that stand out.
-    """
-    height = max(_HEIGHT, _NAME_HEIGHT * (marks.height + 1))
-    low, high = scales[1]["domain"]
-    # A name is as high as its mark, or as far up as those above leave room; all are in the plot.
-    found = marks.sort("y", descending=True, maintain_order=True).with_row_index("nth")
-    room = _NAME_HEIGHT * pl.col("nth")
-    end = height * (high - pl.col("y")) / (high - low)
-    last = height - _NAME_HEIGHT * (marks.height - pl.col("nth"))
-    found = found.with_columns(end=end, at=pl.min_horizontal((end - room).cum_max() + room, last))
+    height = max(_HEIGHT, math.ceil(NAME_PX * (marks.height + 1)))
     # A horizontal title may be longer than the plot is wide.
     lines = (wrap(titles[0], _TITLE_WIDTH), titles[1])
     x, y = (number(n, t, scale=s) for n, t, s in zip("xy", lines, scales, strict=True))
     colours = dict(marks.select("label", "colour").iter_rows())
     base: Encoding = {"color": coloured("label", colours, legend=None)}
     tips = [text("label", "sender")]
-    for name, title in zip("xy", titles, strict=True):
-        tips.append(number(name, title, ",.5~g"))
-        ends = {"_low": "from", "_high": "to"}
-        tips += [number(name + end, told, ",.5~g") for end, told in ends.items()]
-    across = {"y": y, "x": number("x_low"), "x2": {"field": "x_high"}}
-    up = {"x": x, "y": number("y_low"), "y2": {"field": "y_high"}}
-    right, at = {"value": "width"}, number("at", scale=None)
-    bold = f"indexof({json.dumps(list(marked))}, datum.label) >= 0 ? 'bold' : 'normal'"
-    look = {"align": "left", "baseline": "middle", "dx": 6, "fontSize": 11, "color": INK}
-    look["fontWeight"] = {"expr": bold}
-    lead = {**base, "x": x, "x2": right, "y": number("end", scale=None), "y2": {"field": "at"}}
+    for name, whole in zip("xy", titles, strict=True):
+        shown = {"": whole, "_low": "from", "_high": "to"}
+        tips += [number(name + end, words, ",.5~g") for end, words in shown.items()]
+    along = {"y": y, "x": number("x_low"), "x2": {"field": "x_high"}}
+    upward = {"x": x, "y": number("y_low"), "y2": {"field": "y_high"}}
     size = _if_marked("datum.label", marked, 170, 70)
-    point = {**base, "x": x, "y": y, "size": size, "tooltip": tips}
-    return layered(
-        layer("rule", "marks", lead, strokeDash=[2, 2], strokeWidth=0.6, opacity=0.7),
-        *(layer("rule", "marks", {**base, **bar}, strokeWidth=1.6) for bar in (across, up)),
-        layer("text", "marks", {"x": right, "y": at, "text": text("label")}, **look),
-        layer("point", "marks", point, filled=True, opacity=1, cursor="pointer"),
-        *([broken(height, "marks")] if low > 0 else ()),
+    point = layer(
+        "point",
+        "marks",
+        {**base, "x": x, "y": y, "size": size, "tooltip": tips},
+        filled=True,
+        opacity=1,
+        cursor="pointer",
+    )
+    spec = layered(
+        *(layer("rule", "marks", {**base, **bar}, strokeWidth=1.6) for bar in (along, upward)),
+        {**names_at_ends(point, marked=marked), "name": "names"},  # which no legend can replace
+        point,
+        *([broken(height, "marks")] if scales[1]["domain"][0] > 0 else ()),
         height=height,
-        rows={"marks": found.drop("protocol", "colour", strict=False)},
+        rows={"marks": marks.drop("protocol", "colour", strict=False)},
+    )
+    return Chart(
+        chart_id=chart_id,
+        title=title or f"{up} against {inside(across)}",
+        caption=joined(caption, captions.charts["standing"]["caption"], by=" "),
+        alternative=f"{titles[1]} against {titles[0]}. {'; '.join(told)}.",
+        content=spec_content(spec),
     )
 
 
@@ -449,32 +407,63 @@ def is_crowded(swept: Swept) -> bool:
     return len(swept.runs) > MOST_POINTS or len(series) > MOST_SERIES
 
 
-def _single_runs(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
-    names, several = swept.names, rows["subject"].n_unique() > 1
-    measured = swept.points(rows.select("run_id", "subject", "value", "unit"), named=several)
-    reached = measured.drop_nulls("value")
+def _over_sweep(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
+    """Single runs beside what is published; of too many, means with bars of percentiles."""
+    names, words, pools = swept.names, swept.names.parameters, is_crowded(swept)
+    subjects, captions = rows["subject"].n_unique(), swept.names.captions.charts
+    named = subjects > 1 and not (pools and subjects > _FEW_SUBJECTS)
+    measured = swept.points(
+        rows.select("run_id", "subject", "value", "unit"),
+        named=named,
+        of="who" if pools else "series",
+    )
+    reached = shown = measured.drop_nulls("value")
     if not (reached.group_by("series").agg(pl.col("x").n_unique())["x"] > 1).any():
         return None
-    numbers = [each for each in swept.numbers if each["metric"] == metric]
-    published, means = _published(swept, numbers), swept.points(swept.means(metric), named=several)
-    name, abscissa, styles = names.metric(metric), _abscissa(swept), _styles(reached, names)
+    numbers = [each for each in swept.numbers if each["metric"] == metric and not pools]
+    if pools:
+        reached, value = reached.with_columns(rank=0), pl.col("value")
+        shown = intervals = reached.group_by("series", "x", maintain_order=True).agg(
+            value=value.mean(),
+            lower=value.quantile(_LOW, "linear"),
+            upper=value.quantile(_HIGH, "linear"),
+            runs=pl.col("run_id").n_unique().cast(pl.Int64),
+            run_id=pl.lit(""),
+            run=pl.format("mean of {} runs", pl.col("run_id").n_unique()),
+        )
+        others = joined(*map(words.name, swept.sweep.others)) or "repetitions"
+        caption = captions["crowd"]["caption"].format(runs=f"{len(swept.runs):,}", others=others)
+        note = ""
+    else:
+        means = swept.points(swept.means(metric), named=named)
+        intervals = means.filter(pl.col("upper") > pl.col("lower"))
+        caption = captions["sweep"]["caption" if numbers else "measured"]
+        note = joined(repetitions_note(means), _not_reached(measured), by=" ")
+    name, across, styles = (
+        names.metric(metric),
+        words.name(swept.sweep.main),
+        _styles(reached, names),
+    )
+    title = axis_title(across, words.unit(swept.sweep.main))
+    judged = replace(names.judged(metric), unit=reached["unit"][0])
     spec = sweep_spec(
-        reached.select("x", "value", "series", "run_id", "run"),
-        published.filter(pl.col("series").is_in(list(styles))),
+        shown.select("x", "value", "series", "run_id", "run"),
+        _published(swept, numbers).filter(pl.col("series").is_in(list(styles))),
         styles,
-        abscissa,
-        axis_title(name, reached["unit"][0]),
-        means.filter(pl.col("upper") > pl.col("lower")),
-        judged=replace(names.judged(metric), unit=reached["unit"][0]),
+        (title, axis_title(name, judged.unit)),
+        intervals,
+        judged,
     )
     return Chart(
         chart_id=chart_id,
-        title=f"{name} against {abscissa.name}",
-        caption=names.captions.charts["sweep"]["caption" if numbers else "measured"],
-        alternative=f"{name} against {abscissa.title}. Series: {'; '.join(styles)}.",
+        title=f"{name} against {across}",
+        caption=caption,
+        alternative=f"{'Mean ' if pools else ''}{name} against {title}. "
+        f"Series: {'; '.join(styles)}.",
         content=spec_content(spec, list(styles)),
-        note=joined(repetitions_note(means), _not_reached(measured), by=" "),
+        note=note,
         metrics=(metric,),
+        pools=pools,
     )
 
 
@@ -485,19 +474,6 @@ def _not_reached(measured: pl.DataFrame) -> str:
     if without.height > _MOST_NAMED:
         return f"Not reached in {without.height} of {total} runs, such as {named}."
     return f"Not reached: {named}." if named else ""
-
-
-def _abscissa(swept: Swept) -> Abscissa:
-    words, main = swept.names.parameters, swept.sweep.main
-    if (pair := flow_pair(main)) is not None:
-        first, second, common = pair
-        fixed = {run["parameters"].get(second if main == first else first) for run in swept.runs}
-        # The sweep varies a parameter of one of two flows: a point represents the pair.
-        if len(fixed) == 1 and isinstance(value := fixed.pop(), int | float):
-            title = axis_title(f"{words.name(first)} : {words.name(second)}", words.unit(main))
-            label = f"{{x}}:{value:g}" if main == first else f"{value:g}:{{x}}"
-            return Abscissa(title, f"{words.name(common)}s", label)
-    return Abscissa(axis_title(words.name(main), words.unit(main)), words.name(main))
 
 
 def _published(swept: Swept, numbers: Sequence[ScoredNumber]) -> pl.DataFrame:
@@ -595,106 +571,14 @@ def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
     )
 
 
-def change_chart(
-    chart_id: str, matrix: Matrix, data: ReportData, runs: Sequence[PlannedRun]
-) -> Chart | None:
-    """Bars of what runs change of a metric, the largest change first; None if there are none.
-
-    A change is the value of a run less the mean of all runs of other scenarios that are alike; its
-    interval reaches to the smallest and to the largest of these.
-    """
-    names, rows = data.names, data.inputs.metrics.filter(pl.col("metric") == matrix.metric)
-    values = dict(rows.drop_nulls("value").select("run_id", "value").iter_rows())
-
-    def place(run: PlannedRun) -> tuple[object, ...]:
-        return tuple(run["parameters"].get(each) for each in matrix.alike)
-
-    others = [run for run in data.inputs.plan["runs"] if run["scenario"] != matrix.scenario]
-    base: dict[tuple[object, ...], dict[str, float]] = {}
-    for run in others:
-        if run["run_id"] in values:
-            base.setdefault(place(run), {})[run["run_id"]] = values[run["run_id"]]
-    found = []
-    for run in runs:
-        if (before := base.get(place(run))) and run["run_id"] in values:
-            own, usual, given = values[run["run_id"]], list(before.values()), run["parameters"]
-            changed, *like = (
-                names.value(each, given[each]) for each in (matrix.rows.parameter, *matrix.alike)
-            )
-            found.append(
-                {
-                    "label": f"{changed}, {names.protocols_of(run)} ({'; '.join(like)})",
-                    "mean": own - sum(usual) / len(usual),
-                    "lower": own - max(usual),
-                    "upper": own - min(usual),
-                    "runs": len(usual),
-                    "run_id": run["run_id"],
-                }
-            )
-    if not found:
-        return None
-    bars = pl.DataFrame(found).sort(pl.col("mean").abs(), descending=True, maintain_order=True)
-    name, order = names.metric(matrix.metric), bars["label"].to_list()
-    beyond = bars.filter((pl.col("lower") > 0) | (pl.col("upper") < 0))
-    quantity = axis_title(f"Change of {inside(name)}", rows["unit"][0])
-    said = f"{beyond.height} of {bars.height} changes take it out of the range of repetitions"
-    most = [f", most of all {label}" for label in beyond["label"].head(1)]
-    return Chart(
-        chart_id=chart_id,
-        title=f"Change of {inside(name)}",
-        caption=names.captions.charts["changes"]["caption"].format(
-            alike=listed([names.parameters.name(each) for each in matrix.alike])
-        ),
-        alternative=f"Bars of {quantity}, the largest first: {'; '.join(order)}.",
-        content=spec_content(interval_bars(bars, order, [NEUTRAL] * len(order), quantity)),
-        metrics=(matrix.metric,),
-        finding=f"{name}: {said}{''.join(most)}.",
-    )
-
-
-def _mean_and_spread(chart_id: str, metric: str, rows: pl.DataFrame, swept: Swept) -> Chart | None:
-    """Means of the runs of each protocol, with bars of percentiles."""
-    named, value = 1 < rows["subject"].n_unique() <= _FEW_SUBJECTS, pl.col("value")
-    known = swept.points(rows.drop_nulls("value"), named=named, of="who").with_columns(rank=0)
-    points = known.group_by("series", "x", maintain_order=True).agg(
-        value=value.mean(),
-        lower=value.quantile(_LOW, "linear"),
-        upper=value.quantile(_HIGH, "linear"),
-        runs=pl.col("run_id").n_unique().cast(pl.Int64),
-        run_id=pl.lit(""),
-        run=pl.format("mean of {} runs", pl.col("run_id").n_unique()),
-    )
-    if points["x"].n_unique() < 2:
-        return None
-    names, words, abscissa = swept.names, swept.names.parameters, _abscissa(swept)
-    name, styles = names.metric(metric), _styles(known, names)
-    shown = points.select("x", "value", "series", "run_id", "run")
-    ordinate = axis_title(name, known["unit"][0])
-    judged = replace(names.judged(metric), unit=known["unit"][0])
-    none = _published(swept, ())
-    spec = sweep_spec(shown, none, styles, abscissa, ordinate, points, judged=judged)
-    others = joined(*map(words.name, swept.sweep.others)) or "repetitions"
-    caption = names.captions.charts["crowd"]["caption"]
-    return Chart(
-        chart_id=chart_id,
-        title=f"{name} against {abscissa.name}",
-        caption=caption.format(runs=f"{len(swept.runs):,}", others=others),
-        alternative=f"Mean {name} against {abscissa.title}. Series: {'; '.join(styles)}.",
-        content=spec_content(spec, list(styles)),
-        metrics=(metric,),
-        pools=True,
-    )
-
-
 def sweep_spec(
     measured: pl.DataFrame,
     published: pl.DataFrame,
     styles: Styles,
-    abscissa: Abscissa,
-    ordinate: str,
-    intervals: pl.DataFrame | None = None,
+    titles: tuple[str, str],
+    intervals: pl.DataFrame,
+    judged: Judged,
     marked: Sequence[str] = (),
-    judged: Judged | None = None,
 ) -> Spec:
     """A metric over a swept parameter, with published and measured values.
 
@@ -702,28 +586,26 @@ def sweep_spec(
         measured: ``x`` f64, ``value`` f64, ``series`` str, ``run_id`` str, ``run`` str (its label).
         published: ``x`` f64, ``value``, ``lower``, ``upper`` f64, ``series`` str, ``verdict`` str.
         styles: colour and dashes of each series.
-        abscissa: the x axis.
-        ordinate: title of the y axis, with unit.
+        titles: of both axes, with unit.
         intervals: the smallest and the largest of repetitions that differ: ``x``, ``lower``,
             ``value`` (the mean), ``upper`` f64, ``runs`` i64, ``series`` str.
-        marked: series whose lines stand out.
         judged: how values are judged.
+        marked: series whose lines stand out.
     """
     values = sorted({*measured["x"].to_list(), *published["x"].to_list()})
-    rows = {"published": published, "measured": measured}
-    if intervals is not None:
-        rows["intervals"] = intervals.select("x", "lower", "value", "upper", "runs", "series")
+    shown = intervals.select("x", "lower", "value", "upper", "runs", "series")
+    rows = {"published": published, "measured": measured, "intervals": shown}
     rows = {name: frame for name, frame in rows.items() if not frame.is_empty()}
-    scale, at_left = _y_scale(measured, rows, judged or Judged())
+    scale, at_left = _y_scale(measured, rows, judged)
     axis: dict[str, Any] = {"orient": "right"} if at_left else {}
     if "type" in scale:  # else every digit has a line
         axis |= {"values": [10.0**power for power in range(-9, 10)], "format": "~g"}
     base: Encoding = {
-        "x": _x_of(abscissa, values),
-        "y": number("value", ordinate, scale=scale) | ({"axis": axis} if axis else {}),
+        "x": _x_of(titles[0], values),
+        "y": number("value", titles[1], scale=scale) | ({"axis": axis} if axis else {}),
         "color": coloured("series", {key: each for key, (each, _) in styles.items()}, title=None),
     }
-    place = [text("series", "series"), number("x", abscissa.title)]
+    place = [text("series", "series"), number("x", titles[0])]
     drawn: list[Layer] = []
     if "published" in rows:
         tips = [
@@ -742,7 +624,7 @@ def sweep_spec(
         drawn += _bars_with_ends("y", "intervals", {**base, "tooltip": tips}, look, opacity=0.8)
     # If runs repeat a point, the line goes through their mean.
     repeated = measured.select("series", "x").is_duplicated().any()
-    mean = {"y": number("value", ordinate, aggregate="mean")} if repeated else {}
+    mean = {"y": number("value", titles[1], aggregate="mean")} if repeated else {}
     if marked:
         mean["size"] = _if_marked("datum.series", marked, 3.4, 1.3)
     line = layer(
@@ -799,18 +681,13 @@ def _if_marked(field: str, marked: Sequence[str], yes: str | float, no: str | fl
     return {"condition": {"test": test, "value": yes}, "value": no}
 
 
-def _x_of(abscissa: Abscissa, values: Sequence[float]) -> Channel:
-    if abscissa.label:
-        before, _, after = abscissa.label.partition("{x}")
-        label = f"{json.dumps(before)} + datum.label + {json.dumps(after)}"
-        names = {"labelExpr": label, "labelAngle": 0, "labelFlush": False}
-        return {"field": "x", "type": "ordinal", "title": abscissa.title, "axis": names}
+def _x_of(title: str, values: Sequence[float]) -> Channel:
     scale: dict[str, Any] = {"type": "linear", "nice": False, "padding": 14, "zero": False}
     if values[0] > 0 and values[-1] / values[0] > LOG_SPAN:
         scale = {"type": "log", "nice": False, "padding": 14}
     # Without a format, 1e-6 beside 1e-5 is rounded to it.
     axis = {"values": list(values), "grid": False, "format": ",.12~g"}
-    return number("x", abscissa.title, scale=scale, axis=axis)
+    return number("x", title, scale=scale, axis=axis)
 
 
 def _bars_with_ends(

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import itertools
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -24,8 +24,7 @@ from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.metrics.derived import drops_per_sample, queue_shares
 from bdpbench.pages.inputs import ReportInputs, StudyTexts
-from bdpbench.pages.report import build_report
-from bdpbench.pages.sections import Sections
+from bdpbench.pages.report import Sections, build_report
 from bdpbench.pages.series import series_text
 from bdpbench.pages.texts import Elsewhere, StudyPage
 from bdpbench.studies.parts import Protocol
@@ -106,7 +105,10 @@ def synthetic_inputs() -> Inputs:
         **invented["plan"],
         "protocols": copy.deepcopy(PROTOCOLS),
         "parameters": invented["parameters"],
-        "scenarios": {key: _scenario(key) for key in dict.fromkeys(r["scenario"] for r in runs)},
+        "scenarios": {
+            key: _scenario(key, [run for run in runs if run["scenario"] == key])
+            for key in dict.fromkeys(run["scenario"] for run in runs)
+        },
         "runs": runs,
     }
     return Inputs(
@@ -130,7 +132,13 @@ def synthetic_inputs() -> Inputs:
     )
 
 
-def _scenario(key: str) -> ScenarioText:
+def swept_of(runs: Iterable[PlannedRun]) -> list[str]:
+    """Parameters of runs that nothing else decides, as they come."""
+    given = dict.fromkeys(name for run in runs for name in run["parameters"])
+    return [name for name in given if name not in ("bdp_pkts", "duration_s")]
+
+
+def _scenario(key: str, runs: Iterable[PlannedRun]) -> ScenarioText:
     return {
         "title": key.replace("_", " ").capitalize(),
         "section": "0.1",
@@ -139,6 +147,7 @@ def _scenario(key: str) -> ScenarioText:
         "summary": [],
         "script": f"synthetic/{key}.tcl",
         "longest_s": 30.0,
+        "swept": swept_of(runs),
     }
 
 
@@ -271,7 +280,7 @@ def large_inputs(count: int) -> Inputs:
     single = [run["run_id"] for run in few.plan["runs"] if _flows(run) == 1]
     drawn = [few.tables[each] for each in single if "queue" in few.tables.get(each, {})]
     few.tables = {run["run_id"]: drawn[i % len(drawn)] for i, run in enumerate(runs)}
-    few.plan = {**few.plan, "runs": runs, "scenarios": {"grid": _scenario("grid")}}
+    few.plan = {**few.plan, "runs": runs, "scenarios": {"grid": _scenario("grid", runs)}}
     few.metrics = _metrics(runs)
     few.scorecard = {**few.scorecard, "numbers": [], "claims": []}
     few.run_info = {run["run_id"]: _info(run) for run in runs}

@@ -16,7 +16,7 @@ import pytest
 from tests.data_of import yaml_of
 from tests.make import combinations
 from tests.pipeline.pages import golden
-from tests.pipeline.pages.synthetic import Inputs, synthetic_inputs
+from tests.pipeline.pages.synthetic import Inputs, swept_of, synthetic_inputs
 
 from bdpbench.contracts.judged import Judged
 from bdpbench.errors import BdpbenchError
@@ -26,22 +26,19 @@ from bdpbench.metrics.samples import SampleMeter
 from bdpbench.metrics.series import cumulative_shares
 from bdpbench.pages.analysis import MOST_POINTS, Trace, build_samples_page, draw, samples_spec
 from bdpbench.pages.curves import curves, plan_views, thresholds, time_chart, time_specs
-from bdpbench.pages.experiments import experiments
 from bdpbench.pages.exports import Charts
 from bdpbench.pages.inputs import ReportData, read_captions
-from bdpbench.pages.matrices import Matrix
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.names import Names, Sweep, find_sweep
 from bdpbench.pages.series import unpack
 from bdpbench.pages.sweep_charts import (
-    Abscissa,
     Swept,
     interval_chart,
     sweep_charts,
     sweep_spec,
     tradeoff_chart,
 )
-from bdpbench.pages.texts import StudyPage, read_protocols
+from bdpbench.pages.texts import Matrix, StudyPage, read_protocols
 
 
 def _cases(name: str) -> Any:
@@ -123,7 +120,7 @@ def test_views_and_lines_are_what_they_were() -> None:
             {"run_id": key, "label": f"run {key}", "parameters": {"duration_s": 5, **own}}
             for key, own in case["runs"].items()
         ]
-        sweep, table = find_sweep(runs), case.get("table", "cwnd")
+        sweep, table = find_sweep(runs, swept_of(runs)), case.get("table", "cwnd")
         points = {subject: {"t": [0.0], "v": [0.0]} for subject in case.get("subjects", ["flow:0"])}
         lines.append(f"# {case['case']}: {sweep.main} {sweep.others}")
         for view in plan_views(runs, sweep, NAMES):
@@ -174,7 +171,7 @@ def _charts(inputs: Inputs, case: Any) -> list[Any]:
     ]
     metrics, names = pl.DataFrame(rows), inputs.sections().data.names
     means = over_repetitions(metrics, runs)
-    swept = Swept(runs, find_sweep(runs), metrics, names, repetitions=means)
+    swept = Swept(runs, find_sweep(runs, swept_of(runs)), metrics, names, repetitions=means)
     if "delays" in case:
         return [tradeoff_chart("x", "mean_queueing_delay", "utilization", swept)]
     drawn = [*sweep_charts("x", "utilization", swept)]
@@ -194,7 +191,6 @@ def test_what_follows_from_a_sweep_is_no_sweep(inputs: Inputs) -> None:
     queues = ({"queue": "DropTail"}, {"queue": "RED", "min_th_pkts": 5.0})
     runs = _runs(inputs, *({**each, "rtt_ms": rtt_ms} for each in queues for rtt_ms in (20, 100)))
     assert find_sweep(runs, swept=["rtt_ms", "queue"]).others == ("queue",)
-    assert "min_th_pkts" in find_sweep(runs).others
 
 
 def test_the_number_of_a_case_is_a_name_and_no_axis(inputs: Inputs) -> None:
@@ -203,11 +199,11 @@ def test_the_number_of_a_case_is_a_name_and_no_axis(inputs: Inputs) -> None:
     cases = ((1, 1000, 500), (2, 1000, 50), (3, 500, 500), (4, 500, 50))
     values = [(*case, flows) for case in cases for flows in (5, 10, 20)]
     runs = _runs(inputs, *(dict(zip(names, each, strict=True)) for each in values))
-    assert find_sweep(runs) == Sweep("flows", ("case_number",))
+    assert find_sweep(runs, names) == Sweep("flows", ("case_number",))
     # Where one parameter alone tells the number, or none does, it stays.
     assert find_sweep(runs, swept=["case_number", "flows"]).main == "case_number"
     at_one_rate = [run for run in runs if run["parameters"]["bottleneck_mbps"] == 500]
-    stays = find_sweep(at_one_rate, swept=["case_number", "buffer_pkts"])
+    stays = find_sweep(at_one_rate, swept=["buffer_pkts", "case_number"])
     assert stays == Sweep("buffer_pkts", ())
 
 
@@ -280,7 +276,7 @@ def _groups(inputs: Inputs, case: Mapping[str, Any]) -> list[MatrixGroup]:
     schema = {name: METRICS_SCHEMA[name] for name in names}
     plan: Any = {
         "protocols": {key: {"label": f"{key}-TCP", "colour": "#123456"} for key in "AB"},
-        "scenarios": {"pairs": {"title": "Pairs"}},
+        "scenarios": {"pairs": {"title": "Pairs", "swept": swept_of(runs)}},
         "runs": runs,
         "parameters": {},
     }
@@ -380,23 +376,9 @@ def test_a_window_that_fell_has_phases_in_its_chart(tmp_path: Path) -> None:
     assert store["charts"]["pkts-1"]["phases"] == []
 
 
-def test_what_a_change_does_is_a_bar_the_largest_first(inputs: Inputs) -> None:
-    """Other runs of the same protocol have 80 and 90 %, and 81 %."""
-    given = {"scenario": "buffer_size", "metric": "utilization", "alike": ["protocol"]}
-    matrix = Matrix.model_validate(
-        given | {"rows": {"parameter": "buffer_pkts", "title": "buffer"}}
-    )
-    study = replace(inputs.frozen().study, matrices=[matrix])
-    data = ReportData(replace(inputs.frozen(), study=study), 200)
-    (experiment,) = (each for each in experiments(data) if each.key == "buffer_size")
-    (chart,) = experiment.summaries
-    (rows,) = chart.content["spec"]["datasets"].values()
-    changes = [each["mean"] for each in rows]
-    assert changes == sorted(changes, key=abs, reverse=True) == [6.0, 5.0, 4.0, -3.0, -2.0, -1.0]
-    assert experiment.answer == (chart.finding,)
-    assert [each.scenario for each in matrix_groups(data)] == ["pair"]
-    with pytest.raises(ValueError, match="has columns"):
-        Matrix.model_validate({**given, "alike": [], "rows": {"parameter": "x", "title": "x"}})
+_NO_BARS = pl.DataFrame(
+    schema=dict.fromkeys(("x", "lower", "value", "upper", "runs", "series"), pl.Float64)
+)
 
 
 @pytest.mark.parametrize(
@@ -416,7 +398,7 @@ def test_lines_are_named_where_they_differ_most(low: Any, drawn: str) -> None:
     measured = pl.DataFrame(rows, schema=["x", "value", "series", "run_id", "run"], orient="row")
     styles = {key: ("#000000", [1, 0]) for key in low}
     none = pl.DataFrame(schema={"x": pl.Float64, "series": pl.String})
-    spec = sweep_spec(measured, none, styles, Abscissa("x", "x"), "y (%)", judged=Judged(unit="%"))
+    spec = sweep_spec(measured, none, styles, ("x", "y (%)"), _NO_BARS, Judged(unit="%"))
     axis = spec["layer"][0]["encoding"]["y"].get("axis", {}).get("orient", "left")
     assert ("left" if axis == "right" else "right") == drawn
 
@@ -432,7 +414,5 @@ def test_ratios_that_span_decades_have_a_logarithmic_axis(
     measured = pl.DataFrame(rows, schema=["x", "value", "series", "run_id", "run"], orient="row")
     none = pl.DataFrame(schema={"x": pl.Float64, "series": pl.String})
     judged = Judged("nearest", 0.05, 1.0, unit)
-    spec = sweep_spec(
-        measured, none, {"A": ("#000000", [1, 0])}, Abscissa("x", "x"), "y", judged=judged
-    )
+    spec = sweep_spec(measured, none, {"A": ("#000000", [1, 0])}, ("x", "y"), _NO_BARS, judged)
     assert ("type" in spec["layer"][0]["encoding"]["y"]["scale"]) == is_log

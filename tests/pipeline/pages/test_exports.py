@@ -46,7 +46,7 @@ from bdpbench.pages.exports import (
 )
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.latex import latex_text
-from bdpbench.pages.sections import Sections
+from bdpbench.pages.report import Sections
 from bdpbench.pages.series import pack
 from bdpbench.pages.specs import Chart, TimeContent
 from bdpbench.pages.tables import Column, PaperTable, markdown_text, render_table

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 import pytest
 from tests.data_of import yaml_of
-from tests.pipeline.pages.synthetic import Inputs
+from tests.pipeline.pages.synthetic import Inputs, swept_of
 
 from bdpbench.contracts.judged import Judged
 from bdpbench.metrics import DEFINITIONS
@@ -19,8 +19,15 @@ from bdpbench.pages.experiments import experiments
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.names import Names, find_sweep
 from bdpbench.pages.protocols import ProtocolTable, protocol_table
-from bdpbench.pages.scored import NumberRow, cause_rows, claim_rows, number_rows
-from bdpbench.pages.summary import in_doubt, printed_chart, summarize
+from bdpbench.pages.scored import (
+    NumberRow,
+    cause_rows,
+    claim_rows,
+    in_doubt,
+    number_rows,
+    printed_chart,
+    summarize,
+)
 from bdpbench.pages.text import VERDICTS
 
 
@@ -49,8 +56,8 @@ def test_a_reason_leads_to_its_farthest_miss(rows: list[NumberRow]) -> None:
         [],
         [],
     )
-    assert found.misses == 4
-    assert [(each.text, each.count, each.first) for each in found.reasons] == [
+    assert found["misses"] == 4
+    assert [(each["text"], each["count"], each["first"]) for each in found["reasons"]] == [
         ("A reason.", 2, "far"),
         ("Another one.", 1, "close"),
         ("", 1, "no value"),
@@ -104,7 +111,7 @@ def test_causes_are_told_of_what_fails_alone(inputs: Inputs) -> None:
     rows = claim_rows(inputs.scorecard, _names(inputs))
     assert cause_rows(inputs.scorecard, rows) == []
     found = cause_rows({**inputs.scorecard, "causes": causes}, rows)
-    told = [(each.title, [row.claim["id"] for row in each.claims]) for each in found]
+    told = [(each["title"], [row.claim["id"] for row in each["claims"]]) for each in found]
     assert told == [("Known", ["a"]), ("Not explained", ["d"])]
 
 
@@ -209,7 +216,7 @@ def _answer(metric: str, *found: tuple[dict[str, Any], float | None]) -> str:
     ]
     metrics = pl.DataFrame(rows, schema_overrides={"value": pl.Float64})
     metrics = metrics.with_columns(unit=pl.lit(definition.unit))
-    (sentence,) = answer([metric], runs, metrics, find_sweep(runs), names)
+    (sentence,) = answer([metric], runs, metrics, find_sweep(runs, swept_of(runs)), names)
     return sentence
 
 

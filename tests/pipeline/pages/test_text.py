@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from bdpbench.pages import atlas as words
-from bdpbench.pages.names import ParameterWords, flow_pair, subject_name
+from bdpbench.pages.names import ParameterWords, subject_name
 from bdpbench.pages.text import format_bytes, format_deviation, format_number, format_percent
 
 SPACE = "\N{NARROW NO-BREAK SPACE}"
@@ -58,11 +58,6 @@ def _like(value: float | None, like: float | None = None) -> str:
         (WORDS.with_value, ("alpha", -8), "alpha −8 packets"),
         (subject_name, ("flow:1",), "flow 2"),
         (subject_name, ("link:bottleneck",), "bottleneck"),
-        (flow_pair, ("rtt_1_ms",), ("rtt_1_ms", "rtt_2_ms", "rtt_ms")),
-        (flow_pair, ("weight_2",), ("weight_1", "weight_2", "weight")),
-        (flow_pair, ("rtt_ms",), None),
-        (flow_pair, ("flow2_start_s",), None),
-        (flow_pair, ("rtt_3_ms",), None),
     ],
 )
 def test_words_of_numbers_and_names(made: Callable[..., Any], given: Any, text: Any) -> None:

@@ -13,12 +13,13 @@ from bdpbench.contracts.paths import repository_root
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS, definitions_for
 from bdpbench.pages.inputs import read_captions
-from bdpbench.pages.matrices import Matrix, load_matrices
 from bdpbench.pages.series import CHARTED_TABLES
 from bdpbench.pages.text import assets_dir
 from bdpbench.pages.texts import (
+    Matrix,
     checked_mathml,
     data_of,
+    load_matrices,
     load_page,
     read_protocols,
     told_errata,

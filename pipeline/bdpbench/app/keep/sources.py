@@ -14,7 +14,7 @@ from pathlib import Path
 
 from bdpbench.contracts.paths import config_dir, is_installed, package_dir, repository_root, tcl_dir
 from bdpbench.metrics.measure import STUDY_METRICS_NAME, own_files
-from bdpbench.pages.matrices import MATRICES_NAME
+from bdpbench.pages.texts import MATRICES_NAME
 from bdpbench.score.causes import CAUSES_NAME
 from bdpbench.score.expectations import CLAIMS_NAME
 from bdpbench.score.published import HISTORY_NAME, PUBLISHED_NAME

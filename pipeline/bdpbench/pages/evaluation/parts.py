@@ -34,7 +34,6 @@ from bdpbench.pages.names import (
 )
 from bdpbench.pages.specs import Chart, Styles, spec_content
 from bdpbench.pages.sweep_charts import (
-    Abscissa,
     interval_bars,
     standing_chart,
     sweep_spec,
@@ -372,17 +371,16 @@ class Parts:
         points = (pl.col("printed").alias(each) for each in ("value", "lower", "upper"))
         styles = self._styles(lines)
         name = self._captions.parameters.get(part.x or "") or part.x_title or part.x or ""
-        abscissa = Abscissa(axis_title(name, part.x_unit), name)
+        titles = axis_title(name, part.x_unit), axis_title(column.title, column.unit)
         new = lines.filter(lines["protocol"].is_in(self._new))["series"].unique(maintain_order=True)
         spec = sweep_spec(
             lines.select("x", "value", "series", "run_id", "run"),
             printed.select("x", *points, "series", verdict=pl.lit("printed")),
             styles,
-            abscissa,
-            axis_title(column.title, column.unit),
+            titles,
             intervals,
-            new.to_list(),
             column.judged,
+            new.to_list(),
         )
         return Chart(
             chart_id=chart_id,
@@ -393,7 +391,7 @@ class Parts:
                 "Hollow diamonds are the printed values." if printed.height else "",
                 by=" ",
             ),
-            alternative=f"{column.title} against {abscissa.title}. Series: {'; '.join(styles)}.",
+            alternative=f"{column.title} against {titles[0]}. Series: {'; '.join(styles)}.",
             content=spec_content(spec, list(styles)),
         )
 

@@ -44,6 +44,8 @@ from bdpbench.units import axis_title, several, with_unit
 MOST_NAMED = 3
 """Most evaluated protocols of which each has sentences of its own."""
 
+_MOST_LISTED = 4
+
 _MOST_LINES = 12
 """A curve of more protocols is a table in colours."""
 
@@ -152,21 +154,21 @@ class Parts:
         """``counts`` in words; of many protocols, those that are best and worst most often."""
         counts = self.counts(**where)
         if len(self._new) > MOST_NAMED and counts:
-            sides = [
-                [(each[place], self._labels[each[0]]) for each in counts if each[place]]
-                for place in (1, 2)
-            ]
-            named = [
-                listed([f"{label} ({n})" for n, label in sorted(side, key=lambda x: -x[0])], 4)
-                for side in sides
-            ]
-            total = several(max(each[3] for each in counts), "value")
-            return f"Of {total}, best in most: {named[0] or 'none'}; worst: {named[1] or 'none'}"
+            best = self._most([(key, number) for key, number, _, _ in counts])
+            worst = self._most([(key, number) for key, _, number, _ in counts])
+            total = several(max(total for *_, total in counts), "value")
+            return f"Of {total}, best in most: {best}; worst in most: {worst}"
         return "; ".join(
             f"{f'{self._labels[key]}: ' if len(self._new) > 1 else ''}best in {best or 'none'} and "
             f"worst in {worst or 'none'} of {several(total, 'value')}"
             for key, best, worst, total in counts
         )
+
+    def _most(self, numbers: Sequence[tuple[str, int]]) -> str:
+        """Names of the protocols with the largest numbers."""
+        found = sorted((each for each in numbers if each[1]), key=lambda each: -each[1])
+        named = found[:_MOST_LISTED]
+        return ", ".join(f"{self._labels[key]} ({number})" for key, number in named) or "none"
 
     @cached_property
     def figures(self) -> list[Chart]:

@@ -221,10 +221,10 @@
     const others = spec.layer.filter(({ name }) => name !== "ends");
     if (!atEnds) {
       spec.layer = others;
-      others.forEach(({ encoding: { y } }) => { if (y && y.axis) delete y.axis.orient; });
+      others.forEach(({ encoding: { y } = {} }) => { if (y && y.axis) delete y.axis.orient; });
     }
     else if (others.length < spec.layer.length) {
-      const channels = others.flatMap(({ encoding: { color, strokeDash } }) => [color, strokeDash]);
+      const channels = others.flatMap(({ encoding: { color, strokeDash } = {} }) => [color, strokeDash]);
       channels.filter((each) => each && each.field).forEach((each) => { each.legend = null; });
     }
   }

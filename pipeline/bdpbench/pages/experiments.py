@@ -31,6 +31,7 @@ from bdpbench.pages.shards import Row
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.sweep_charts import (
     Swept,
+    change_chart,
     interval_chart,
     is_crowded,
     sweep_charts,
@@ -108,10 +109,16 @@ def _experiment(
     answers, title = scenario.get("answers", []), scenario["title"]
     wanted = [*answers, *scenario["summary"], *(each["metric"] for each in numbers)]
     asked = tuple(dict.fromkeys(wanted)) or _USUAL_SWEEP_METRICS
-    told = answer(answers or asked, done, metrics, sweep, names)
-    alike = _all_alike(asked, metrics, {each["metric"] for each in numbers}, names)
-    summaries = _summaries(key, swept, asked, scenario.get("tradeoffs", usual))
-    kept = [each for each in summaries if not alike.keys() >= {*each.metrics}]
+    changes = [each for each in inputs.study.matrices if each.scenario == key and each.alike]
+    bars = (change_chart(f"{key}-change-{each.metric}", each, data, done) for each in changes)
+    kept = [each for each in bars if each is not None]
+    told = tuple(each.finding for each in kept) or answer(
+        answers or asked, done, metrics, sweep, names
+    )
+    printed = {each["metric"] for each in numbers}
+    alike = _all_alike(() if changes else asked, metrics, printed, names)
+    summaries = () if changes else _summaries(key, swept, asked, scenario.get("tradeoffs", usual))
+    kept += [each for each in summaries if not alike.keys() >= {*each.metrics}]
     said = [
         sentence
         for metric, sentence in alike.items()

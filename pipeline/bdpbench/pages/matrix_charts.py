@@ -144,10 +144,11 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
     """
     found, names = [], data.names
     for scenario, planned in data.scenarios.items():
-        matrices = [each for each in data.inputs.study.matrices if each.scenario == scenario]
+        own = [each for each in data.inputs.study.matrices if each.scenario == scenario]
+        matrices = [each for each in own if each.columns]
         # One protocol beside several others is no matrix.
         sides = zip(*pairs_of(planned), strict=False)
-        if not matrices and min((len(set(side)) for side in sides), default=0) > 1:
+        if not own and min((len(set(side)) for side in sides), default=0) > 1:
             matrices = [Matrix.model_validate({"scenario": scenario, **names.captions.pairs})]
         grids = [Grid(each, planned, data) for each in matrices]
         shown = {run["run_id"] for grid in grids for run in grid.runs}
@@ -179,7 +180,8 @@ class Grid:
         self.finished = data.series.keys()
         self.runs = [run for run in planned if self._is_shown(run)]
         self.quantity = self.names.metric(matrix.metric)
-        self._sides = matrix.rows, matrix.columns
+        # A matrix of changes, which has no columns, is no grid.
+        self._sides = matrix.rows, matrix.columns or matrix.rows
 
     def _is_shown(self, run: PlannedRun) -> bool:
         return all(name in run["parameters"] for name in self.matrix.places) and all(

@@ -19,7 +19,9 @@ from bdpbench.contracts.plan import PlannedRun
 from bdpbench.contracts.scorecard import ScoredNumber
 from bdpbench.pages.answers import MOST_OTHERS, answer
 from bdpbench.pages.drawing import MOST_NAMED
+from bdpbench.pages.inputs import ReportData
 from bdpbench.pages.names import (
+    NEUTRAL,
     Captions,
     Names,
     Sweep,
@@ -51,7 +53,8 @@ from bdpbench.pages.specs import (
     spec_content,
     text,
 )
-from bdpbench.pages.text import VERDICTS, inside, joined, value_text
+from bdpbench.pages.text import VERDICTS, inside, joined, listed, value_text
+from bdpbench.pages.texts import Matrix
 from bdpbench.units import axis_title
 
 MOST_SERIES = 24
@@ -568,6 +571,63 @@ def interval_chart(chart_id: str, metric: str, swept: Swept) -> Chart | None:
         note=joined(repetitions_note(bars), _not_reached(swept.points(own, named=False)), by=" "),
         metrics=(metric,),
         finding=swept.finding(metric),
+    )
+
+
+def change_chart(
+    chart_id: str, matrix: Matrix, data: ReportData, runs: Sequence[PlannedRun]
+) -> Chart | None:
+    """Bars of what runs change of a metric, the largest change first; None if there are none.
+
+    A change is the value of a run less the mean of all runs of other scenarios that are alike; its
+    interval reaches to the smallest and to the largest of these.
+    """
+    names, rows = data.names, data.inputs.metrics.filter(pl.col("metric") == matrix.metric)
+    values = dict(rows.drop_nulls("value").select("run_id", "value").iter_rows())
+
+    def place(run: PlannedRun) -> tuple[object, ...]:
+        return tuple(run["parameters"].get(each) for each in matrix.alike)
+
+    others = [run for run in data.inputs.plan["runs"] if run["scenario"] != matrix.scenario]
+    base: dict[tuple[object, ...], dict[str, float]] = {}
+    for run in others:
+        if run["run_id"] in values:
+            base.setdefault(place(run), {})[run["run_id"]] = values[run["run_id"]]
+    found = []
+    for run in runs:
+        if (before := base.get(place(run))) and run["run_id"] in values:
+            own, usual, given = values[run["run_id"]], list(before.values()), run["parameters"]
+            changed, *like = (
+                names.value(each, given[each]) for each in (matrix.rows.parameter, *matrix.alike)
+            )
+            found.append(
+                {
+                    "label": f"{changed}, {names.protocols_of(run)} ({'; '.join(like)})",
+                    "mean": own - sum(usual) / len(usual),
+                    "lower": own - max(usual),
+                    "upper": own - min(usual),
+                    "runs": len(usual),
+                    "run_id": run["run_id"],
+                }
+            )
+    if not found:
+        return None
+    bars = pl.DataFrame(found).sort(pl.col("mean").abs(), descending=True, maintain_order=True)
+    name, order = names.metric(matrix.metric), bars["label"].to_list()
+    beyond = bars.filter((pl.col("lower") > 0) | (pl.col("upper") < 0))
+    quantity = axis_title(f"Change of {inside(name)}", rows["unit"][0])
+    said = f"{beyond.height} of {bars.height} changes take it out of the range of repetitions"
+    most = [f", most of all {label}" for label in beyond["label"].head(1)]
+    return Chart(
+        chart_id=chart_id,
+        title=f"Change of {inside(name)}",
+        caption=names.captions.charts["changes"]["caption"].format(
+            alike=listed([names.parameters.name(each) for each in matrix.alike])
+        ),
+        alternative=f"Bars of {quantity}, the largest first: {'; '.join(order)}.",
+        content=spec_content(interval_bars(bars, order, [NEUTRAL] * len(order), quantity)),
+        metrics=(matrix.metric,),
+        finding=f"{name}: {said}{''.join(most)}.",
     )
 
 

@@ -136,7 +136,9 @@ class Matrix(Strict):
         metric: metric in a cell; its mean if a cell has several runs. Each flow or link of which it
             is has a matrix of its own.
         rows, columns: the parameters; one matrix is drawn for each combination of the other
-            parameters.
+            parameters. Without columns, a row is a change of the runs of other scenarios that have
+            the same values of the parameters in ``alike``, and has a bar of what it changes.
+        alike: see there.
         panels: a third parameter, each value of which has a panel in one chart, side by side and in
             the same colours.
         only: parameter → values; runs with other values are left out.
@@ -150,7 +152,8 @@ class Matrix(Strict):
     scenario: str
     metric: str
     rows: Axis
-    columns: Axis
+    columns: Axis | None = None
+    alike: list[Text] = Field(default_factory=list)
     panels: Text | None = None
     only: dict[Text, list[Scalar]] = Field(default_factory=dict)
     mean_over: list[Text] = Field(default_factory=list)
@@ -160,7 +163,9 @@ class Matrix(Strict):
     @property
     def places(self) -> list[str]:
         """Parameters that determine the place of a run."""
-        return [name for key, name in self.parameters.items() if key[0] != "mean_over"]
+        return [
+            name for key, name in self.parameters.items() if key[0] not in ("mean_over", "alike")
+        ]
 
     @property
     def about_zero(self) -> bool:
@@ -172,13 +177,18 @@ class Matrix(Strict):
         """Each key that names a parameter → the parameter."""
         return {
             ("rows", "parameter"): self.rows.parameter,
-            ("columns", "parameter"): self.columns.parameter,
+            **({("columns", "parameter"): self.columns.parameter} if self.columns else {}),
+            **{("alike", index): each for index, each in enumerate(self.alike)},
             **({("panels",): self.panels} if self.panels else {}),
             **{("mean_over", index): each for index, each in enumerate(self.mean_over)},
         }
 
     @model_validator(mode="after")
     def _keys_go_together(self) -> Matrix:
+        if (self.columns is None) == (not self.alike):
+            raise ValueError(
+                "a matrix has columns, and what shows changes has alike in their place"
+            )
         seen: set[str] = set()
         for place, name in self.parameters.items():
             if name in seen:

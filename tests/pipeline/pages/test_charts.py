@@ -26,6 +26,7 @@ from bdpbench.metrics.samples import SampleMeter
 from bdpbench.metrics.series import cumulative_shares
 from bdpbench.pages.analysis import MOST_POINTS, Trace, build_samples_page, draw, samples_spec
 from bdpbench.pages.curves import curves, plan_views, thresholds, time_chart, time_specs
+from bdpbench.pages.experiments import experiments
 from bdpbench.pages.exports import Charts
 from bdpbench.pages.inputs import ReportData, read_captions
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
@@ -379,6 +380,25 @@ def test_a_window_that_fell_has_phases_in_its_chart(tmp_path: Path) -> None:
 _NO_BARS = pl.DataFrame(
     schema=dict.fromkeys(("x", "lower", "value", "upper", "runs", "series"), pl.Float64)
 )
+
+
+def test_what_a_change_does_is_a_bar_the_largest_first(inputs: Inputs) -> None:
+    """Other runs of the same protocol have 80 and 90 %, and 81 %."""
+    given = {"scenario": "buffer_size", "metric": "utilization", "alike": ["protocol"]}
+    matrix = Matrix.model_validate(
+        given | {"rows": {"parameter": "buffer_pkts", "title": "buffer"}}
+    )
+    study = replace(inputs.frozen().study, matrices=[matrix])
+    data = ReportData(replace(inputs.frozen(), study=study), 200)
+    (experiment,) = (each for each in experiments(data) if each.key == "buffer_size")
+    (chart,) = experiment.summaries
+    (rows,) = chart.content["spec"]["datasets"].values()
+    changes = [each["mean"] for each in rows]
+    assert changes == sorted(changes, key=abs, reverse=True) == [6.0, 5.0, 4.0, -3.0, -2.0, -1.0]
+    assert experiment.answer == (chart.finding,)
+    assert [each.scenario for each in matrix_groups(data)] == ["pair"]
+    with pytest.raises(ValueError, match="has columns"):
+        Matrix.model_validate({**given, "alike": [], "rows": {"parameter": "x", "title": "x"}})
 
 
 @pytest.mark.parametrize(

@@ -122,6 +122,14 @@ CASES = {
     "dumbbell.tcl sctp DropTail 2 {} none": (120, 2.2, "two flows of SCTP"),
     "networks.tcl multicast {}": (20, 2.0, "multicast, all links traced"),
     "networks.tcl dv {}": (20, 1.3, "routes by DV, all links traced"),
+    "wireless.tcl AODV 50 old {} router 0": (20, 2.0, "802.11, AODV, 50 nodes"),
+    "wireless.tcl DSR 50 old {} router 0": (20, 2.0, "802.11, DSR, 50 nodes"),
+    "wireless.tcl DSDV 50 new {} mac 0": (10, 2.0, "802.11, DSDV, 50 nodes, new format"),
+    "networks.tcl satellite {}": (800, 2.0, "satellite, traced"),
+    "networks.tcl diffserv {}": (200, 2.0, "DiffServ, traced"),
+    "dumbbell.tcl fulltcp DropTail 8 {} both": (30, 2.0, "eight flows of FullTcp, traced, and nam"),
+    "dumbbell.tcl mixed DRR 8 {} trace": (60, 1.8, "TCP, CBR and bursts through DRR, traced"),
+    "fat.tcl 4 {}": (3, 1.8, "fat tree"),
 }
 
 

@@ -157,7 +157,7 @@ class Parts:
             best = self._most([(key, number) for key, number, _, _ in counts])
             worst = self._most([(key, number) for key, _, number, _ in counts])
             total = several(max(total for *_, total in counts), "value")
-            return f"Of {total}, best in most: {best}; worst in most: {worst}"
+            return f"Best most often, of {total}: {best}. Worst most often: {worst}"
         return "; ".join(
             f"{f'{self._labels[key]}: ' if len(self._new) > 1 else ''}best in {best or 'none'} and "
             f"worst in {worst or 'none'} of {several(total, 'value')}"

@@ -8,7 +8,7 @@ count as they are, and are not simulated again.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import yaml
@@ -16,12 +16,12 @@ import yaml
 from bdpbench.app.costs import run_cpu_s
 from bdpbench.app.planning import Paths, Prepared
 from bdpbench.app.progress import View, duration_text
-from bdpbench.app.stages import definitions_of
+from bdpbench.app.stages import definitions_of, score_plan
 from bdpbench.contracts.files import write_text_atomically
 from bdpbench.contracts.paths import repository_root
 from bdpbench.contracts.plan import PlannedRun, Scalar, study_folder
 from bdpbench.contracts.reports import PROVENANCE_NAME, read_scorecard
-from bdpbench.contracts.scorecard import SCORECARD_NAME, rows_of
+from bdpbench.contracts.scorecard import SCORECARD_NAME, Scorecard, rows_of
 from bdpbench.errors import BdpbenchError
 from bdpbench.studies.load import load_study
 from bdpbench.studies.plan import Selection
@@ -58,7 +58,7 @@ def tell_most(planned: Prepared, selection: Selection, view: View) -> None:
         BdpbenchError: for a study whose ``spread.yaml`` states no looks, or a tier without
             repetitions.
     """
-    added = _to_add(planned, selection)
+    added = _to_add(planned, selection, most=True)
     _tell(view, "up to the last look, if nothing is decided before", planned, added, 1)
 
 
@@ -83,8 +83,13 @@ def add_repetitions(planned: Prepared, selection: Selection, view: View) -> bool
     return bool(added)
 
 
-def _to_add(planned: Prepared, selection: Selection) -> list[tuple[PlannedRun, tuple[int, int]]]:
-    """The last repetition of each undecided run, and how many more the next and all looks need."""
+def _to_add(
+    planned: Prepared, selection: Selection, *, most: bool = False
+) -> list[tuple[PlannedRun, tuple[int, int]]]:
+    """The last repetition of each run to repeat, and how many more the next and all looks need.
+
+    These are the runs of all that is undecided (``most``), or of what comes first.
+    """
     import polars as pl
 
     from bdpbench.score import load_expectations
@@ -95,13 +100,6 @@ def _to_add(planned: Prepared, selection: Selection) -> list[tuple[PlannedRun, t
     if not any(each.repeats and each.repeats.looks for each in expected.spreads):
         hint = "give repeats: looks: [4, 8, 12, 20], for example (docs/publications.md)"
         raise BdpbenchError("no entry of spread.yaml has looks", where=str(folder), hint=hint)
-    asked: dict[str, list[Asked]] = {each.id: [each] for each in expected.numbers}
-    asked |= {each.text.id: [own for _, own in each.questions] for each in expected.claims}
-    undecided = {*asked}
-    if (planned.paths.folder / SCORECARD_NAME).is_file():
-        card = read_scorecard(planned.paths.folder / SCORECARD_NAME)
-        rows = [row for number in card["numbers"] for row in rows_of(number)]
-        undecided = {row["id"] for row in (*rows, *card["claims"]) if row["verdict"] == "undecided"}
     # Only of finished runs repetitions are counted, and here all of the plan are or will be.
     every = {name: [run[name] for run in planned.runs] for name in ("scenario", "run_id")}
     blank = dict.fromkeys(("metric", "subject", "value", "unit", "definition"), pl.lit(""))
@@ -110,13 +108,45 @@ def _to_add(planned: Prepared, selection: Selection) -> list[tuple[PlannedRun, t
         what = f"no run of tier {planned.paths.tier} is repeated"
         hint = "give the --tier whose scenarios are named by repeats: of spread.yaml"
         raise BdpbenchError(what, where=str(folder), hint=hint)
-    added: dict[Run, tuple[int, int]] = {}
-    for name, found in asked.items():
-        entries = [each for each in expected.spreads if each.is_of(name)] * (name in undecided)
-        for run, more in repetitions.to_add(entries, found).items():
-            added[run] = max(added.get(run, more), more)
+    asked: dict[str, list[Asked]] = {each.id: [each] for each in expected.numbers}
+    asked |= {each.text.id: [own for _, own in each.questions] for each in expected.claims}
     runs = {(run["scenario"], run["run_id"]): run for run in planned.runs}
-    return [(runs[key], more) for key, more in added.items() if selection.wants(runs[key])]
+    added: dict[Run, tuple[int, int]] = {}
+    looks = 0 if most else max(len(each.repeats.looks) for each in expected.spreads if each.repeats)
+    for names in _in_order(planned, asked, looks):
+        for name in names:
+            entries = [each for each in expected.spreads if each.is_of(name)]
+            for run, more in repetitions.to_add(entries, asked[name]).items():
+                if selection.wants(runs[run]):
+                    added[run] = max(added.get(run, more), more)
+        if added:
+            break
+    return [(runs[key], more) for key, more in added.items()]
+
+
+def _in_order(planned: Prepared, asked: Collection[str], looks: int) -> Iterator[Collection[str]]:
+    """What is undecided: first what the next look would decide, then a later one, then all of it.
+
+    What a look would decide is what it decides if the repetitions so far come again. No order
+    raises the rate of false verdicts, as each look has its own part of the level.
+    """
+    from bdpbench.app.keep.results import KeptResults
+
+    folder = planned.paths.folder
+    if not (folder / SCORECARD_NAME).is_file():
+        yield asked
+        return
+    undecided = _undecided(read_scorecard(folder / SCORECARD_NAME))
+    metrics = KeptResults(folder).metrics
+    for ahead in range(1, looks):
+        left = _undecided(score_plan(planned.plan, metrics, ahead))
+        yield [name for name in undecided if name not in left]
+    yield undecided
+
+
+def _undecided(card: Scorecard) -> list[str]:
+    rows = [row for number in card["numbers"] for row in rows_of(number)]
+    return [row["id"] for row in (*rows, *card["claims"]) if row["verdict"] == "undecided"]
 
 
 def _cell(study: Study, run: PlannedRun) -> dict[str, Scalar]:

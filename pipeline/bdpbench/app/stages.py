@@ -357,12 +357,15 @@ def _sweeps(folder: Path) -> dict[str, dict[str, list[Scalar]]]:
 # ----------------------------------------------------------------------------------- judge
 
 
-def score_plan(plan: Plan, metrics: pl.DataFrame) -> Scorecard:
-    """Scorecard of a plan: the metrics compared with the numbers and claims of its study."""
+def score_plan(plan: Plan, metrics: pl.DataFrame, ahead: int = 0) -> Scorecard:
+    """Scorecard of a plan: the metrics compared with the numbers and claims of its study.
+
+    ``ahead``: by how many looks, as if the repetitions so far came again until then.
+    """
     from bdpbench.score import load_expectations, score
 
     expected = load_expectations(study_folder(plan), definitions_of(plan))
-    return score(plan, metrics, expected, group_metrics(plan))
+    return score(plan, metrics, expected, group_metrics(plan), ahead)
 
 
 # ------------------------------------------------------------------------------------ page

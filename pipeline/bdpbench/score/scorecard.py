@@ -56,7 +56,11 @@ _OF_NUMBER = (
 
 
 def score(
-    plan: Plan, metrics: pl.DataFrame, expected: Expectations, groups: Groups | None = None
+    plan: Plan,
+    metrics: pl.DataFrame,
+    expected: Expectations,
+    groups: Groups | None = None,
+    ahead: int = 0,
 ) -> Scorecard:
     """Scorecard of a plan, as in ``scorecard.json``.
 
@@ -65,13 +69,14 @@ def score(
         metrics: run_id, scenario, metric, subject, value, unit, …, definition.
         expected: what the study prints and states.
         groups: computes metrics of several runs from those of single runs, for repetitions.
+        ahead: by how many looks: as if the repetitions so far came again until then.
 
     Raises:
         BdpbenchError: for a selector that names something the study does not have, or that is
             ambiguous, and for a number in another unit than its metric.
     """
     entries = expected.spreads
-    repetitions = Repetitions(plan, metrics, expected.metrics, groups)
+    repetitions = Repetitions(plan, metrics, expected.metrics, groups, ahead)
     parts = Counter(number.whole for number in expected.numbers)
     rows = [
         (each.whole, _score_number(each, parts[each.whole], entries, repetitions))

@@ -273,6 +273,7 @@ class Repetitions:
         metrics: as in ``metrics.parquet``.
         wanted: the metrics that the lookups are asked for.
         groups: computes metrics of several runs anew; None if there are none.
+        ahead: by how many looks: as if the repetitions so far came again until then.
     """
 
     def __init__(
@@ -281,8 +282,10 @@ class Repetitions:
         metrics: pl.DataFrame,
         wanted: Collection[str],
         groups: Groups | None = None,
+        ahead: int = 0,
     ) -> None:
         self._plan, self._metrics, self._groups = plan, metrics, groups
+        self._ahead = ahead
         self._wanted = pl.col("metric").is_in(list(wanted))
         self._index = RunIndex(plan["scenarios"], plan["runs"])
         self._swept = {key: each.get("swept", []) for key, each in plan["scenarios"].items()}
@@ -306,6 +309,9 @@ class Repetitions:
             pairs = {judged: runs[at] for judged, runs in known.runs.items() if len(runs) > at}
             known.lookups.append(Lookup(self._plan, self._in_place(pairs, known.alone)))
         each = known.lookups[:count]
+        if later := [look for look in looks if look > count][: self._ahead]:
+            level = level_at(later[-1], looks)[1]
+            each = [each[at % count] for at in range(later[-1])]
         return Sample(Means(each, known.alone), each, level, ", or ".join(varied), source)
 
     def to_add(

@@ -88,7 +88,8 @@ def _to_add(
 ) -> list[tuple[PlannedRun, tuple[int, int]]]:
     """The last repetition of each run to repeat, and how many more the next and all looks need.
 
-    These are the runs of all that is undecided (``most``), or of what comes first.
+    These are the runs of all that is undecided (``most``), or of what comes first and needs the
+    fewest of them.
     """
     import polars as pl
 
@@ -111,17 +112,19 @@ def _to_add(
     asked: dict[str, list[Asked]] = {each.id: [each] for each in expected.numbers}
     asked |= {each.text.id: [own for _, own in each.questions] for each in expected.claims}
     runs = {(run["scenario"], run["run_id"]): run for run in planned.runs}
-    added: dict[Run, tuple[int, int]] = {}
     looks = 0 if most else max(len(each.repeats.looks) for each in expected.spreads if each.repeats)
     for names in _in_order(planned, asked, looks):
-        for name in names:
-            entries = [each for each in expected.spreads if each.is_of(name)]
-            for run, more in repetitions.to_add(entries, asked[name]).items():
-                if selection.wants(runs[run]):
-                    added[run] = max(added.get(run, more), more)
-        if added:
-            break
-    return [(runs[key], more) for key, more in added.items()]
+        needs = (
+            repetitions.to_add([each for each in expected.spreads if each.is_of(name)], asked[name])
+            for name in names
+        )
+        wanted = ({run: need[run] for run in need if selection.wants(runs[run])} for need in needs)
+        if found := sorted(filter(None, wanted), key=len):
+            added: dict[Run, tuple[int, int]] = {}
+            for need in found if most else [each for each in found if len(each) == len(found[0])]:
+                added |= {run: max(added.get(run, more), more) for run, more in need.items()}
+            return [(runs[key], more) for key, more in added.items()]
+    return []
 
 
 def _in_order(planned: Prepared, asked: Collection[str], looks: int) -> Iterator[Collection[str]]:

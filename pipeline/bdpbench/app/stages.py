@@ -311,13 +311,14 @@ def measure_runs(
     With ``bins``, the number of intervals of a report's series, chart data of runs that it shows
     over time is stored as well while their tables are loaded.
     """
-    data = PlanData(plan, runs_dir)
+    from bdpbench.pages.inputs import shown_over_time
+
+    data, shown = PlanData(plan, runs_dir), shown_over_time(plan)
     for run in plan["runs"]:
         if run["run_id"] in run_ids:
             of_run = data.of(run)
             of_run.measured(data.definitions, data.code)
-            shown = plan["scenarios"][run["scenario"]].get("time_series", True)
-            if bins is not None and shown:
+            if bins is not None and run["run_id"] in shown:
                 of_run.series(bins)
 
 

@@ -101,6 +101,7 @@ def _experiment(
     inputs, names, series, runs = data.inputs, data.names, data.series, data.scenarios[key]
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
+    over_time = [run for run in done if run["run_id"] not in data.values_only]
     sweep = find_sweep(done, swept=names.swept(key))
     rows = (row for number in inputs.scorecard["numbers"] for row in rows_of(number))
     numbers = [row for row in rows if row["scenario"] == key]
@@ -135,7 +136,7 @@ def _experiment(
         shared=shared,
         summaries=placed(kept, title, done, data, metrics),
         views=LazyViews(
-            plan_views(done, sweep, names) if scenario.get("time_series", True) else [],
+            plan_views(over_time, sweep, names) if scenario.get("time_series", True) else [],
             lambda index, view: _placed_view(
                 charted_view(view, f"{key}-{index}", sweep, series, names), key, data
             ),

@@ -13,14 +13,17 @@ from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.contracts.yaml_files import YamlFile
-from bdpbench.pages.names import Captions, Names, grouped
+from bdpbench.pages.names import Captions, Names, are_mixed, grouped
 from bdpbench.pages.series import LoadTable, PageSeries, embed_json, series_text
 from bdpbench.pages.text import assets_dir, read_asset
 from bdpbench.pages.texts import Elsewhere, Matrix, StudyPage
 from bdpbench.studies.ns3_program import simulators
 from bdpbench.studies.parts import Protocol
 from bdpbench.studies.study import Citation, ClassDefaults, QueueDeclaration
-from bdpbench.studies.vocabulary import ParameterDeclaration
+from bdpbench.studies.vocabulary import REPETITION, ParameterDeclaration
+
+MOST_RUNS_OF_ONE_FILE = 100
+"""Runs above which a page has files beside it: as one file it could exceed 2 MB."""
 
 LoadSeries: TypeAlias = Callable[[str, int], str]
 """(run id, bins) → what ``pages.series.series_text`` makes of the run, or has stored."""
@@ -109,6 +112,28 @@ def read_captions(page: StudyPage | None = None) -> Captions:
     return common.model_copy(update={"parameters": parameters, "filled_share": own.filled_share})
 
 
+def shown_over_time(plan: Plan) -> Set[str]:
+    """Ids of the runs that a report shows over time: of scenarios with ``time_series``.
+
+    Where different protocols meet, runs are shown one by one, and a report that does not fit in one
+    file shows of their repetitions only the first: the others would be the larger part of it.
+    """
+    found = set[str]()
+    is_large = len({run["run_id"] for run in plan["runs"]}) > MOST_RUNS_OF_ONE_FILE
+    for key, runs in grouped(plan["runs"], lambda run: run["scenario"]).items():
+        if not plan["scenarios"][key].get("time_series", True):
+            continue
+        if is_large and are_mixed(runs):
+            alike = grouped(runs, lambda run: (*{**run["parameters"], REPETITION: 0}.items(),))
+            runs = [min(each, key=_repetition) for each in alike.values()]
+        found.update(run["run_id"] for run in runs)
+    return found
+
+
+def _repetition(run: PlannedRun) -> float:
+    return float(run["parameters"].get(REPETITION, 0))
+
+
 @dataclass(frozen=True)
 class ReportData:
     """The inputs of a report in the form that its sections need.
@@ -143,14 +168,8 @@ class ReportData:
 
     @cached_property
     def values_only(self) -> Set[str]:
-        """Runs that are not shown over time, because no scenario of theirs has ``time_series``."""
-        texts = self.names.scenarios
-        over_time = {
-            run["run_id"]
-            for run in self.inputs.plan["runs"]
-            if texts[run["scenario"]].get("time_series", True)
-        }
-        return self.runs.keys() - over_time
+        """Runs that are not shown over time."""
+        return self.runs.keys() - shown_over_time(self.inputs.plan)
 
     @cached_property
     def runs(self) -> dict[str, PlannedRun]:

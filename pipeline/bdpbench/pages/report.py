@@ -15,7 +15,7 @@ from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.curves import time_specs
 from bdpbench.pages.experiments import STANDING, Experiment, experiments, placed, run_rows
 from bdpbench.pages.html import Notes, embedded, page_environment
-from bdpbench.pages.inputs import ReportData, ReportInputs
+from bdpbench.pages.inputs import MOST_RUNS_OF_ONE_FILE, ReportData, ReportInputs
 from bdpbench.pages.matrix_charts import MatrixGroup, matrix_groups
 from bdpbench.pages.names import protocols_of
 from bdpbench.pages.packing import pack
@@ -35,9 +35,6 @@ from bdpbench.pages.shards import Shards, drop_others, shards_folder
 from bdpbench.pages.specs import Chart
 from bdpbench.pages.text import distinct, offered_origins, totals
 from bdpbench.pages.texts import told_errata
-
-MOST_RUNS_OF_ONE_FILE = 100
-"""Runs above which a page has files beside it: as one file it could exceed 2 MB."""
 
 MOST_BUTTONS = 12
 """If there are more views than these, a list offers them: rows of buttons would hide the chart."""

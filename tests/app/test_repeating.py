@@ -13,8 +13,9 @@ from tests.app.conftest import check_refused, said_by
 
 Run = Callable[..., "subprocess.CompletedProcess[str]"]
 
+CARD = "scorecard.json"
 ROW = (
-    "{id},,arithmetic,,random,protocol={protocol};substream=1,total_throughput,run,4.065,{lower},{upper},"
+    "{id},,arithmetic,,random,protocol={protocol};substream=1,total_throughput,run,{value},{lower},{upper},"
     "Mbit/s,derived,chosen before,,a reason,,\n"
 )
 
@@ -43,8 +44,8 @@ def study(workspace: Path) -> Path:
     (folder / "study.yaml").write_text(yaml.safe_dump(declared, sort_keys=False))
     header = (folder / "published.csv").read_text().splitlines()[0] + "\n"
     rows = [
-        ROW.format(id="open", protocol="Reno", lower=4.06499, upper=4.06501),
-        ROW.format(id="decided", protocol="Vegas", lower=-1e9, upper=1e9),
+        ROW.format(id="open", protocol="Reno", value=4.065, lower=4.06499, upper=4.06501),
+        ROW.format(id="decided", protocol="Vegas", value=5, lower=-1e9, upper=1e9),
     ]
     (folder / "published.csv").write_text(header + "".join(rows))
     return folder
@@ -61,16 +62,24 @@ def test_undecided_runs_alone_are_repeated_up_to_the_last_look(study: Path, bdpb
     assert "2 runs to repeat, 6 repetitions up to the last look, if nothing is decided" in dry
     assert not (study / "repetitions.yaml").exists()
 
+    # Bounds that two repetitions cannot reach, but three like these can.
+    bdpbench(*asked[:-1])
+    folder = study.parents[2] / "results" / "dumbbell" / "quick"
+    known = {each["id"]: each for each in json.loads((folder / CARD).read_text())["numbers"]}
+    middle, room = known["decided"]["measured"], 10 * known["decided"]["spread"][0]["deviation"]
+    bounds = {"value": middle, "lower": middle - room, "upper": middle + room}
+    with (study / "published.csv").open("a") as file:
+        file.write(ROW.format(id="soon", protocol="Vegas", **bounds))
     said = said_by(bdpbench(*asked))
-    assert "1 run to repeat, 1 repetition for the next look" in said
+    assert said.count("1 run to repeat, 1 repetition for the next look") == 2
     assert "1 run to repeat, 2 repetitions for the next look" in said
     added = yaml.safe_load((study / "repetitions.yaml").read_text())
-    assert added == {"random": [{"protocol": "Reno", "substream": 5}]}
-    folder = study.parents[2] / "results" / "dumbbell" / "quick"
-    card = json.loads((folder / "scorecard.json").read_text())
+    first, last = ({"protocol": key, "substream": n} for key, n in (("Vegas", 3), ("Reno", 5)))
+    assert added == {"random": [first, last]}
+    card = json.loads((folder / CARD).read_text())
     counts = {each["id"]: each["spread"][0]["repetitions"] for each in card["numbers"]}
-    assert counts == {"open": 5, "decided": 2}
-    assert "7 finished, 0 to simulate" in said_by(bdpbench(*asked))
+    assert counts == {"open": 5, "decided": 3, "soon": 3}
+    assert "8 finished, 0 to simulate" in said_by(bdpbench(*asked))
 
     for text, line, what in (
         ("random:\n- {protocol: Reno}\n", 2, "substream is no number"),

@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import polars as pl
 import pytest
@@ -23,9 +23,10 @@ from tests.pipeline.pages.conftest import (
 )
 from tests.pipeline.pages.synthetic import Inputs, large_inputs, synthetic_inputs
 
-from bdpbench.contracts.plan import PlannedRun
+from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics.derived import drops_per_sample, queue_shares
+from bdpbench.pages.inputs import shown_over_time
 from bdpbench.pages.packing import unpack
 from bdpbench.pages.report import build_report
 from bdpbench.pages.series import bins_for, series_text
@@ -331,6 +332,32 @@ def always(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
     """Every report has files beside it."""
     monkeypatch.setattr("bdpbench.pages.report.MOST_RUNS_OF_ONE_FILE", 0)
     return monkeypatch
+
+
+@pytest.mark.parametrize(("most", "shown"), [(7, "abcdef"), (6, "abdef")])
+def test_a_large_report_shows_one_of_the_repetitions_in_which_protocols_meet_over_time(
+    monkeypatch: pytest.MonkeyPatch, most: int, shown: str
+) -> None:
+    monkeypatch.setattr("bdpbench.pages.inputs.MOST_RUNS_OF_ONE_FILE", most)
+    runs = [
+        *(("meet", {"rtt_ms": 10, "substream": at}, run) for run, at in (("c", 2), ("a", 1))),
+        ("meet", {"rtt_ms": 20, "substream": 2}, "b"),
+        *(("alone", {"substream": at}, run) for run, at in (("d", 1), ("e", 2))),
+        ("meet", {"rtt_ms": 30}, "f"),
+        ("unseen", {"substream": 1}, "g"),
+    ]
+    second = {"alone": "Reno", "meet": "BIC", "unseen": "BIC"}
+    planned = [
+        {
+            "run_id": run,
+            "scenario": key,
+            "parameters": {"protocol_1": "Reno", "protocol_2": second[key], **parameters},
+        }
+        for key, parameters, run in runs
+    ]
+    scenarios = {"meet": {}, "alone": {}, "unseen": {"time_series": False}}
+    plan = cast("Plan", {"runs": planned, "scenarios": scenarios})
+    assert shown_over_time(plan) == {*shown}
 
 
 def test_equal_inputs_give_equal_files_and_others_leave_none_behind(

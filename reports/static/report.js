@@ -252,7 +252,7 @@
   function timeSpecOf(chart) {
     const spec = structuredClone(store.time[chart.kind]);
     const { x, y, color, strokeDash } = spec.layer[0].encoding;
-    const { traces, thresholds, phases = [], bands = [] } = chart;
+    const { traces, thresholds, bands = [] } = chart;
     const domain = traces.map(({ label }) => label);
     x.scale.domain = [chart.start || 0, chart.end];
     y.scale.domain = [0, chart.top];
@@ -260,7 +260,7 @@
     // Dashes tell curves of one chart apart; a single one needs none.
     strokeDash.scale = { domain, range: traces.map(({ dash }) => (traces.length > 1 ? dash : [1, 0])) };
     const drops = dropsOf(chart).map(([time]) => ({ t: time }));
-    spec.datasets = { samples: samplesOf(chart), thresholds, drops, phases, bands };
+    spec.datasets = { samples: samplesOf(chart), thresholds, drops, bands };
     // A layer without rows has no extent.
     spec.layer = spec.layer.filter(({ data, name }) => name === "lines" || spec.datasets[data.name].length);
     return spec;
@@ -333,8 +333,7 @@
   function onlyTrace(chart, trace) {
     const isOwn = ({ of }) => !of || of.includes(trace.label);
     const thresholds = chart.thresholds.filter(isOwn).map((each) => ({ ...each, label: "" }));
-    const phases = (chart.phases || []).filter(({ s }) => s === trace.label);
-    return { ...chart, traces: [trace], thresholds, phases };
+    return { ...chart, traces: [trace], thresholds };
   }
 
   function asBands(chart) {

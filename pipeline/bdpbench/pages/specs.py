@@ -68,16 +68,6 @@ class Threshold(TypedDict):
     of: NotRequired[list[str]]
 
 
-class Phase(TypedDict):
-    """``what`` happened to the curve labelled ``s``: until ``end``, or at once, leaving ``v``."""
-
-    s: str
-    what: str
-    t: float
-    end: NotRequired[float]
-    v: NotRequired[float]
-
-
 class CurveContent(TypedDict):
     """One line: where the page's script finds its points, and how it looks."""
 
@@ -140,7 +130,6 @@ class TimeContent(TypedDict):
     gap: NotRequired[float]
     medians: NotRequired[list[MedianContent]]
     drops: NotRequired[list[DropsContent]]
-    phases: NotRequired[list[Phase]]
 
 
 @dataclass(frozen=True)

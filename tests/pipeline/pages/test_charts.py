@@ -22,9 +22,8 @@ from bdpbench.contracts.judged import Judged
 from bdpbench.errors import BdpbenchError
 from bdpbench.metrics import DEFINITIONS, METRICS_SCHEMA
 from bdpbench.metrics.groups import over_repetitions
-from bdpbench.metrics.samples import SampleMeter
 from bdpbench.metrics.series import cumulative_shares
-from bdpbench.pages.analysis import MOST_POINTS, Trace, build_samples_page, draw, samples_spec
+from bdpbench.pages.analysis import MOST_POINTS, Trace, draw
 from bdpbench.pages.curves import curves, plan_views, thresholds, time_chart, time_specs
 from bdpbench.pages.experiments import experiments
 from bdpbench.pages.exports import Charts
@@ -75,7 +74,7 @@ def test_specifications_over_time_are_what_they_were_and_vega_lite() -> None:
     """Each in what differs from those before; altair's schema refuses unknown keys."""
     import altair as alt  # here because it takes half a second
 
-    specs = {**time_specs(read_captions()), "samples": samples_spec("cwnd_", has_phases=True)}
+    specs = time_specs(read_captions())
     lines: list[str] = []
     seen: set[str] = set()
     for name, spec in specs.items():
@@ -357,24 +356,6 @@ def test_traces_are_drawn_as_they_were(tables: dict[str, pl.DataFrame]) -> None:
             lines += [f"# {name}", golden.told(chart)]
             lines.append(f"  {len(times)} points: {golden.flat([times[:4], found[:4]])}")
     golden.compare("traces.txt", "\n".join(lines))
-
-
-def test_a_window_that_fell_has_phases_in_its_chart(tmp_path: Path) -> None:
-    meter = SampleMeter()
-    window = {"time_s": [0.0, 1, 2, 3, 4], "value": [1.0, 1, 8, 4, 1]}
-    named = pl.DataFrame({"subject": ["a"] * 5, "name": ["cwnd_"] * 5, **window})
-    meter.add(named)
-    meter.add(named.with_columns(name=pl.lit("pkts")))
-    frames = (meter.summary, meter.points, meter.falls)
-    build_samples_page(["x.tr"], [], [], [], *frames, tmp_path / "x.html")
-    text = (tmp_path / "x.html").read_text()
-    store = json.loads(text.split('id="chart-data">')[1].split("</script>")[0])
-    assert store["charts"]["cwnd-0"]["phases"] == [
-        {"s": "a", "what": "slow start", "t": 2.0, "end": 3.0},
-        {"s": "a", "what": "cut", "t": 3.0, "v": 4.0},
-        {"s": "a", "what": "timeout", "t": 4.0, "v": 1.0},
-    ]
-    assert store["charts"]["pkts-1"]["phases"] == []
 
 
 _NO_BARS = pl.DataFrame(

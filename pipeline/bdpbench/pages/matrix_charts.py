@@ -297,9 +297,9 @@ def _valued(
         short = matrix.about_zero or (matrix.panels is not None and abs(value) < 10)
         said = f"{value:.2f}".replace("-", MINUS) if short else format_number(rounded(value))
         at = dict(zip(("panel", "row", "column"), place, strict=True))
-        rows.append({**at, "value": value, "text": said, **_opened(runs)})
+        rows.append({**at, "value": value, "text": said, "run_id": runs[0]["run_id"]})
+        rows[-1]["run"] = runs[0]["label"] if len(runs) == 1 else f"mean of {len(runs)} runs"
     frame = pl.DataFrame(rows)
-    frame = frame if any(frame["runs"]) else frame.drop("runs")
     judged = grid.names.judged(matrix.metric)
     if len(rows) >= _MANY_CELLS and not lacking:
         said = all_alike(name, frame["value"], replace(judged, unit=unit), "cells")
@@ -311,6 +311,7 @@ def _valued(
         f"{joined(panel, row, by=': ')} and {column}: {said}"
         for panel, row, column, said in frame.select("panel", "row", "column", "text").iter_rows()
     )
+    missing = f"Cells without all of their runs are empty: {lacking}." if lacking else ""
     return Chart(
         chart_id=chart_id,
         title=name,
@@ -324,27 +325,9 @@ def _valued(
                 Judged(reference=0.0) if matrix.about_zero else judged,
             )
         ),
-        note=joined(_means_note(cells.values()), _missing_note(lacking), by=" "),
+        note=joined(_means_note(cells.values()), missing, by=" "),
         metrics=(matrix.metric,),
     )
-
-
-def _missing_note(count: int) -> str:
-    """A sentence on the cells that lack a run; "" if there are none."""
-    if count == 1:
-        return "1 cell is empty until all of its runs have been simulated."
-    return f"{count} cells are empty until all of their runs have been simulated." if count else ""
-
-
-def _opened(runs: Sequence[PlannedRun]) -> dict[str, str]:
-    """Id of the run that a click opens, its description, and the list of all if there are several.
-
-    The list has a line for each run, with id and label separated by a tab; a click shows it.
-    """
-    first, several = runs[0], len(runs) > 1
-    said = f"mean of {len(runs)} runs; click to list them" if several else first["label"]
-    listed = "\n".join(f"{run['run_id']}\t{run['label']}" for run in runs) if several else ""
-    return {"run_id": first["run_id"], "run": said, "runs": listed}
 
 
 def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
@@ -352,9 +335,8 @@ def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
     counts = sorted({len(runs) for runs in means})
     if counts == [1]:
         return ""
-    if len(counts) == 1:
-        return f"A value is the mean of {counts[0]} runs."
-    return f"A value is the mean of {counts[0]} to {counts[-1]} runs, as far as they have results."
+    said = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    return f"A value is the mean of {said} runs; a click opens the first of them."
 
 
 def valued_matrix(

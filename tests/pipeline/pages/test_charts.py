@@ -383,28 +383,6 @@ def test_what_a_change_does_is_a_bar_the_largest_first(inputs: Inputs) -> None:
 
 
 @pytest.mark.parametrize(
-    ("low", "drawn"),
-    [
-        # Names find room at the left, where lines differ, but for less than two more of them.
-        ({"A": 1.0, "B": 50.0, "C": 90.0}, "left"),
-        ({"A": 100.0, "B": 99.0, "C": 100.0}, "right"),
-    ],
-)
-def test_lines_are_named_where_they_differ_most(low: Any, drawn: str) -> None:
-    rows = [
-        (x, value if x == 1 else 100.0, key, key, key)
-        for key, value in low.items()
-        for x in (1.0, 9.0)
-    ]
-    measured = pl.DataFrame(rows, schema=["x", "value", "series", "run_id", "run"], orient="row")
-    styles = {key: ("#000000", [1, 0]) for key in low}
-    none = pl.DataFrame(schema={"x": pl.Float64, "series": pl.String})
-    spec = sweep_spec(measured, none, styles, ("x", "y (%)"), _NO_BARS, Judged(unit="%"))
-    axis = spec["layer"][0]["encoding"]["y"].get("axis", {}).get("orient", "left")
-    assert ("left" if axis == "right" else "right") == drawn
-
-
-@pytest.mark.parametrize(
     ("least", "unit", "is_log"),
     [(0.01, "1", True), (0.5, "1", False), (0.01, "%", False), (0.0, "1", False)],
 )

@@ -222,7 +222,6 @@ class Parts:
                     "label": self._labels[x["protocol"]],
                     "colour": self._colours[x["protocol"]],
                     "run_id": x["run_ids"][0],
-                    "runs": "\n".join(f"{each}\t{each}" for each in x["run_ids"]),
                     "x": x["value"], "x_low": found_of(x).ends[0], "x_high": found_of(x).ends[1],
                     "y": y["value"], "y_low": found_of(y).ends[0], "y_high": found_of(y).ends[1],
                 }

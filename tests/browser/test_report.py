@@ -424,7 +424,7 @@ def test_rows_expand(page: Any) -> None:
     more = page.locator("#more-scalable-40")
     expect(more).to_be_hidden()
     page.get_by_role("button", name="Details of scalable-40").click()
-    expect(more).to_contain_text("a reason known before the run")
+    expect(more).to_contain_text("A reason known before the run.")
     expect(more).to_contain_text("a synthetic reason")
 
 

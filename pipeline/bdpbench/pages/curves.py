@@ -32,7 +32,6 @@ from bdpbench.pages.series import (
     COMPLETION,
     LOGARITHMIC,
     QUEUE_SHARE,
-    SELDOM_SAMPLED,
     RunSeries,
     pack,
     points_of,
@@ -132,7 +131,6 @@ class View:
         colour_by: ``protocol``, or ``sweep`` for one protocol over the values of a sweep.
         of: how many runs there are in all.
         charts: their charts.
-        missing: tables that should have been sampled but were not.
     """
 
     title: str
@@ -140,7 +138,6 @@ class View:
     colour_by: str
     of: int = 1
     charts: tuple[Chart, ...] = ()
-    missing: tuple[str, ...] = ()
 
 
 class LazyViews:
@@ -191,15 +188,13 @@ def _view(title: str, runs: Sequence[PlannedRun], colour_by: str) -> View:
 def charted_view(
     view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
 ) -> View:
-    """A view with its charts; tables that none of its runs has are listed as ``missing``."""
-    charts, missing = [], []
-    for table in (*CHARTED_TABLES, *DISTRIBUTIONS):
-        lines = curves(view, table, series, sweep, names)
-        if lines:
-            charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, series, names))
-        elif table in CHARTED_TABLES and table not in SELDOM_SAMPLED:
-            missing.append(names.captions.charts[table]["title"])
-    return replace(view, charts=tuple(charts), missing=tuple(missing))
+    """A view with a chart of each table that any of its runs has."""
+    charts = (
+        time_chart(f"{prefix}-{table}", table, view.runs, lines, series, names)
+        for table in (*CHARTED_TABLES, *DISTRIBUTIONS)
+        if (lines := curves(view, table, series, sweep, names))
+    )
+    return replace(view, charts=tuple(charts))
 
 
 def time_chart(

@@ -253,8 +253,6 @@ def run_rows(data: ReportData, *, with_files: bool) -> Iterator[tuple[str, Row]]
         record, values_only = data.inputs.run_info.get(run_id), run_id in data.values_only
         view = View("", (run,), "protocol")
         shown = charted_view(view, f"run-{run_id}", Sweep("", ()), data.series, data.names)
-        if values_only or not record:
-            shown = replace(shown, missing=())
         place = data.inputs.places.get(run_id, "") if with_files else ""
         is_absent = bool(with_files and record and not place)
         outputs = [

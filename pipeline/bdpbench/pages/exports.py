@@ -127,7 +127,7 @@ def export_files(
     sections = Sections(inputs, FIGURE_BINS)
     words = {each["id"]: f"{each['text']} ({each['source']})" for each in inputs.definitions}
     figures = _wanted(figures_of(sections), request)
-    tables = score_tables(sections.numbers, sections.claims, sections.protocols)
+    tables = score_tables(sections.numbers, sections.claims)
     renderer = Renderer(sections.data.series, sections.data.names.captions)
     yield from paper_files(figures, tables, renderer, request, words, inputs.metrics, tell)
 

@@ -74,12 +74,12 @@ _DARK = 0.25
 # Width of a digit as a share of its height.
 _LETTER = 0.52
 _GRADIENT: Mapping[str, Any] = {
-    "gradientLength": 220,
+    "gradientLength": {"expr": "min(220, width)"},
     "gradientThickness": 10,
     "orient": "top",
     "tickCount": 5,
     "titleFontWeight": "normal",
-    "titleLimit": 300,  # the name of a metric, which the default cuts off
+    "titleLimit": {"expr": "width"},  # the name of a metric, which the default cuts off
 }
 _OWN_NAME = "slice(datum.label, indexof(datum.label, '|') + 1)"
 
@@ -336,7 +336,7 @@ def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
     if counts == [1]:
         return ""
     said = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
-    return f"A value is the mean of {said} runs; a click opens the first of them."
+    return f"A value is the mean of {said} runs. Click on a cell to open the first of them."
 
 
 def valued_matrix(

@@ -75,9 +75,6 @@ CHARTED_TABLES = {
 MULTIPLES = {"queueing_delay": "queue"}
 """Table → the one that it is a multiple of, unless the rate of a link changes."""
 
-# Few studies record these; their absence is not reported.
-SELDOM_SAMPLED = ("ssthresh", "sequence", "red_average", "red_max_p", "queueing_delay")
-
 QUEUE_SHARE = "queue_share"
 """Cumulative distribution of the queue: its length in packets, the share of time up to it in %."""
 

@@ -381,9 +381,9 @@ def test_a_file_of_protocols_is_one_evaluation_and_stands_beside_another(
     assert [each.key for each in league.evaluated] == ["Cubic9438", *"ABCDE"]
     page = (tmp_path / "results" / "evaluations" / "all" / "evaluation.html").read_text()
     assert "of 13 protocols harm none of those" in page
-    overview = EvaluationReport(_judgement(tmp_path, "all")).overview
+    overview = EvaluationReport(_judgement(tmp_path, "all")).leads
     assert [each.chart_id for each in overview] == [
-        f"against-{each}" for each in ("goodput-delay", "reno-cubic", "small_buffer-high_loss")
+        f"against-{each}" for each in ("delay-goodput", "reno-cubic", "small_buffer-high_loss")
     ]
     for chart in overview:
         assert "spec" in chart.content

@@ -30,7 +30,6 @@ from bdpbench.pages.names import (
 from bdpbench.pages.series import (
     CHARTED_TABLES,
     COMPLETION,
-    LOGARITHMIC,
     QUEUE_SHARE,
     RunSeries,
     pack,
@@ -221,7 +220,7 @@ def time_chart(
     if table in DISTRIBUTIONS:
         what = f"Cumulative distribution of the {words['quantity']}"
         content["end"] = max(own[-1] for own, _ in points) or 1.0
-        if table in LOGARITHMIC:
+        if table == COMPLETION:
             content["start"] = min(own[0] for own, _ in points)
         content["top"] = 100
         content["unit"], _, content["columns"] = DISTRIBUTIONS[table]
@@ -332,7 +331,7 @@ def time_specs(captions: Captions) -> dict[str, Spec]:
         title = axis_title(captions.charts[table]["quantity"], unit)
         found[table] = line_spec("time (s)", title, step)
     for table, (unit, samples, _) in DISTRIBUTIONS.items():
-        title, is_log = axis_title(captions.charts[table]["quantity"], unit), table in LOGARITHMIC
+        title, is_log = axis_title(captions.charts[table]["quantity"], unit), table == COMPLETION
         share = f"share of {samples} (%)"
         found[table] = line_spec(title, share, "step-after", logarithmic=is_log)
     return found

@@ -58,7 +58,6 @@ TABLES_FOLDER = "tables"
 FIGURE_BINS = 500
 """Intervals of time whose extremes a figure keeps: more than one value per px of its width."""
 
-# A line's name is above it, even for the highest line.
 _LONGEST_NAME = 140
 _HASH_DIGITS = 8
 

@@ -122,15 +122,10 @@ class Axes:
 
 @dataclass(frozen=True)
 class MatrixGroup:
-    """Matrices of one scenario; ``finished`` of ``planned`` runs have results.
-
-    ``said`` has a sentence on each matrix whose cells are all alike, which is not drawn.
-    """
+    """Matrices of one scenario, and a sentence on each that is not drawn: its cells are alike."""
 
     scenario: str
     title: str
-    finished: int
-    planned: int
     charts: tuple[Chart, ...]
     said: tuple[str, ...] = ()
 
@@ -151,8 +146,6 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
         if not own and min((len(set(side)) for side in sides), default=0) > 1:
             matrices = [Matrix.model_validate({"scenario": scenario, **names.captions.pairs})]
         grids = [Grid(each, planned, data) for each in matrices]
-        shown = {run["run_id"] for grid in grids for run in grid.runs}
-        done = sum(run_id in data.series for run_id in shown)
         drawn = [
             each
             for index, grid in enumerate(grids)
@@ -160,9 +153,8 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
         ]
         charts = tuple(each for each in drawn if isinstance(each, Chart))
         said = tuple(each for each in drawn if isinstance(each, str))
-        if drawn or done < len(shown):
-            title = names.scenario(scenario)
-            found.append(MatrixGroup(scenario, title, done, len(shown), charts, said))
+        if drawn:
+            found.append(MatrixGroup(scenario, names.scenario(scenario), charts, said))
     return found
 
 

@@ -77,7 +77,7 @@ _ENDS = ("lower", "upper")
 _MOST_BARS = 40
 _MOST_PARTS = 4
 _MOST_NAMED = 3
-_TITLE_WIDTH = 42  # letters
+_TITLE_WIDTH = 34  # letters
 _HEIGHT = 260
 
 

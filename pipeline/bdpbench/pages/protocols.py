@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from pathlib import Path
 
@@ -287,13 +287,18 @@ def _laws(known: Mapping[str, Response], points: pl.DataFrame) -> pl.DataFrame:
 MOST_COLUMNS = 6
 """Most metrics of the table: more would not fit beside one another."""
 
+_LEAST_BAR = 3.0
+
 MOST_PAIRS = 12
 """Most rows of protocols that meet; more are readable as matrices only."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A metric of an experiment, with ``chart``, the id of one that shows it, or ""."""
+    """A metric of an experiment, with ``chart``, the id of one that shows it, or "".
+
+    ``full`` is the end of the bars in its cells, which begin at 0; None for a column without.
+    """
 
     scenario: str
     metric: str
@@ -302,6 +307,7 @@ class Column:
     unit: str
     chart: str
     judged: Judged
+    full: float | None = None
 
 
 @dataclass(frozen=True)
@@ -310,18 +316,22 @@ class Cell:
 
     Attributes:
         value: the mean of its runs; None if one of them never reached it.
+        ends: the smallest and the largest value of the runs, or of the means of settings.
         text: the mean, or with several settings the smallest and the largest one.
         span: the smallest and the largest value of the runs, or the number of settings.
         runs: how many runs.
+        is_range: whether it has several settings.
         mark: ``best``, ``worst``, ``highest`` or ``lowest`` of the column, or "".
         printed: the printed numbers of it.
         verdicts: how many of the printed numbers have each verdict.
     """
 
     value: float | None
+    ends: tuple[float, float]
     text: str
     span: str
     runs: int
+    is_range: bool
     mark: str
     printed: Sequence[NumberRow]
     verdicts: Sequence[Total]
@@ -361,6 +371,14 @@ class ProtocolTable:
             (*head, len(list(own)))
             for head, own in groupby(self.columns, lambda each: (each.name, each.unit))
         ]
+
+    def bar(self, column: Column, cell: Cell) -> tuple[float, float] | None:
+        """Where the bar of a cell begins and ends, %; a range where it has several settings."""
+        if column.full is None or cell.value is None:
+            return None
+        low, high = cell.ends if cell.is_range else (0.0, cell.value)
+        end = 100 * high / column.full
+        return max(0.0, min(100 * low / column.full, end - _LEAST_BAR)), end
 
     @property
     def protocols(self) -> list[str]:
@@ -408,11 +426,27 @@ def protocol_table(
         _cells(column, found[each], rows, numbers)
         for column, each in zip(columns, chosen, strict=True)
     ]
+    columns = [_with_bars(each, columns, values) for each in columns]
     shown = []
     for who, protocols in rows.items():
         about = _given([each for each in numbers if set(protocols) <= set(each.protocols)])
         shown.append(Row(who, keys_of[who], protocols, [each.get(who) for each in values], about))
     return ProtocolTable(columns, shown, len(found) - len(chosen))
+
+
+def _with_bars(
+    column: Column, columns: Sequence[Column], values: Sequence[Mapping[str, Cell]]
+) -> Column:
+    """A column with bars, on the scale of all columns of its metric, if any of them differ."""
+    alike = [own for each, own in zip(columns, values, strict=True) if each.name == column.name]
+    ends = [end for own in alike for cell in own.values() for end in cell.ends]
+    if (
+        not ends
+        or min(ends) < 0
+        or not column.judged.lead(max(ends), min(ends)) + column.judged.lead(min(ends), max(ends))
+    ):
+        return column
+    return replace(column, full=max(ends))
 
 
 def _given(numbers: Sequence[NumberRow]) -> list[Total]:
@@ -532,7 +566,9 @@ def _cells(
             span = f"in {missed} of {several(int(own['runs'][0]), 'run')}"
         mark = words[placed[who].known] if who in placed else ""
         runs = int(own["runs"].sum())
-        cells[who] = Cell(value.value, text, span, runs, mark, about, _given(about))
+        is_range = own.height > 1
+        about_it = (about, _given(about))
+        cells[who] = Cell(value.value, value.ends, text, span, runs, is_range, mark, *about_it)
     return cells
 
 

@@ -16,6 +16,10 @@
     if (!made.has(key)) made.set(key, make(key));
     return made.get(key);
   };
+  const tellFailure = (place, what, error) => {
+    place.append(element("p", { className: "failed" }, `${what} could not be shown: ${error.message}`));
+    console.error(error);
+  };
   const wordsOf = (text) => text.toLowerCase().split(/\s+/).filter(Boolean);
   const json = (id) => JSON.parse(document.getElementById(id).textContent);
   const store = document.getElementById("chart-data") ? json("chart-data") : { time: {}, charts: {} };
@@ -219,10 +223,7 @@
   // The layer of the names is that of "names_at_ends" (pages/specs.py).
   function nameOnce(spec, atEnds) {
     const others = spec.layer.filter(({ name }) => name !== "ends");
-    if (!atEnds) {
-      spec.layer = others;
-      others.forEach(({ encoding: { y } = {} }) => { if (y && y.axis) delete y.axis.orient; });
-    }
+    if (!atEnds) spec.layer = others;
     else if (others.length < spec.layer.length) {
       const channels = others.flatMap(({ encoding: { color, strokeDash } = {} }) => [color, strokeDash]);
       channels.filter((each) => each && each.field).forEach((each) => { each.legend = null; });
@@ -252,7 +253,7 @@
   function timeSpecOf(chart) {
     const spec = structuredClone(store.time[chart.kind]);
     const { x, y, color, strokeDash } = spec.layer[0].encoding;
-    const { traces, thresholds, phases = [], bands = [] } = chart;
+    const { traces, thresholds, bands = [] } = chart;
     const domain = traces.map(({ label }) => label);
     x.scale.domain = [chart.start || 0, chart.end];
     y.scale.domain = [0, chart.top];
@@ -260,7 +261,7 @@
     // Dashes tell curves of one chart apart; a single one needs none.
     strokeDash.scale = { domain, range: traces.map(({ dash }) => (traces.length > 1 ? dash : [1, 0])) };
     const drops = dropsOf(chart).map(([time]) => ({ t: time }));
-    spec.datasets = { samples: samplesOf(chart), thresholds, drops, phases, bands };
+    spec.datasets = { samples: samplesOf(chart), thresholds, drops, bands };
     // A layer without rows has no extent.
     spec.layer = spec.layer.filter(({ data, name }) => name === "lines" || spec.datasets[data.name].length);
     return spec;
@@ -294,9 +295,8 @@
       await (canvas.dataset.apart === "yes" ? drawParts : drawWhole)(chart, canvas);
       canvas.dataset.drawn = "yes";
     } catch (error) {
-      canvas.prepend(element("p", { className: "failed" }, `This chart could not be drawn: ${error.message}`));
+      tellFailure(canvas, "This chart", error);
       canvas.dataset.drawn = "failed";
-      console.error(error);
     }
   }
 
@@ -318,10 +318,7 @@
     else {
       pickByName(view);
       readValues(canvas, chart, view);
-      if (!chart.unit) {
-        moveTogether(canvas, view);
-        pickTogether(canvas, view, chart.traces.map(({ label }) => label));
-      }
+      if (!chart.unit) moveTogether(canvas, view);
     }
   }
 
@@ -333,8 +330,7 @@
   function onlyTrace(chart, trace) {
     const isOwn = ({ of }) => !of || of.includes(trace.label);
     const thresholds = chart.thresholds.filter(isOwn).map((each) => ({ ...each, label: "" }));
-    const phases = (chart.phases || []).filter(({ s }) => s === trace.label);
-    return { ...chart, traces: [trace], thresholds, phases };
+    return { ...chart, traces: [trace], thresholds };
   }
 
   function asBands(chart) {
@@ -368,7 +364,6 @@
       const view = await embedded(place, spec, canvas);
       readValues(place, own, view);
       moveTogether(canvas, view);
-      view.bdpbenchLabels = [];
     }
   }
 
@@ -389,22 +384,8 @@
     view.addEventListener("click", (_, item) => {
       const run = item && item.datum && item.datum.run_id;
       if (item && item.datum && item.datum.number) location.hash = `more-${item.datum.number}`;
-      else if (run && item.datum.runs) listRunsOfCell(view, item.datum);
       else if (run) location.hash = `run-${run}`;
     });
-  }
-
-  // The runs that a cell is the mean of, below its chart, in the place of those listed before.
-  function listRunsOfCell(view, datum) {
-    const figure = view.container().closest("figure");
-    all(".runs-of-cell", figure).forEach((each) => each.remove());
-    const place = [datum.label, datum.panel, datum.row, datum.column].filter(Boolean).join(", ");
-    const items = datum.runs.split("\n").map((line) => {
-      const [run, label] = line.split("\t");
-      return element("li", {}, element("a", { href: `#run-${run}` }, label));
-    });
-    const head = element("summary", {}, `${items.length} runs: ${place}`);
-    figure.append(element("details", { className: "runs-of-cell", open: true }, head, element("ul", {}, ...items)));
   }
 
   // Charts of one group share the interval of time that they show.
@@ -421,21 +402,6 @@
       state.interval = interval;
       for (const other of state.views) {
         if (other !== view) other.signal("zoom_t", interval).runAsync();
-      }
-    });
-  }
-
-  // A name that is picked in a legend is picked in all charts of its group that have it.
-  function pickTogether(canvas, view, labels) {
-    const state = shown.get(canvas.closest(".charts"));
-    view.bdpbenchLabels = labels;
-    view.addDataListener("chosen_store", (_, rows) => {
-      const picked = rows.map(({ values }) => values[0]);
-      if (String(picked) === String(state.picked || [])) return;
-      state.picked = picked;
-      for (const other of state.views) {
-        if (other === view || !picked.every((label) => other.bdpbenchLabels.includes(label))) continue;
-        other.data("chosen_store", rows.map(({ unit, fields, values }) => ({ unit, fields, values }))).runAsync();
       }
     });
   }
@@ -747,9 +713,7 @@
       details.insertAdjacentHTML("beforeend", bodyOfRun(row, details.querySelector("summary").firstChild.textContent));
     } catch (error) {
       unfolded.delete(details);
-      details.append(element("p", { className: "failed" }, `This run could not be shown: ${error.message}`));
-      console.error(error);
-      return;
+      return tellFailure(details, "This run", error);
     }
     offerTools(details);
     watch(details);
@@ -764,8 +728,7 @@
       const html = htmlOf(await shard(numbers[details.id.replace("more-", "")]), details.id);
       if (!cell.hasChildNodes()) cell.innerHTML = html;
     } catch (error) {
-      cell.textContent = `These details could not be shown: ${error.message}`;
-      console.error(error);
+      tellFailure(cell, "What is known of it", error);
     }
   }
 
@@ -844,7 +807,6 @@
     };
     const anew = () => { most = MOST_LISTED; first = null; find(); };
     form.addEventListener("input", anew);
-    form.addEventListener("submit", (event) => event.preventDefault());
     form.addEventListener("reset", () => setTimeout(anew));
     more.addEventListener("click", () => { most += MOST_LISTED; find(); });
     all("a[data-scenario]").forEach((link) => link.addEventListener("click", (event) => {
@@ -860,6 +822,8 @@
       if (run && !document.getElementById(`run-${id}`)) { first = run; find(); }
     };
   }
+
+  document.addEventListener("submit", (event) => event.preventDefault()); // all forms are filters
 
   const runForm = document.getElementById("find-runs");
   const showRun = runForm ? offerRuns(runForm) : null;
@@ -940,7 +904,6 @@
       section.querySelector(".nothing").hidden = count > 0;
     };
     form.addEventListener("input", apply);
-    form.addEventListener("submit", (event) => event.preventDefault());
     form.querySelector(".clear").addEventListener("click", () => clear(form));
     if (chosenIn(form).length) apply(); // what the page begins with, or a browser keeps
   }
@@ -1021,7 +984,6 @@
   }
   if (pageFilter) {
     pageFilter.addEventListener("input", filterPage);
-    pageFilter.addEventListener("submit", (event) => event.preventDefault());
     if (pageFilter.elements.protocol.value) filterPage(); // a browser may keep the choice
     all("a[data-choose]").forEach((link) => link.addEventListener("click", () => {
       if (!protocols.has(link.dataset.choose)) return;

@@ -1,4 +1,4 @@
-"""Sampled values over time, such as cwnd and queue lengths: summary, falls, and points to draw."""
+"""Sampled values over time, such as cwnd and queue lengths: summary, and points to draw."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class SampleMeter:
 
     def __init__(self) -> None:
         self._sums = pl.DataFrame(schema={**SAMPLES_SCHEMA, "sum": pl.Float64, "kept": pl.Float64})
-        self._cells, self._falls = pl.DataFrame(), pl.DataFrame()
+        self._cells = pl.DataFrame()
         self._origin_s = 0.0
         self._width_s = _LEAST_WIDTH_S
 
@@ -58,7 +58,6 @@ class SampleMeter:
             .with_columns(_before=pl.col("value").shift(1).over(_KEYS).fill_null(pl.col("_last")))
             .with_columns(_fell=pl.col("value") < (1 - FALL) * pl.col("_before"))
         )
-        self._add_falls(compared.filter("_fell").select(*_KEYS, "time_s", "value"))
         counted = compared.group_by(_KEYS, maintain_order=True).agg(
             pl.len().cast(pl.Int64).alias("samples"),
             first_s=pl.col("time_s").first(),
@@ -91,25 +90,10 @@ class SampleMeter:
         ends = {
             f"{end}{of}": name for end in _ENDS for of, name in (("", "value"), ("_s", "time_s"))
         }
-        cells = samples.select(*_KEYS, self._bin().alias("bin"), **ends)
+        place = ((pl.col("time_s") - self._origin_s) / self._width_s).floor().cast(pl.Int64)
+        cells = samples.select(*_KEYS, place.alias("bin"), **ends)
         known = [] if self._cells.is_empty() else [self._cells]
         self._cells = _merged(pl.concat([*known, cells]))
-
-    def _add_falls(self, falls: pl.DataFrame) -> None:
-        known = [] if self._falls.is_empty() else [self._falls]
-        bins = {"_bin": self._bin(), "_to_one": pl.col("value") <= 1}
-        rows = pl.concat([*known, falls]).with_columns(**bins)
-        first = rows.unique([*_KEYS, *bins], keep="first", maintain_order=True)
-        self._falls = first.drop(*bins)
-
-    def _bin(self) -> pl.Expr:
-        return ((pl.col("time_s") - self._origin_s) / self._width_s).floor().cast(pl.Int64)
-
-    @property
-    def falls(self) -> pl.DataFrame:
-        """subject, name, time_s, value of falls: of each bin the first, and the first to 1."""
-        known = self.summary.filter(pl.col("falls") > 0).select(_KEYS)
-        return self._falls.join(known, on=_KEYS, how="semi", maintain_order="left")
 
     @property
     def summary(self) -> pl.DataFrame:

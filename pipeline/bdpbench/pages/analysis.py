@@ -17,17 +17,7 @@ from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.pages.curves import curve, line_spec, settled
 from bdpbench.pages.html import embedded, page_environment
 from bdpbench.pages.series import Packed, embed_json, pack, thinned_shares, unpack
-from bdpbench.pages.specs import (
-    Chart,
-    Layer,
-    Phase,
-    Spec,
-    Threshold,
-    TimeContent,
-    layer,
-    number,
-    text,
-)
+from bdpbench.pages.specs import Chart, Spec, Threshold, TimeContent
 from bdpbench.pages.text import assets_dir, format_number
 from bdpbench.units import addresses_of, axis_title, several, slug, with_unit
 
@@ -100,8 +90,6 @@ _UNITS = {
     "bytes": "bytes",
 }
 """Units of values that ns-2 names, if they are the same for all of its agents."""
-
-_SLOW_START, _CUT, _TIMEOUT = "slow start", "cut", "timeout"
 
 
 @dataclass(frozen=True)
@@ -233,7 +221,6 @@ def build_samples_page(
     answers: Sequence[str],
     summary: pl.DataFrame,
     points: pl.DataFrame,
-    falls: pl.DataFrame,
     out: Path,
 ) -> None:
     """Write the page of traces of samples. Equal inputs give equal bytes.
@@ -245,7 +232,6 @@ def build_samples_page(
         answers: sentences on what the samples show.
         summary: subject, name and the columns of ``SAMPLES_SCHEMA``: a row for each series.
         points: subject, name, time_s (f64, s), value (f64), in order: what is drawn.
-        falls: the same columns: where a window fell, and to what.
         out: file to write, atomically.
 
     Raises:
@@ -261,7 +247,7 @@ def build_samples_page(
         out,
         names,
         labels,
-        list(_samples_drawn(labels, summary, points, falls)),
+        list(_samples_drawn(labels, summary, points)),
         [("summary", [table])],
         kicker="Samples of ns-2",
         answers=answers,
@@ -629,7 +615,7 @@ def _thresholds(kind: Kind, lines: Sequence[Line]) -> list[Threshold]:
 
 
 def _samples_drawn(
-    labels: Sequence[str], summary: pl.DataFrame, points: pl.DataFrame, falls: pl.DataFrame
+    labels: Sequence[str], summary: pl.DataFrame, points: pl.DataFrame
 ) -> Iterator[Drawn]:
     """The charts of traces of samples, one for each name: of the series with most samples."""
     content: TimeContent
@@ -641,8 +627,7 @@ def _samples_drawn(
     colours = _colours({own["name"][0]: own["subject"].to_list() for own in parts})
     for place, own in enumerate(parts):
         name, title = own["name"][0], own["name"][0].removesuffix("_")
-        drawn, fell = points.filter(name=name), falls.filter(name=name)
-        phases = [each for row in own.rows(named=True) for each in _phases(row, drawn, fell)]
+        drawn = points.filter(name=name)
         lines = [
             Line(subject, subject or title, _until(drawn.filter(subject=subject), end_s))
             for subject in own["subject"]
@@ -654,57 +639,18 @@ def _samples_drawn(
             "thresholds": [],
             "start": span_s[0],
             "end": span_s[1],
-            "phases": phases,
         }
-        of_phases = f" {_words()['of_phases']}" if phases else ""
         most = f" Shown are the {MOST_LINES} with most samples." if len(lines) == MOST_LINES else ""
         yield _chart(
             content,
-            samples_spec(name, has_phases=bool(phases)),
+            line_spec("time (s)", axis_title(title, _UNITS.get(name, "")), "step-after"),
             lines,
             colours[name],
             title=title,
-            caption=f"A value holds until the next sample.{of_phases}{most}",
+            caption=f"A value holds until the next sample.{most}",
             alternative=f"{title} over time",
             note="Of 500 intervals or more, each shows its first, least, largest and last sample.",
         )
-
-
-def _phases(row: Mapping[str, Any], points: pl.DataFrame, falls: pl.DataFrame) -> Iterator[Phase]:
-    """Slow start, from the first change of a window that fell to its first fall, and all falls."""
-    if row["first_fall_s"] is None:
-        return
-    label = str(row["subject"]) or str(row["name"]).removesuffix("_")
-    own, fell = (each.filter(subject=row["subject"]) for each in (points, falls))
-    first_s = own.filter(pl.col("value") != own["value"][0])["time_s"][0]
-    yield {"s": label, "what": _SLOW_START, "t": first_s, "end": row["first_fall_s"]}
-    for time_s, value in fell.select("time_s", "value").iter_rows():
-        yield {"s": label, "what": _TIMEOUT if value <= 1 else _CUT, "t": time_s, "v": value}
-
-
-def _phase_layers() -> list[Layer]:
-    """Shaded times and marks of moments, all of them in one legend of shapes."""
-    shapes = {_SLOW_START: "square", _CUT: "triangle-down", _TIMEOUT: "cross"}
-    scale = {"domain": list(shapes), "range": list(shapes.values())}
-    colour, time = text("s"), number("t")
-    shading = layer("rect", "phases", {"x": time, "x2": {"field": "end"}, "color": colour})
-    shading["mark"] |= {"opacity": 0.12, "clip": True}
-    what = text("what", None, scale=scale, legend={"symbolStrokeWidth": 1, "symbolSize": 70})
-    marks = layer("point", "phases", {"x": time, "y": number("v"), "color": colour, "shape": what})
-    marks["mark"] |= {"filled": True, "opacity": 1, "size": 45, "clip": True}
-    return [
-        {**shading, "transform": [{"filter": "isValid(datum.end)"}]},
-        {**marks, "transform": [{"filter": "isValid(datum.v)"}]},
-    ]
-
-
-def samples_spec(name: str, *, has_phases: bool) -> Spec:
-    """Values of a name over time; with phases also what the data set ``phases`` has (``Phase``)."""
-    quantity = axis_title(name.removesuffix("_"), _UNITS.get(name, ""))
-    spec = line_spec("time (s)", quantity, "step-after")
-    if has_phases:
-        spec["layer"] += _phase_layers()
-    return spec
 
 
 def _end_s(labels: Sequence[str], summary: pl.DataFrame, name: str, subject: str) -> float:

@@ -30,9 +30,7 @@ from bdpbench.pages.names import (
 from bdpbench.pages.series import (
     CHARTED_TABLES,
     COMPLETION,
-    LOGARITHMIC,
     QUEUE_SHARE,
-    SELDOM_SAMPLED,
     RunSeries,
     pack,
     points_of,
@@ -132,7 +130,6 @@ class View:
         colour_by: ``protocol``, or ``sweep`` for one protocol over the values of a sweep.
         of: how many runs there are in all.
         charts: their charts.
-        missing: tables that should have been sampled but were not.
     """
 
     title: str
@@ -140,7 +137,6 @@ class View:
     colour_by: str
     of: int = 1
     charts: tuple[Chart, ...] = ()
-    missing: tuple[str, ...] = ()
 
 
 class LazyViews:
@@ -191,15 +187,13 @@ def _view(title: str, runs: Sequence[PlannedRun], colour_by: str) -> View:
 def charted_view(
     view: View, prefix: str, sweep: Sweep, series: Mapping[str, RunSeries], names: Names
 ) -> View:
-    """A view with its charts; tables that none of its runs has are listed as ``missing``."""
-    charts, missing = [], []
-    for table in (*CHARTED_TABLES, *DISTRIBUTIONS):
-        lines = curves(view, table, series, sweep, names)
-        if lines:
-            charts.append(time_chart(f"{prefix}-{table}", table, view.runs, lines, series, names))
-        elif table in CHARTED_TABLES and table not in SELDOM_SAMPLED:
-            missing.append(names.captions.charts[table]["title"])
-    return replace(view, charts=tuple(charts), missing=tuple(missing))
+    """A view with a chart of each table that any of its runs has."""
+    charts = (
+        time_chart(f"{prefix}-{table}", table, view.runs, lines, series, names)
+        for table in (*CHARTED_TABLES, *DISTRIBUTIONS)
+        if (lines := curves(view, table, series, sweep, names))
+    )
+    return replace(view, charts=tuple(charts))
 
 
 def time_chart(
@@ -226,7 +220,7 @@ def time_chart(
     if table in DISTRIBUTIONS:
         what = f"Cumulative distribution of the {words['quantity']}"
         content["end"] = max(own[-1] for own, _ in points) or 1.0
-        if table in LOGARITHMIC:
+        if table == COMPLETION:
             content["start"] = min(own[0] for own, _ in points)
         content["top"] = 100
         content["unit"], _, content["columns"] = DISTRIBUTIONS[table]
@@ -337,7 +331,7 @@ def time_specs(captions: Captions) -> dict[str, Spec]:
         title = axis_title(captions.charts[table]["quantity"], unit)
         found[table] = line_spec("time (s)", title, step)
     for table, (unit, samples, _) in DISTRIBUTIONS.items():
-        title, is_log = axis_title(captions.charts[table]["quantity"], unit), table in LOGARITHMIC
+        title, is_log = axis_title(captions.charts[table]["quantity"], unit), table == COMPLETION
         share = f"share of {samples} (%)"
         found[table] = line_spec(title, share, "step-after", logarithmic=is_log)
     return found

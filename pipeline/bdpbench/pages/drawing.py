@@ -132,8 +132,6 @@ def sized(spec: Spec, labels: Sequence[str], width_pt: int) -> Spec:
                     each["encoding"][channel]["legend"] = None
     else:
         found["layer"] = [each for each in found["layer"] if each.get("name") != ENDS]
-        for each in found["layer"]:
-            each.get("encoding", {}).get("y", {}).get("axis", {}).pop("orient", None)
     rows = found["datasets"] = spec.get("datasets", {})
     # Vega takes some ms for a layer that shows nothing.
     found["layer"] = [

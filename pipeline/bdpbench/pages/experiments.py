@@ -54,7 +54,7 @@ RUNS_FROM_REPORT = "../../runs"
 class Experiment:
     """A scenario of the study with everything that the page shows about it.
 
-    ``absent`` of its ``runs`` have no results, and ``shared`` also belong to an earlier scenario.
+    ``absent`` of its ``runs`` have no results.
     ``asked`` are the metrics that it is shown by, ``answers`` those of them that answer its
     ``question`` if it has one, and ``answer`` what they say in sentences; ``alike`` has one on each
     metric of which all runs have the same, in place of charts.
@@ -68,7 +68,6 @@ class Experiment:
     description: str
     runs: tuple[RunLink, ...]
     absent: int
-    shared: int
     summaries: tuple[Chart, ...]
     views: LazyViews
     asked: tuple[str, ...]
@@ -81,23 +80,19 @@ class Experiment:
 
 def experiments(data: ReportData) -> list[Experiment]:
     """Sections of the scenarios that have a run in the plan, in the order of the plan."""
-    found, counted = list[Experiment](), set[str]()
+    found = list[Experiment]()
     scenarios = data.inputs.plan["scenarios"]
     declared = data.inputs.study.citation or any("tradeoffs" in each for each in scenarios.values())
     for key in scenarios:
         if key in data.scenarios:
-            own = {run["run_id"] for run in data.scenarios[key]}
             stands = any(chart.metrics == STANDING for each in found for chart in each.summaries)
             mixed = are_mixed(data.scenarios[key])
             usual = () if declared or stands or mixed else (STANDING,)
-            found.append(_experiment(key, len(own & counted), data, usual))
-            counted |= own
+            found.append(_experiment(key, data, usual))
     return found
 
 
-def _experiment(
-    key: str, shared: int, data: ReportData, usual: Sequence[Sequence[str]]
-) -> Experiment:
+def _experiment(key: str, data: ReportData, usual: Sequence[Sequence[str]]) -> Experiment:
     inputs, names, series, runs = data.inputs, data.names, data.series, data.scenarios[key]
     scenario = names.scenarios[key]
     done = [run for run in runs if run["run_id"] in series]
@@ -133,7 +128,6 @@ def _experiment(
         description=scenario["description"],
         runs=tuple(names.run(run["run_id"]) for run in runs),
         absent=len(runs) - len(done),
-        shared=shared,
         summaries=placed(kept, title, done, data, metrics),
         views=LazyViews(
             plan_views(over_time, sweep, names) if scenario.get("time_series", True) else [],
@@ -254,8 +248,6 @@ def run_rows(data: ReportData, *, with_files: bool) -> Iterator[tuple[str, Row]]
         record, values_only = data.inputs.run_info.get(run_id), run_id in data.values_only
         view = View("", (run,), "protocol")
         shown = charted_view(view, f"run-{run_id}", Sweep("", ()), data.series, data.names)
-        if values_only or not record:
-            shown = replace(shown, missing=())
         place = data.inputs.places.get(run_id, "") if with_files else ""
         is_absent = bool(with_files and record and not place)
         outputs = [

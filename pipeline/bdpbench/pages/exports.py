@@ -58,7 +58,6 @@ TABLES_FOLDER = "tables"
 FIGURE_BINS = 500
 """Intervals of time whose extremes a figure keeps: more than one value per px of its width."""
 
-# A line's name is above it, even for the highest line.
 _LONGEST_NAME = 140
 _HASH_DIGITS = 8
 
@@ -127,7 +126,7 @@ def export_files(
     sections = Sections(inputs, FIGURE_BINS)
     words = {each["id"]: f"{each['text']} ({each['source']})" for each in inputs.definitions}
     figures = _wanted(figures_of(sections), request)
-    tables = score_tables(sections.numbers, sections.claims, sections.protocols)
+    tables = score_tables(sections.numbers, sections.claims)
     renderer = Renderer(sections.data.series, sections.data.names.captions)
     yield from paper_files(figures, tables, renderer, request, words, inputs.metrics, tell)
 

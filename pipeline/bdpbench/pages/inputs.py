@@ -14,7 +14,7 @@ from bdpbench.contracts.runs import Definition, RunRecord
 from bdpbench.contracts.scorecard import Scorecard
 from bdpbench.contracts.yaml_files import YamlFile
 from bdpbench.pages.names import Captions, Names, are_mixed, grouped
-from bdpbench.pages.series import LoadTable, PageSeries, embed_json, series_text
+from bdpbench.pages.series import PageSeries, embed_json
 from bdpbench.pages.text import assets_dir, read_asset
 from bdpbench.pages.texts import Elsewhere, Matrix, StudyPage
 from bdpbench.studies.ns3_program import simulators
@@ -70,12 +70,9 @@ class ReportInputs:
         metrics: table of ``metrics.parquet``.
         scorecard: content of ``scorecard.json``.
         definitions: definitions of all metrics.
-        load_table: returns the tables of runs, including those derived from a queue:
-            ``queue_share`` (link str, pkts f64 rising, share_pct f64: % of the samples up to it)
-            and ``drops`` (link str, time_s f64 rising, packets i64: dropped at that sample).
         run_info: the finished runs; others of the plan are shown as not run.
         study: its texts.
-        load_series: returns the chart data of a run; None makes it from ``load_table`` each time.
+        load_series: returns the chart data of a run.
         repetitions: means over runs that differ only in their random numbers: scenario, metric,
             subject, unit, run_ids, mean, low, high; None if they are not requested.
         places: run id → folder of a run whose output files can be linked, relative to the folder of
@@ -86,11 +83,10 @@ class ReportInputs:
     metrics: pl.DataFrame
     scorecard: Scorecard
     definitions: Sequence[Definition]
-    load_table: LoadTable
+    load_series: LoadSeries
     run_info: RunRecords
     study: StudyTexts
     repetitions: pl.DataFrame | None = None
-    load_series: LoadSeries | None = None
     places: Mapping[str, str] = field(default_factory=dict)
 
     @property
@@ -158,11 +154,9 @@ class ReportData:
         inputs, bins = self.inputs, self.bins
 
         def load(run_id: str) -> str:
-            if run_id in self.values_only:
-                return embed_json({})
-            if inputs.load_series is None:
-                return series_text(run_id, inputs.load_table, bins)
-            return inputs.load_series(run_id, bins)
+            return (
+                embed_json({}) if run_id in self.values_only else inputs.load_series(run_id, bins)
+            )
 
         return PageSeries((each for each in self.runs if each in inputs.run_info), load)
 

@@ -74,12 +74,12 @@ _DARK = 0.25
 # Width of a digit as a share of its height.
 _LETTER = 0.52
 _GRADIENT: Mapping[str, Any] = {
-    "gradientLength": 220,
+    "gradientLength": {"expr": "min(220, width)"},
     "gradientThickness": 10,
     "orient": "top",
     "tickCount": 5,
     "titleFontWeight": "normal",
-    "titleLimit": 300,  # the name of a metric, which the default cuts off
+    "titleLimit": {"expr": "width"},  # the name of a metric, which the default cuts off
 }
 _OWN_NAME = "slice(datum.label, indexof(datum.label, '|') + 1)"
 
@@ -122,15 +122,10 @@ class Axes:
 
 @dataclass(frozen=True)
 class MatrixGroup:
-    """Matrices of one scenario; ``finished`` of ``planned`` runs have results.
-
-    ``said`` has a sentence on each matrix whose cells are all alike, which is not drawn.
-    """
+    """Matrices of one scenario, and a sentence on each that is not drawn: its cells are alike."""
 
     scenario: str
     title: str
-    finished: int
-    planned: int
     charts: tuple[Chart, ...]
     said: tuple[str, ...] = ()
 
@@ -151,8 +146,6 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
         if not own and min((len(set(side)) for side in sides), default=0) > 1:
             matrices = [Matrix.model_validate({"scenario": scenario, **names.captions.pairs})]
         grids = [Grid(each, planned, data) for each in matrices]
-        shown = {run["run_id"] for grid in grids for run in grid.runs}
-        done = sum(run_id in data.series for run_id in shown)
         drawn = [
             each
             for index, grid in enumerate(grids)
@@ -160,9 +153,8 @@ def matrix_groups(data: ReportData) -> list[MatrixGroup]:
         ]
         charts = tuple(each for each in drawn if isinstance(each, Chart))
         said = tuple(each for each in drawn if isinstance(each, str))
-        if drawn or done < len(shown):
-            title = names.scenario(scenario)
-            found.append(MatrixGroup(scenario, title, done, len(shown), charts, said))
+        if drawn:
+            found.append(MatrixGroup(scenario, names.scenario(scenario), charts, said))
     return found
 
 
@@ -297,9 +289,9 @@ def _valued(
         short = matrix.about_zero or (matrix.panels is not None and abs(value) < 10)
         said = f"{value:.2f}".replace("-", MINUS) if short else format_number(rounded(value))
         at = dict(zip(("panel", "row", "column"), place, strict=True))
-        rows.append({**at, "value": value, "text": said, **_opened(runs)})
+        rows.append({**at, "value": value, "text": said, "run_id": runs[0]["run_id"]})
+        rows[-1]["run"] = runs[0]["label"] if len(runs) == 1 else f"mean of {len(runs)} runs"
     frame = pl.DataFrame(rows)
-    frame = frame if any(frame["runs"]) else frame.drop("runs")
     judged = grid.names.judged(matrix.metric)
     if len(rows) >= _MANY_CELLS and not lacking:
         said = all_alike(name, frame["value"], replace(judged, unit=unit), "cells")
@@ -311,6 +303,7 @@ def _valued(
         f"{joined(panel, row, by=': ')} and {column}: {said}"
         for panel, row, column, said in frame.select("panel", "row", "column", "text").iter_rows()
     )
+    missing = f"Cells without all of their runs are empty: {lacking}." if lacking else ""
     return Chart(
         chart_id=chart_id,
         title=name,
@@ -324,27 +317,9 @@ def _valued(
                 Judged(reference=0.0) if matrix.about_zero else judged,
             )
         ),
-        note=joined(_means_note(cells.values()), _missing_note(lacking), by=" "),
+        note=joined(_means_note(cells.values()), missing, by=" "),
         metrics=(matrix.metric,),
     )
-
-
-def _missing_note(count: int) -> str:
-    """A sentence on the cells that lack a run; "" if there are none."""
-    if count == 1:
-        return "1 cell is empty until all of its runs have been simulated."
-    return f"{count} cells are empty until all of their runs have been simulated." if count else ""
-
-
-def _opened(runs: Sequence[PlannedRun]) -> dict[str, str]:
-    """Id of the run that a click opens, its description, and the list of all if there are several.
-
-    The list has a line for each run, with id and label separated by a tab; a click shows it.
-    """
-    first, several = runs[0], len(runs) > 1
-    said = f"mean of {len(runs)} runs; click to list them" if several else first["label"]
-    listed = "\n".join(f"{run['run_id']}\t{run['label']}" for run in runs) if several else ""
-    return {"run_id": first["run_id"], "run": said, "runs": listed}
 
 
 def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
@@ -352,9 +327,8 @@ def _means_note(means: Iterable[Sequence[PlannedRun]]) -> str:
     counts = sorted({len(runs) for runs in means})
     if counts == [1]:
         return ""
-    if len(counts) == 1:
-        return f"A value is the mean of {counts[0]} runs."
-    return f"A value is the mean of {counts[0]} to {counts[-1]} runs, as far as they have results."
+    said = " to ".join(map(str, dict.fromkeys((counts[0], counts[-1]))))
+    return f"A value is the mean of {said} runs. Click on a cell to open the first of them."
 
 
 def valued_matrix(

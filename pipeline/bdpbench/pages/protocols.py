@@ -59,7 +59,6 @@ class RulesPage:
         parameters: each ``parameter``, with ``default``, ``range`` and ``value`` in the study as
             text.
         said: what the study says about it.
-        finished, planned: numbers of runs in which it has a flow.
         number_totals, claim_totals: verdicts of the scorecard's rows that concern it.
         elsewhere: what reports of other studies say about it.
     """
@@ -69,8 +68,6 @@ class RulesPage:
     data: ProtocolData | ProtocolFile | QueueFile
     parameters: Sequence[Mapping[str, object]]
     said: Sequence[Statement] = ()
-    finished: int = 0
-    planned: int = 0
     number_totals: Sequence[Total] = ()
     claim_totals: Sequence[Total] = ()
     elsewhere: Sequence[Elsewhere] = ()
@@ -94,7 +91,6 @@ def protocol_pages(
     study, pages = data.inputs.study, []
     for key, text in described(study).items():
         own = [run for run in data.inputs.plan["runs"] if key in protocols_of(run)]
-        planned = {run["run_id"] for run in own}
         parts = [
             part
             for row in numbers
@@ -113,8 +109,6 @@ def protocol_pages(
                     _parameter_row(each, _values(each, key, study, own)) for each in text.parameters
                 ],
                 said=study.page.of(key).said,
-                finished=sum(run_id in data.series for run_id in planned),
-                planned=len(planned),
                 number_totals=_tally(parts),
                 claim_totals=_tally(said, CLAIM_VERDICTS),
                 elsewhere=study.elsewhere.get(key, ()),

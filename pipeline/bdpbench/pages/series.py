@@ -75,17 +75,12 @@ CHARTED_TABLES = {
 MULTIPLES = {"queueing_delay": "queue"}
 """Table → the one that it is a multiple of, unless the rate of a link changes."""
 
-# Few studies record these; their absence is not reported.
-SELDOM_SAMPLED = ("ssthresh", "sequence", "red_average", "red_max_p", "queueing_delay")
-
 QUEUE_SHARE = "queue_share"
 """Cumulative distribution of the queue: its length in packets, the share of time up to it in %."""
 
 COMPLETION = "completion"
-"""Cumulative distribution of transfers by their kind: their times in s, the share up to it in %."""
-
-LOGARITHMIC = frozenset({COMPLETION})
-"""Distributions whose values, all above 0, span decades."""
+"""Cumulative distribution of transfers by their kind: their times in s, which are above 0 and span
+decades, and the share up to it in %."""
 
 # Points of a distribution: steps of one percent are two pixels of a chart.
 _MOST_SHARES = 100
@@ -185,7 +180,7 @@ def _by_subject(
     column = "kind" if table == COMPLETION else "link"
     parts = frame.collect().partition_by(column, as_dict=True, maintain_order=True)
     reduced = {f"{column}:{name}": reduce(part) for (name,), part in parts.items()}
-    step_s = PRECISE_TIME_STEP_S if table in LOGARITHMIC else None
+    step_s = PRECISE_TIME_STEP_S if table == COMPLETION else None
     subjects: dict[str, Packed | Multiple] = {
         name: pack(*(each.to_list() for each in points), step_s=step_s)
         for name, points in reduced.items()

@@ -68,16 +68,6 @@ class Threshold(TypedDict):
     of: NotRequired[list[str]]
 
 
-class Phase(TypedDict):
-    """``what`` happened to the curve labelled ``s``: until ``end``, or at once, leaving ``v``."""
-
-    s: str
-    what: str
-    t: float
-    end: NotRequired[float]
-    v: NotRequired[float]
-
-
 class CurveContent(TypedDict):
     """One line: where the page's script finds its points, and how it looks."""
 
@@ -140,7 +130,6 @@ class TimeContent(TypedDict):
     gap: NotRequired[float]
     medians: NotRequired[list[MedianContent]]
     drops: NotRequired[list[DropsContent]]
-    phases: NotRequired[list[Phase]]
 
 
 @dataclass(frozen=True)
@@ -218,9 +207,7 @@ def broken(height: int, rows: str) -> Layer:
     return {**layer("text", rows, place, color=INK, clip=False, **look), **once}
 
 
-def names_at_ends(
-    line: Layer, until: str = "", *, at_left: bool = False, marked: Sequence[str] = ()
-) -> Layer:
+def names_at_ends(line: Layer, until: str = "", *, marked: Sequence[str] = ()) -> Layer:
     """The names of lines at their right ends, moved apart where they would overlap.
 
     A chart that has them and a legend shows one of both: these if there are a few short names.
@@ -229,16 +216,14 @@ def names_at_ends(
         line: a layer of lines or points, with fields for ``x``, ``y`` and ``color``.
         until: which rows are shown, as an expression of Vega; a chart that has one can be zoomed,
             and a click on a name picks its line.
-        at_left: name them at their left ends; the vertical axis is then at the right.
         marked: names that stand out.
     """
-    end, edge, away = ("min", 0, -1) if at_left else ("max", "width", 1)
     rows, encoding = line["data"]["name"], line["encoding"]
     across, up, series = (encoding[channel]["field"] for channel in ("x", "y", "color"))
     in_order = [{"field": "end"}]
     place = [
         {"filter": f"isValid(datum.{up}) && {until or 'true'}"},
-        {"joinaggregate": [{"op": end, "field": across, "as": "last"}], "groupby": [series]},
+        {"joinaggregate": [{"op": "max", "field": across, "as": "last"}], "groupby": [series]},
         {"filter": f"datum.{across} == datum.last"},
         {
             "aggregate": [{"op": "mean", "field": each, "as": each} for each in (across, up)],
@@ -258,24 +243,23 @@ def names_at_ends(
     ]
     beside = {"clip": False}  # else Vega-Lite clips all marks of a chart that zooms
     rule = {
-        "mark": {"type": "rule", "strokeDash": [2, 2], "x2Offset": away * _TO_NAMES_PX} | beside,
+        "mark": {"type": "rule", "strokeDash": [2, 2], "x2Offset": _TO_NAMES_PX} | beside,
         "encoding": {
             "x": {key: encoding["x"][key] for key in ("field", "type", "title")},
-            "x2": {"value": edge},
+            "x2": {"value": "width"},
             "y": number("end", scale=None),
             "y2": {"field": "at"},
             "color": text(series, None, legend=None),
         },
     }
-    look: Spec = {"baseline": "middle", "dx": away * (_TO_NAMES_PX + 2), "fontSize": 11}
-    look["align"] = "right" if at_left else "left"
+    look: Spec = {"align": "left", "baseline": "middle", "dx": _TO_NAMES_PX + 2, "fontSize": 11}
     if marked:
         is_marked = f"indexof({json.dumps(list(marked))}, datum.{series}) >= 0"
         look["fontWeight"] = {"expr": f"{is_marked} ? 'bold' : 'normal'"}
     hand = {"cursor": "pointer"} if until else {}
     words = {
         "mark": {"type": "text", "color": INK, **hand, **look} | beside,
-        "encoding": {"x": {"value": edge}, "y": number("at", scale=None), "text": text(series)},
+        "encoding": {"x": {"value": "width"}, "y": number("at", scale=None), "text": text(series)},
     }
     return {"name": ENDS, "data": {"name": rows}, "transform": place, "layer": [rule, words]}
 

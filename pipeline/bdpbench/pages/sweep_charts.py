@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import pairwise
 from textwrap import wrap
 from typing import Any
 
@@ -78,7 +77,7 @@ _ENDS = ("lower", "upper")
 _MOST_BARS = 40
 _MOST_PARTS = 4
 _MOST_NAMED = 3
-_TITLE_WIDTH = 42  # letters
+_TITLE_WIDTH = 34  # letters
 _HEIGHT = 260
 
 
@@ -247,7 +246,6 @@ def tradeoff_chart(chart_id: str, x: str, y: str, swept: Swept) -> Chart | None:
         ends |= {"y_low": pl.col("y").min(), "y_high": pl.col("y").max()}
         marks = points.group_by(label="series", maintain_order=True).agg(
             pl.col("protocol", "run_id").first(),
-            runs=pl.format("{}\t{}", "run_id", "run").unique(maintain_order=True).str.join("\n"),
             x=pl.col("x").mean(),
             y=pl.col("y").mean(),
             **ends,
@@ -286,8 +284,8 @@ def standing_chart(
 
     Args:
         chart_id: id of the chart.
-        marks: ``label``, ``colour``, ``run_id``, ``runs`` str (id and label of each run, parted by
-            a tab, in lines); ``x`` and ``y``, each also with ``_low`` and ``_high``, f64.
+        marks: ``label``, ``colour``, ``run_id`` str; ``x`` and ``y``, each also with ``_low`` and
+            ``_high``, f64.
         quantities: name of x and of y, and how they are judged.
         captions: words of the report.
         marked: labels that stand out; the title tells their place.
@@ -527,15 +525,9 @@ def repetitions_note(means: pl.DataFrame) -> str:
     """
     if means.is_empty():
         return ""
-    counts = sorted(set(means["runs"]))
-    runs = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
-    equal = means.filter(pl.col("lower") == pl.col("upper")).height
-    if equal == means.height:
-        return (
-            f"The {runs} repetitions are exactly equal, because nothing random affects this "
-            "metric; there is no interval."
-        )
+    runs = " to ".join(dict.fromkeys(map(str, (means["runs"].min(), means["runs"].max()))))
     bars = f"Bars go from the smallest to the largest of {runs} repetitions."
+    equal = (means["lower"] == means["upper"]).any()
     return f"{bars} There is none where repetitions are exactly equal." if equal else bars
 
 
@@ -656,10 +648,9 @@ def sweep_spec(
     shown = intervals.select("x", "lower", "value", "upper", "runs", "series")
     rows = {"published": published, "measured": measured, "intervals": shown}
     rows = {name: frame for name, frame in rows.items() if not frame.is_empty()}
-    scale, at_left = _y_scale(measured, rows, judged)
-    axis: dict[str, Any] = {"orient": "right"} if at_left else {}
+    scale, axis = _y_scale(measured, rows, judged), dict[str, Any]()
     if "type" in scale:  # else every digit has a line
-        axis |= {"values": [10.0**power for power in range(-9, 10)], "format": "~g"}
+        axis = {"values": [10.0**power for power in range(-9, 10)], "format": "~g"}
     base: Encoding = {
         "x": _x_of(titles[0], values),
         "y": number("value", titles[1], scale=scale) | ({"axis": axis} if axis else {}),
@@ -698,16 +689,13 @@ def sweep_spec(
         points,
         *([broken(_HEIGHT, "measured")] if scale.get("domain", [0.0])[0] > 0 else ()),
     ]
-    return layered(*drawn, names_at_ends(line, at_left=at_left), height=_HEIGHT, rows=rows)
+    return layered(*drawn, names_at_ends(line), height=_HEIGHT, rows=rows)
 
 
 def _y_scale(
     measured: pl.DataFrame, rows: Mapping[str, pl.DataFrame], judged: Judged
-) -> tuple[dict[str, Any], bool]:
-    """The vertical scale of a sweep, and whether lines are named at their left ends.
-
-    They are where more names find room beside what they name there.
-    """
+) -> dict[str, Any]:
+    """The vertical scale of a sweep."""
     lows, highs = measured["value"], measured["value"]
     for name in ("published", "intervals"):
         if name in rows:
@@ -716,23 +704,13 @@ def _y_scale(
                 for s, e in zip((lows, highs), _ENDS, strict=True)
             )
     low, high = min(lows.to_list()), max(highs.to_list())
-    scale: dict[str, Any] = {"zero": True}
-    start, end = min(low, 0.0), high
     is_ratio = judged.better == "nearest" and bool(judged.reference)
     if low > 0 and judged.unit != "%" and high / low > (LOG_SPAN if is_ratio else _DECADES):
-        scale = {"type": "log", "nice": True}
-        start, end = math.log(low), math.log(high)
-    elif "intervals" in rows and low > high / 2:
+        return {"type": "log", "nice": True}
+    if "intervals" in rows and low > high / 2:
         # On an axis from 0, an interval far above 0 would be invisible.
-        scale = _wide_enough(lows, highs, judged)
-        start, end = scale["domain"]
-    rooms = []
-    for side in (pl.col("x").min(), pl.col("x").max()):
-        ends = measured.group_by("series").agg(pl.col("value").filter(pl.col("x") == side).mean())
-        values = [math.log(each) if "type" in scale else each for each in ends["value"]]
-        places = sorted(_HEIGHT * (each - start) / ((end - start) or 1.0) for each in values)
-        rooms.append(sum(min(above - below, NAME_PX) for below, above in pairwise(places)))
-    return scale, rooms[0] - rooms[1] >= 2 * NAME_PX
+        return _wide_enough(lows, highs, judged)
+    return {"zero": True}
 
 
 def _if_marked(field: str, marked: Sequence[str], yes: str | float, no: str | float) -> Channel:

@@ -9,11 +9,9 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from bdpbench.contracts.documents import csv_of
-from bdpbench.contracts.scorecard import CLAIM_VERDICTS, NUMBER_VERDICTS
 from bdpbench.pages.latex import latex_table
-from bdpbench.pages.protocols import RulesPage
 from bdpbench.pages.scored import ClaimRow, NumberRow
-from bdpbench.pages.text import VERDICTS, distinct, format_deviation, format_number
+from bdpbench.pages.text import distinct, format_deviation, format_number
 from bdpbench.units import axis_title, slug
 
 TABLE_FORMATS = ("tex", "md", "csv")
@@ -83,9 +81,7 @@ def _cell(value: Any) -> Cell:
     return " ".join(value) if isinstance(value, list) else value
 
 
-def score_tables(
-    numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], protocols: Sequence[RulesPage]
-) -> list[PaperTable]:
+def score_tables(numbers: Sequence[NumberRow], claims: Sequence[ClaimRow]) -> list[PaperTable]:
     """All tables of a scorecard; empty ones are left out."""
     places = Counter(str(row.number["where"]) for row in numbers)
     found = [
@@ -99,7 +95,6 @@ def score_tables(
             for where, count in places.items()
             if count >= _OWN_TABLE
         ),
-        _totals(numbers, claims, protocols),
         _claims(claims),
     ]
     return [table for table in found if table.rows]
@@ -141,31 +136,6 @@ def _number_data(row: NumberRow) -> dict[str, Cell]:
         "select": ";".join(f"{name}={value}" for name, value in row.number["select"].items()),
         "run_ids": " ".join(run.run_id for run in row.runs),
     }
-
-
-def _totals(
-    numbers: Sequence[NumberRow], claims: Sequence[ClaimRow], protocols: Sequence[RulesPage]
-) -> PaperTable:
-    columns = [
-        Column(f"{what}: {VERDICTS[key].label}", f"{what}_{key}", numeric=True)
-        for what, keys in (("numbers", NUMBER_VERDICTS), ("statements", CLAIM_VERDICTS))
-        for key in keys
-    ]
-    rows = [
-        (page.label, *(str(total.count) for total in (*page.number_totals, *page.claim_totals)))
-        for page in protocols
-    ]
-    counts = (
-        (Counter(row.verdict.key for row in numbers), NUMBER_VERDICTS),
-        (Counter(row.verdict.key for row in claims), CLAIM_VERDICTS),
-    )
-    every = [str(found[key]) for found, keys in counts for key in keys]
-    return PaperTable(
-        name="totals",
-        title="Verdicts by protocol; a number of two protocols counts for both",
-        columns=(Column("Protocol", "protocol"), *columns),
-        rows=(*rows, ("all", *every)),
-    )
 
 
 def _claims(claims: Sequence[ClaimRow]) -> PaperTable:

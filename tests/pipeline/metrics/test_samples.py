@@ -29,20 +29,10 @@ def test_falls_of_a_cwnd(batches: int) -> None:
     assert (row["samples"], row["least"], row["largest"], row["last"]) == (8, 1, 20, 19)
     assert (row["falls"], row["first_fall_s"], row["falls_to_one"]) == (2, 1.5, 1)
     assert row["kept_share"] == pytest.approx((2 / 10 + 1 / 9) / 2)
-    falls = _meter(CWND, batches=batches).falls
-    assert falls.select("time_s", "value").rows() == [(1.5, 2), (2.5, 1)]
-
-
-def test_falls_that_are_drawn_are_the_first_of_each_bin_and_the_first_to_one() -> None:
-    falls = _meter([10.0, 5] * 100_000 + [1.0], batches=7).falls
-    assert falls.height <= MOST_BINS + 1
-    assert falls.row(0)[2:] == (0.5, 5)
-    assert falls.row(-1)[2:] == (100_000, 1)
 
 
 def test_only_windows_fall() -> None:
     (row,) = _meter(CWND, "pkts").summary.rows(named=True)
-    assert _meter(CWND, "pkts").falls.is_empty()
     assert (row["falls"], row["first_fall_s"], row["kept_share"]) == (None, None, None)
 
 

@@ -64,7 +64,7 @@ class Inputs:
     places: dict[str, str] | None = None
 
     def load_table(self, run_id: str, table: str) -> pl.LazyFrame | None:
-        """The ``load_table`` of ``ReportInputs``."""
+        """A table of a run; None if it does not have it."""
         frame = self.tables.get(run_id, {}).get(table)
         return None if frame is None else frame.lazy()
 
@@ -83,8 +83,8 @@ class Inputs:
         """The inputs in the form that the report takes."""
         own = {key: each for key, each in vars(self).items() if key not in ("tables", "places")}
         places = {run_id: f"{run_id[:2]}/{run_id}" for run_id in self.run_info}
-        loaded: Any = {"load_table": self.load_table, "load_series": self.load_series}
-        return ReportInputs(**own, **loaded, places=places if self.places is None else self.places)
+        own["load_series"] = self.load_series
+        return ReportInputs(**own, places=places if self.places is None else self.places)
 
     def build(self, out: Path) -> str:
         """Write the report and return its text."""

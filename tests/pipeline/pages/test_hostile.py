@@ -74,7 +74,7 @@ def _samples(text: str, out: Path) -> str:
     meter = SampleMeter()
     window = {"time_s": [0.0, 1, 2, 3, 4], "value": [1.0, 1, 8, 4, 1]}
     meter.add(pl.DataFrame({"subject": [text] * 5, "name": ["cwnd_"] * 5, **window}))
-    build_samples_page([text], [], [], [text], meter.summary, meter.points, meter.falls, out)
+    build_samples_page([text], [], [], [text], meter.summary, meter.points, out)
     return out.read_text()
 
 

@@ -149,6 +149,5 @@ def _write_page(
         answers=answers,
         summary=summary,
         points=pl.concat([each.labelled(each.meter.points) for each in traces]),
-        falls=pl.concat([each.labelled(each.meter.falls) for each in traces]),
         out=path,
     )

@@ -122,9 +122,6 @@ class Results:
         here, runs = self.data.records, {run["run_id"]: run for run in self.plan["runs"]}
         data_of = functools.lru_cache(maxsize=1)(lambda run_id: self.data.of(runs[run_id]))
 
-        def load_table(run_id: str, table: str) -> pl.LazyFrame | None:
-            return data_of(run_id).charted(table) if run_id in here else None
-
         def load_series(run_id: str, bins: int) -> str:
             if run_id in here or self.published is None:
                 return data_of(run_id).series(bins)
@@ -143,7 +140,6 @@ class Results:
             metrics=self.metrics,
             scorecard=self.scorecard,
             definitions=[each.as_document() for each in definitions_of(self.plan).values()],
-            load_table=load_table,
             load_series=load_series,
             places={
                 each: run_place(each)

@@ -7,8 +7,7 @@ The rules are all here, and the page states them:
   one of another place: overlapping ones leave the order of two protocols open.
 - RFC 9743 asks for consensus that a protocol meets its criteria (section 5) in general use
   (section 6): what it does not meet there would *keep it from deployment*. In the special cases of
-  section 7 the RFC may let it pass nevertheless: these *limit* where it can be used. What it does
-  not meet of sections 5.1.1 and 5.2 makes it a *danger to others*.
+  section 7 the RFC may let it pass nevertheless: these *limit* where it can be used.
 - A protocol is *good for* what a column of a part stands for (``good`` of ``evaluate.yaml``) if it
   is better there than two thirds of all others by a difference that counts and that no interval
   leaves open, and *bad for* it if it is worse than as many. One run without repetitions counts as
@@ -42,10 +41,6 @@ from bdpbench.units import with_unit
 SPECIAL_CASES = "7"
 """The section of RFC 9743 whose cases may be excepted."""
 
-DANGERS = ("5.1.1", "5.2")
-"""The sections of RFC 9743 about the collapse of the network and about what others get: a protocol
-that does not meet them is called a danger to others."""
-
 MOST, FEW = 2 / 3, 4
 """Of how many others a protocol is better that is good for something, and how many it takes."""
 
@@ -53,7 +48,6 @@ ONE_RUN = 0.1
 """What one run without repetitions leaves open, as a share of its value."""
 
 KEEPS, LIMITS = "would keep it from deployment", "limits where it can be used"
-DANGER = "as a danger to others"
 
 
 @dataclass(frozen=True)
@@ -197,11 +191,7 @@ def value_of(figure: Figure, protocol: str) -> Ranked | None:
 
 def _meaning(criterion: Criterion) -> str:
     """What it means that a criterion is not met."""
-    section = f"{criterion.file.section}."
-    if section.startswith(f"{SPECIAL_CASES}."):
-        return LIMITS
-    danger = any(section.startswith(f"{each}.") for each in DANGERS)
-    return f"{KEEPS}, {DANGER}" if danger else KEEPS
+    return LIMITS if criterion.file.section.split(".")[0] == SPECIAL_CASES else KEEPS
 
 
 def is_known(value: float | None) -> TypeGuard[float]:
@@ -232,8 +222,7 @@ def _met(passed: int, failed: Sequence[str]) -> str:
     met = f"meets {passed or 'none'}" if failed else "meets each"
     ending = ""
     if keeps := sum(each != LIMITS for each in failed):
-        danger = f", {DANGER}" if any(DANGER in each for each in failed) else ""
-        ending = f"; {keeps} of the others {KEEPS}{danger}"
+        ending = f"; {keeps} of the others {KEEPS}"
     return f"It {met} of {criteria} of RFC 9743 that could be judged{ending}."
 
 

@@ -138,26 +138,21 @@ class EvaluationReport:
         return f"{'; '.join(told)}. {rest}."
 
     @cached_property
-    def overview(self) -> list[Chart]:
-        """Charts of two figures each, of many protocols."""
+    def leads(self) -> list[Chart]:
+        """The charts that the page begins with, of two figures each; of few protocols one."""
         figures = {
             each.key: Figure(each.key, each.file.text, column, each.values)
             for each in self.judgement.criteria
             if (column := each.column) is not None
         }
         figures |= {each.key: each for each in self.judgement.figures}
-        pairs = (pair for study in self.evaluation.studies for pair in study.against)
+        pairs = [pair for study in self.evaluation.studies for pair in study.against]
         drawn = [
             self.parts.against(f"against-{x}-{y}", figures[x], figures[y])
-            for x, y in pairs
-            if self.is_league and {x, y} <= figures.keys()
+            for x, y in (pairs if self.is_league else pairs[:1])
+            if {x, y} <= figures.keys()
         ]
         return [each for each in drawn if each is not None]
-
-    @property
-    def leads(self) -> list[Chart]:
-        """The charts that the page begins with."""
-        return self.overview or ([self.parts.standing] if self.parts.standing else [])
 
     @cached_property
     def findings(self) -> list[tuple[EvaluatedProtocol, Findings]]:

@@ -23,7 +23,6 @@ from bdpbench.contracts.evaluation import (
 )
 from bdpbench.contracts.judged import Judged, direction
 from bdpbench.pages.evaluation.findings import is_known
-from bdpbench.pages.experiments import STANDING
 from bdpbench.pages.inputs import read_captions
 from bdpbench.pages.matrix_charts import Axes, valued_matrix
 from bdpbench.pages.names import (
@@ -222,7 +221,6 @@ class Parts:
                     "label": self._labels[x["protocol"]],
                     "colour": self._colours[x["protocol"]],
                     "run_id": x["run_ids"][0],
-                    "runs": "\n".join(f"{each}\t{each}" for each in x["run_ids"]),
                     "x": x["value"], "x_low": found_of(x).ends[0], "x_high": found_of(x).ends[1],
                     "y": y["value"], "y_low": found_of(y).ends[0], "y_high": found_of(y).ends[1],
                 }
@@ -237,15 +235,6 @@ class Parts:
         marked = new if len(new) < points.height / 2 else []
         said = joined(x.text, y.text, by=" ")
         return standing_chart(key, points, quantities, self._captions, marked, said)
-
-    @cached_property
-    def standing(self) -> Chart | None:
-        """Goodput against queueing delay, of all protocols whose judged figures have both."""
-        figures = {each.column.metric: each for each in reversed(self._judged.figures)}
-        across, up = (figures.get(each) for each in STANDING)
-        if across is None or up is None or across.column.scenario != up.column.scenario:
-            return None
-        return self.against("standing", across, up)
 
     def _shown(self, study: EvaluatedStudy, key: str, part: Part) -> ShownPart:
         own = [

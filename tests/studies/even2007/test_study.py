@@ -43,7 +43,8 @@ def test_linux_gets_what_its_modules_have_otherwise(study: Any) -> None:
 
 
 def test_the_grid_is_the_paper_s(study: Any) -> None:
-    runs = study.planned("paper")
+    # Without the repetitions of repetitions.yaml.
+    runs = [run for run in study.planned("paper") if run["parameters"].get("substream", 1) <= 5]
     assert Counter(run["scenario"] for run in runs) == {
         # 6 protocols, 2 rates, 5 delays, 5 repetitions
         "fairness": 300,

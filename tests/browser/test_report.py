@@ -239,7 +239,7 @@ def test_the_page_shows_one_protocol_by_keyboard(visit: Any, report: Path) -> No
     ) == {"HS-TCP"}
     expect(canvas.locator(".mark-line.role-mark path")).to_have_count(1)
     expect(page.locator("#page-filter output")).to_contain_text("HS-TCP only")
-    page.get_by_label("HS-TCP, all values").check()
+    page.get_by_label("HS-TCP, all values").press("Space")
     unnamed = page.locator('[data-chart="buffer_size-3-cwnd"]')
     _draw(unnamed)
     told = page.locator("figure", has=unnamed).locator(".of-all")

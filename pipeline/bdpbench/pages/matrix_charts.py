@@ -46,7 +46,7 @@ from bdpbench.pages.specs import (
 )
 from bdpbench.pages.text import format_number, joined
 from bdpbench.pages.texts import Matrix
-from bdpbench.units import MINUS, axis_title
+from bdpbench.units import MINUS, axis_title, several
 
 # px of a cell: alone, and in panels, whose cells are low above this number of rows.
 _CELL_HEIGHT, _HIGH, _LOW = 46, 36, 22
@@ -303,7 +303,8 @@ def _valued(
         f"{joined(panel, row, by=': ')} and {column}: {said}"
         for panel, row, column, said in frame.select("panel", "row", "column", "text").iter_rows()
     )
-    missing = f"Cells without all of their runs are empty: {lacking}." if lacking else ""
+    said = f"Some runs of {several(lacking, 'cell')} are missing, so that nothing is shown there."
+    missing = said if lacking else ""
     return Chart(
         chart_id=chart_id,
         title=name,

@@ -11,7 +11,7 @@ import contextlib
 import functools
 import hashlib
 import json
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from bdpbench.metrics import Definition, Value
     from bdpbench.pages.inputs import StudyTexts
     from bdpbench.pages.texts import Elsewhere
+    from bdpbench.score.spreads import Groups
     from bdpbench.studies.parts import Protocol
     from bdpbench.studies.study import Study
 
@@ -326,15 +327,15 @@ def with_groups(plan: Plan, metrics: pl.DataFrame) -> pl.DataFrame:
     """Metrics of single runs of a plan, and those of several runs together."""
     import polars as pl
 
-    return pl.concat([metrics, group_metrics(plan)(metrics)])
+    return pl.concat([metrics, group_metrics(plan)(metrics, plan["runs"])])
 
 
-def group_metrics(plan: Plan) -> Callable[[pl.DataFrame], pl.DataFrame]:
+def group_metrics(plan: Plan) -> Groups:
     """What computes the metrics of several runs of a plan from those of single runs."""
     from bdpbench.metrics import measure_groups
 
     sweeps, definitions = _sweeps(study_folder(plan)), definitions_of(plan)
-    return lambda metrics: measure_groups(metrics, plan["runs"], sweeps, definitions)
+    return lambda metrics, runs: measure_groups(metrics, runs, sweeps, definitions)
 
 
 def _sweeps(folder: Path) -> dict[str, dict[str, list[Scalar]]]:

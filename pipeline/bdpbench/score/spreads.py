@@ -31,8 +31,10 @@ from bdpbench.units import several
 
 SPREAD_NAME = "spread.yaml"
 
-Groups = Callable[[pl.DataFrame], pl.DataFrame]
-"""Computes metrics of several runs from those of single runs; both as in ``metrics.parquet``."""
+Groups = Callable[[pl.DataFrame, Sequence[PlannedRun]], pl.DataFrame]
+"""Computes metrics of several runs, of those of single runs and of all runs that are planned.
+
+Both metrics are as in ``metrics.parquet``."""
 
 _DURATION = "duration_s"
 
@@ -208,7 +210,7 @@ def repetitions_of(
         names = [name for name in names if name not in repeats.over]
         places: dict[Place, list[Run]] = {}
         for run in judged:
-            places.setdefault(_place(run, names), []).append((scenario, run["run_id"]))
+            places.setdefault(_place(run, names), []).append(_run(run))
         labels: dict[tuple[Place, Place], str] = {}
         for run in runs:
             if missing := [name for name in repeats.over if name not in run["parameters"]]:
@@ -226,6 +228,10 @@ def repetitions_of(
     return found
 
 
+def _run(run: PlannedRun) -> Run:
+    return run["scenario"], run["run_id"]
+
+
 def _place(run: PlannedRun, names: Sequence[str]) -> Place:
     return tuple(comparable(run["parameters"].get(name, "")) for name in names)
 
@@ -234,14 +240,15 @@ def _place(run: PlannedRun, names: Sequence[str]) -> Place:
 class _Repeated:
     """Judged run → its repetitions, itself among them, and what they vary; see ``Repeats``.
 
-    ``lookups`` has those of the first, second, … repetition in place of all judged runs.
+    ``lookups`` has, for a number of repetitions, the first, the second, … of them in place of all
+    judged runs.
     """
 
     runs: dict[Run, list[Run]] = field(default_factory=dict)
     varied: dict[Run, list[str]] = field(default_factory=dict)
     alone: dict[str, str] = field(default_factory=dict)
     looks: dict[Run, list[int]] = field(default_factory=dict)
-    lookups: list[Lookup] = field(default_factory=list)
+    lookups: dict[int, list[Lookup]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -305,10 +312,9 @@ class Repetitions:
         source = f"{several(count, 'repetition')} of {' and '.join(scenarios)}"
         source += f" (looks at {', '.join(map(str, looks))})" if looks else ""
         varied = dict.fromkeys(each for run in runs for each in known.varied[run])
-        for at in range(len(known.lookups), count):
-            pairs = {judged: runs[at] for judged, runs in known.runs.items() if len(runs) > at}
-            known.lookups.append(Lookup(self._plan, self._in_place(pairs, known.alone)))
-        each = known.lookups[:count]
+        # Without such a metric the first repetitions are the same, however many count.
+        most = count if known.alone else max(map(len, known.runs.values()))
+        each = (known.lookups.get(most) or self._first(known, most))[:count]
         if later := [look for look in looks if look > count][: self._ahead]:
             level = level_at(later[-1], looks)[1]
             each = [each[at % count] for at in range(later[-1])]
@@ -348,12 +354,35 @@ class Repetitions:
         pairs = {judged: run for each in found.values() for judged, run in each.items()}
         partly = {scenario for (scenario, _), run in pairs.items() if run not in self._finished}
         whole = {judged: run for judged, run in pairs.items() if judged[0] not in partly}
-        return self._in_place(whole, {}) if whole else self._metrics, set(whole)
+        return self._in_place(self._metrics, whole, {}) if whole else self._metrics, set(whole)
+
+    def _first(self, known: _Repeated, count: int) -> list[Lookup]:
+        """Lookups of the first repetitions, as if there were no others."""
+        metrics = self._metrics
+        later = [run for runs in known.runs.values() for run in runs[count:]]
+        if later and known.alone and self._groups is not None:
+            # What a repetition adds to a metric of several follows from all of them.
+            left = set(later)
+            runs = [each for each in self._plan["runs"] if _run(each) not in left]
+            single = metrics.filter(~pl.col("metric").is_in(self._of_several))
+            metrics = pl.concat([single, self._groups(single, runs)])
+        known.lookups[count] = [
+            Lookup(
+                self._plan,
+                self._in_place(
+                    metrics,
+                    {judged: runs[at] for judged, runs in known.runs.items() if len(runs) > at},
+                    known.alone,
+                ),
+            )
+            for at in range(count)
+        ]
+        return known.lookups[count]
 
     def _runs(self, asked: Iterable[Asked]) -> Iterator[Run]:
         for each in asked:
             for run in self._index.find(each):
-                yield run["scenario"], run["run_id"]
+                yield _run(run)
 
     def _found(self, entries: Sequence[SpreadEntry]) -> _Repeated:
         """The finished repetitions of some entries together."""
@@ -381,8 +410,10 @@ class Repetitions:
             found.runs[judged] = others if judged[1] in runs else [judged, *others]
         return found
 
-    def _in_place(self, pairs: Mapping[Run, Run], alone: Mapping[str, str]) -> pl.DataFrame:
-        """The metrics with some finished runs in place of judged ones.
+    def _in_place(
+        self, metrics: pl.DataFrame, pairs: Mapping[Run, Run], alone: Mapping[str, str]
+    ) -> pl.DataFrame:
+        """These metrics with some finished runs in place of judged ones.
 
         Metrics of several runs are made anew, whether the runs that take their places had them in
         their own scenario or not.
@@ -391,13 +422,13 @@ class Repetitions:
         rows = [(*judged, *run) for judged, run in pairs.items()]
         places = pl.DataFrame(rows, schema=dict.fromkeys(columns, pl.String), orient="row")
         own, key = ["judged_scenario", "judged_id"], ["scenario", "run_id"]
-        taken = self._metrics.join(places, on=key)
+        taken = metrics.join(places, on=key)
         taken = taken.with_columns(scenario="judged_scenario", run_id="judged_id")
-        left = self._metrics.join(places, left_on=key, right_on=own, how="anti")
-        frame = pl.concat([left, taken.select(self._metrics.columns)])
+        left = metrics.join(places, left_on=key, right_on=own, how="anti")
+        frame = pl.concat([left, taken.select(metrics.columns)])
         if self._groups is not None:
             scenarios = pl.col("scenario").is_in(list({scenario for scenario, _ in pairs}))
-            made = self._groups(frame.filter(scenarios))
+            made = self._groups(frame.filter(scenarios), self._plan["runs"])
             frame = frame.filter(~(scenarios & pl.col("metric").is_in(self._of_several)))
             frame = pl.concat([frame, made])
         frame = frame.filter(self._wanted)
@@ -411,4 +442,6 @@ class Repetitions:
     @cached_property
     def _of_several(self) -> list[str]:
         """Metrics of several runs."""
-        return self._groups(self._metrics)["metric"].unique().to_list() if self._groups else []
+        if self._groups is None:
+            return []
+        return self._groups(self._metrics, self._plan["runs"])["metric"].unique().to_list()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 from tests.pipeline.score.conftest import judged, make_run, published_number
 
-from bdpbench.contracts.plan import Plan
+from bdpbench.contracts.plan import Plan, PlannedRun
 from bdpbench.contracts.scorecard import LEAST_FOR_SKILL, Scorecard, is_narrow, is_repeated
 from bdpbench.score import PublishedNumber
 from bdpbench.score.scorecard import _skills
@@ -189,14 +189,14 @@ def test_metrics_of_several_runs_are_computed_of_the_repetitions(
     The repetition may have such a mean in its own scenario.
     """
 
-    def mean_of_all(rows: pl.DataFrame) -> pl.DataFrame:
+    def mean_of_all(rows: pl.DataFrame, runs: object) -> pl.DataFrame:
         own = rows.filter(metric="utilization", scenario="one")
         of_40 = own.filter(pl.col("run_id").is_in(["a", "d"]))["value"].mean()
         return own.head(1).with_columns(
             metric=pl.lit("mean_of_all"), value=pl.lit(of_40), run_id=pl.lit("a")
         )
 
-    known = pl.concat([metrics, mean_of_all(metrics)])
+    known = pl.concat([metrics, mean_of_all(metrics, ())])
     if of_its_own:
         own = known.tail(1).with_columns(run_id=pl.lit("x"), scenario=pl.lit("again"))
         known = pl.concat([known, own])
@@ -228,6 +228,22 @@ def test_each_repetition_may_add_another_metric_to_that_of_all(
         (number,) = card["numbers"]
         assert number["measured"] == pytest.approx(mean, abs=1e-3)
         assert (number["verdict"], number["spread"][0]["repetitions"]) == (verdict, 3)
+
+
+def test_what_a_repetition_adds_follows_from_those_that_count(
+    judge: Judge, metrics: pl.DataFrame
+) -> None:
+    """Of three repetitions two count, of which each adds 44 to the mean of its runs."""
+
+    def share_of_all(rows: pl.DataFrame, runs: Sequence[PlannedRun]) -> pl.DataFrame:
+        ids = [run["run_id"] for run in runs if run["run_id"] in "axy"]
+        own = rows.filter(pl.col("run_id").is_in(ids), metric="utilization")
+        return own.with_columns(metric=pl.lit("mean_of_all"), value=pl.lit(22.0 * len(ids)))
+
+    spread = REPEATS.replace("}}", ", looks: [2, 4], alone: {utilization: mean_of_all}}}")
+    card = judge({"x": 99.0, "y": 99.0}, _within(40, 48), spread=spread, groups=share_of_all)
+    (number,) = card["numbers"]
+    assert (number["measured"], number["spread"][0]["repetitions"]) == (44, 2)
 
 
 # ---------------------------------------------------------------- what decides nothing

@@ -688,11 +688,11 @@
     return `<${open}>${link ? `<a href="${escaped(link)}">${text}</a>` : text}</${place ? "td" : "th"}>`;
   }
 
-  function tableOf({ title, head, rows }, label) {
-    const isNumber = (place) => rows.some((row) => typeof row[place] === "number");
+  function tableOf({ title, head, columns }, label) {
+    const isNumber = (place) => columns[place].some((cell) => typeof cell === "number");
     const heads = head.map((name, place) => `<th scope="col"${isNumber(place) ? ' class="number"' : ""}>${name}</th>`);
-    const body = rows.map((row) => `<tr>${row.map(cellOf).join("")}</tr>`);
-    return fold(title, rows.length, `<div class="scroll" tabindex="0" role="region" aria-label="${title} of ${escaped(label)}">
+    const body = columns[0].map((_, row) => `<tr>${columns.map((each, place) => cellOf(each[row], place)).join("")}</tr>`);
+    return fold(title, body.length, `<div class="scroll" tabindex="0" role="region" aria-label="${title} of ${escaped(label)}">
       <table><thead><tr>${heads.join("")}</tr></thead><tbody>${body.join("")}</tbody></table></div>`);
   }
 

@@ -59,7 +59,8 @@ def elements(content: ShardContent) -> Iterator[tuple[str, str]]:
     for key, row in rows_of(content):
         body = "\n".join(row["html"])
         for table in row.get("tables", ()):
-            cells = (cell for line in [table["head"], *table["rows"]] for cell in line)
+            lines = [table["head"], *zip(*table["columns"], strict=True)]
+            cells = (cell for line in lines for cell in line)
             texts = (each if isinstance(each, list) else [each, "#runs"] for each in cells)
             body += f"<h5>{table['title']}</h5>"
             body += "".join(f'<a href="{link}">{escape(str(text))}</a>' for text, link in texts)
